@@ -82,7 +82,7 @@ class GraphLoad:
         self._left.__exit__(*raised)  # type: ignore[arg-type]
 
     def read(self, sources: Sequence[Path] | rdflib.Graph, policy: Policy | None) -> None:
-        """Read the triples from `sources`. Raises LoadError.
+        """Reads the triples from `sources`. Raises LoadError.
 
         A given policy says which files are tables; without one, a policy is proposed from the sources.
         """
@@ -96,7 +96,7 @@ class GraphLoad:
             self.raw, self.policy = read_by_policy(sources, policy, reading), policy
 
     def build(self, tenant: str, name: str) -> None:
-        """Begin a new version of the graph and build its arrays from the triples. Raises LoadError.
+        """Begins a new version of the graph and build its arrays from the triples. Raises LoadError.
 
         Things that were erased from this graph earlier are left out; a note in the graph's report says how many.
         """
@@ -123,7 +123,7 @@ class GraphLoad:
         self.schema, self._notes = self._builder.name(self._scope, self._loaded, self.policy, name_concepts)
 
     def seal(self) -> None:
-        """Write all names and values, encrypted.
+        """Writes all names and values, encrypted.
 
         The version is then complete on disk, and `names` can be inspected before `swap`.
         """
@@ -139,7 +139,7 @@ class GraphLoad:
         self._progress("measuring anonymity", 0.95)
 
     def swap(self) -> GraphInfo:
-        """Make the new version the current one and return its report. Raises LoadError."""
+        """Makes the new version the current one and return its report. Raises LoadError."""
         built = self._builder.finish(self._scope, self._loaded, self.names, self._notes, self.policy)
         self._rows.swap(self._graph, self._version_id, built, forgotten=self._forgotten)
         self._left.close()
@@ -148,7 +148,7 @@ class GraphLoad:
 
 
 def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGraph:
-    """Return `loaded` without the `forgotten` MIDs (things erased earlier), and with a note of their number.
+    """Returns `loaded` without the `forgotten` MIDs (things erased earlier), and with a note of their number.
 
     Raises LoadError if nothing would be left.
     """
@@ -205,19 +205,19 @@ class Catalog:
         self._versions.sweep()
 
     def graphs(self, tenant: str) -> list[GraphInfo]:
-        """Return the reports of the tenant's graphs, sorted by graph name."""
+        """Returns the reports of the tenant's graphs, sorted by graph name."""
         return [self._info(row) for row in self._rows.current(tenant)]
 
     def newest(self, most: int) -> list[tuple[str, str]]:
-        """Return (tenant, graph name) of the `most` graphs of all tenants that were loaded last, the newest first."""
+        """Returns (tenant, graph name) of the `most` graphs of all tenants that were loaded last, the newest first."""
         return self._rows.newest(most)
 
     def is_empty(self) -> bool:
-        """Return True if no tenant has a graph."""
+        """Returns True if no tenant has a graph."""
         return self._rows.is_empty()
 
     def key_fits(self) -> bool:
-        """Return False if there are graphs and the master key opens none of them."""
+        """Returns False if there are graphs and the master key opens none of them."""
         return self._rows.key_fits()
 
     def when_opened(self, tell: Callable[[Schema], None]) -> None:
@@ -227,7 +227,7 @@ class Catalog:
         self._opened.tell_opened = tell
 
     def open(self, tenant: str, name: str) -> PrivateGraph:
-        """Return the current version of a graph. Raises UnknownGraphError, MasterKeyError."""
+        """Returns the current version of a graph. Raises UnknownGraphError, MasterKeyError."""
         for _ in range(_OPEN_TRIES):
             rows = self._rows.current(tenant, name)
             if not rows:
@@ -241,7 +241,7 @@ class Catalog:
         raise UnknownGraphError("no graph of that name in this data folder")
 
     def open_as(self, tenant: str, name: str, role: str | None) -> PrivateGraph:
-        """Return the part of the current version that `role` of its policy may see; without a role the whole version.
+        """Returns the part of the current version that `role` of its policy may see; without a role the whole version.
 
         The part is built when it is first asked for, which takes as long as sorting the facts during a load. Raises
         UnknownGraphError, also if the policy has no such role.
@@ -254,7 +254,7 @@ class Catalog:
         return self._opened.part(whole, role)
 
     def name_words(self, tenant: str) -> NameWords:
-        """Return the words of all names in all graphs of the tenant. Raises MasterKeyError."""
+        """Returns the words of all names in all graphs of the tenant. Raises MasterKeyError."""
         return self._tenant_names.of(tenant)
 
     def name_concepts_by(self, name_concepts: NameConcepts) -> None:
@@ -262,7 +262,7 @@ class Catalog:
         self._opened.name_concepts = name_concepts
 
     def begin_load(self, progress: Progress = lambda _step, _done: None) -> GraphLoad:
-        """Return a load; the caller enters it as a context and calls its steps."""
+        """Returns a load; the caller enters it as a context and calls its steps."""
         return GraphLoad(self._versions, self._rows, self._builder, progress)
 
     def load(
@@ -274,7 +274,7 @@ class Catalog:
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
-        """Load a graph in one call: all steps of `GraphLoad`. Raises LoadError, and then changes nothing."""
+        """Loads a graph in one call: all steps of `GraphLoad`. Raises LoadError, and then changes nothing."""
         with self.begin_load(progress) as load:
             load.read(sources, policy)
             load.build(tenant, name)
@@ -285,7 +285,7 @@ class Catalog:
     def rename_concepts(
         self, opened: PrivateGraph, concepts: Sequence[str], progress: Progress = lambda _step, _done: None
     ) -> GraphInfo:
-        """Make a new current version that differs from `opened` only in its concepts, one for each signature.
+        """Makes a new current version that differs from `opened` only in its concepts, one for each signature.
 
         Raises LoadError if another version became current meanwhile, or if a concept would make a name a public word;
         the graph in use then stays as it is.
@@ -294,7 +294,7 @@ class Catalog:
         return self._replaced(opened, progress, build)
 
     def closure_of_removal(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
-        """Return everything that must be removed with `mids`; MIDs that the graph does not hold are ignored."""
+        """Returns everything that must be removed with `mids`; MIDs that the graph does not hold are ignored."""
         path = self._folder.path_of(opened.version)
         return closure_of_removal(Adjacency.map_from(path), opened.blind.schema, read_unseen(path), as_mids(mids))
 
@@ -305,7 +305,7 @@ class Catalog:
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
-        """Make a new current version without the things in `going`.
+        """Makes a new current version without the things in `going`.
 
         Raises LoadError for the same reasons as `rename_concepts`, and if nothing else is left.
         """
@@ -324,16 +324,16 @@ class Catalog:
         return built.info
 
     def mids_of_id(self, tenant: str, name: str, id_in_source: str) -> Mids:
-        """Return the MIDs of an IRI or a table cell of the source, even if the graph does not hold them."""
+        """Returns the MIDs of an IRI or a table cell of the source, even if the graph does not hold them."""
         key = self._rows.mid_key(tenant, name)
         return as_mids(mids_of(key, [f"<{id_in_source}>", TEXT_MARK + id_in_source]))
 
     def close(self) -> None:
-        """Close all open graphs; questions in progress can finish on the versions that they hold."""
+        """Closes all open graphs; questions in progress can finish on the versions that they hold."""
         self._opened.clear()
 
     def delete_retired_records(self, tenant: str, name: str, mids: Sequence[int]) -> None:
-        """Delete the vault rows of `mids`, and all files with names, from the versions that are not current any more.
+        """Deletes the vault rows of `mids`, and all files with names, from the versions that are not current any more.
 
         A question that still runs on such a version then finds no names for these things.
         """
@@ -342,14 +342,14 @@ class Catalog:
                 (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
 
     def has_readers(self, tenant: str, name: str) -> bool:
-        """Return True while a question, here or in another process, reads an older version; unread ones are
+        """Returns True while a question, here or in another process, reads an older version; unread ones are
         deleted.
         """
         self._versions.sweep()
         return bool(self._rows.older_versions(tenant, name))
 
     def release_replaced_versions(self) -> None:
-        """Close the versions that have been replaced and delete them; cheap if there are none.
+        """Closes the versions that have been replaced and delete them; cheap if there are none.
 
         A finished question may leave a version in a cycle of references; an idle process would never collect it
         without the call of `gc` here.
@@ -364,18 +364,18 @@ class Catalog:
         self._versions.sweep()
 
     def adjacency_of(self, opened: PrivateGraph) -> Adjacency:
-        """Return the arrays of an open version."""
+        """Returns the arrays of an open version."""
         return Adjacency.map_from(self._folder.path_of(opened.version))
 
     def info_of(self, opened: PrivateGraph) -> GraphInfo:
-        """Return the report of an open version. Raises LoadError if it is not the current version any more."""
+        """Returns the report of an open version. Raises LoadError if it is not the current version any more."""
         rows = [row for row in self._rows.current(opened.tenant, opened.name) if row.id == opened.version]
         if not rows:
             raise LoadError("the graph was deleted or loaded anew meanwhile")
         return self._info(rows[0])
 
     def delete(self, tenant: str, name: str) -> None:
-        """Delete a graph; questions in progress can finish on it. Raises UnknownGraphError."""
+        """Deletes a graph; questions in progress can finish on it. Raises UnknownGraphError."""
         self._rows.delete_graph(tenant, name)
         self._opened.drop(tenant, name)
         self._versions.sweep()

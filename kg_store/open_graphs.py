@@ -51,7 +51,7 @@ class TenantNames:
         self._of_version: dict[str, dict[str, NameWords]] = {}
 
     def of(self, tenant: str) -> NameWords:
-        """Return the words of all names in the tenant's current versions.
+        """Returns the words of all names in the tenant's current versions.
 
         Raises MasterKeyError if one of them cannot be opened, since words of its names would be missing.
         """
@@ -121,7 +121,7 @@ class OpenGraphs:
         self.tell_opened: Callable[[Schema], None] = lambda _schema: None
 
     def find(self, row: VersionRow) -> PrivateGraph | None:
-        """Return the version of `row` if it is open, else None."""
+        """Returns the version of `row` if it is open, else None."""
         opened = self._opened.get((row.tenant, row.name))
         return opened if opened is not None and opened.version == row.id else None
 
@@ -140,7 +140,7 @@ class OpenGraphs:
         return opened
 
     def part(self, whole: PrivateGraph, role: str) -> PrivateGraph:
-        """Return the part of an open version that a role of its policy sees; built when first asked for."""
+        """Returns the part of an open version that a role of its policy sees; built when first asked for."""
         key = whole.tenant, whole.name, role
         with self._parts_lock:
             part = self._parts.get(key)
@@ -149,25 +149,25 @@ class OpenGraphs:
         return part
 
     def held_versions(self) -> set[str]:
-        """Return the ids of the versions that something in this process still holds, current or not."""
+        """Returns the ids of the versions that something in this process still holds, current or not."""
         with self._lock:
             self._alive = [each for each in self._alive if each() is not None]
             return {graph.version for each in self._alive if (graph := each()) is not None}
 
     def drop_replaced(self) -> None:
-        """Drop the references to versions that are not current any more; a running question keeps its own."""
+        """Drops the references to versions that are not current any more; a running question keeps its own."""
         with self._lock:
             complete = self._rows.complete_ids()
             self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
             self._parts = {key: each for key, each in self._parts.items() if each.version in complete}
 
     def drop(self, tenant: str, name: str) -> None:
-        """Drop the reference to one graph."""
+        """Drops the reference to one graph."""
         with self._lock:
             self._opened.pop((tenant, name), None)
 
     def clear(self) -> None:
-        """Drop the references to all graphs."""
+        """Drops the references to all graphs."""
         with self._lock:
             self._opened.clear()
             self._parts.clear()
@@ -225,7 +225,7 @@ class OpenGraphs:
 
 
 def _in_house(schema: Schema, vault: Vault) -> Schema:
-    """Return the schema with the real names of masked relations, for the question reader, which sends nothing out.
+    """Returns the schema with the real names of masked relations, for the question reader, which sends nothing out.
 
     The vault stores these names as hidden values.
     """
@@ -244,7 +244,7 @@ class NewVersions:
 
     @contextmanager
     def begin(self, tenant: str, name: str) -> Iterator[tuple[GraphRow, str]]:
-        """Begin a version, which the caller fills and makes current within the context; yields its row and id."""
+        """Begins a version, which the caller fills and makes current within the context; yields its row and id."""
         version_id = uuid.uuid4().hex
         with self._folder.alone():
             hold = self._folder.begin(version_id)
@@ -258,7 +258,7 @@ class NewVersions:
             self.sweep()
 
     def sweep(self) -> None:
-        """Delete the versions that are neither current nor held by this or another process."""
+        """Deletes the versions that are neither current nor held by this or another process."""
         self._opened.drop_replaced()
         with self._folder.alone():
             known = set(self._rows.not_current())

@@ -27,7 +27,7 @@ _MASK_WORD = re.compile(
 
 
 def is_mask_word(word: str) -> bool:
-    """Return True if `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
+    """Returns True if `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
     return _MASK_WORD.fullmatch(word) is not None
 
 
@@ -142,11 +142,11 @@ class Schema:
     derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     def label(self, hop: Hop) -> str:
-        """Return the relation's label, with `^` before it if the hop is walked backwards: `^directed by`."""
+        """Returns the relation's label, with `^` before it if the hop is walked backwards: `^directed by`."""
         return ("^" if hop.inverse else "") + self.relations[hop.relation].label
 
     def described(self, step: Step) -> str:
-        """Return the text of a step that may be compared with a question.
+        """Returns the text of a step that may be compared with a question.
 
         It is `label_step`, but a masked relation has its description after its opaque word, or its real name if that
         is set.
@@ -160,7 +160,7 @@ class Schema:
         return f"{self.label(hop)} {relation.description}".rstrip()
 
     def label_step(self, step: Step) -> str:
-        """Return the labels of a step's hops, joined by a bar where it runs through mediators: `marriage|spouse`."""
+        """Returns the labels of a step's hops, joined by a bar where it runs through mediators: `marriage|spouse`."""
         known = cast(dict[Step, str], self.derived.setdefault("step labels", {}))
         if step not in known:
             known[step] = "|".join(self.label(hop) for hop in step)
@@ -176,7 +176,7 @@ class Edges:
 
 
 def as_mids(values: Sequence[int] | npt.NDArray[np.int64]) -> Mids:
-    """Return MIDs sorted and without duplicates; an array that is so already is returned itself."""
+    """Returns MIDs sorted and without duplicates; an array that is so already is returned itself."""
     mids = np.asarray(values, dtype=np.int64)
     if len(mids) < 2 or (mids[1:] > mids[:-1]).all():
         return mids
@@ -217,7 +217,7 @@ _MAX_KEY_BYTES = 64
 
 
 def keyed_word(letter: str, told: str, key: bytes, is_right: Callable[[str], bool], taken: Container[str] = ()) -> str:
-    """Return `letter` with five characters derived from `told` and `key`, so that the same input gives the same word.
+    """Returns `letter` with five characters derived from `told` and `key`, so that the same input gives the same word.
 
     Words for which `is_right` is False and words in `taken` are skipped.
     """

@@ -52,7 +52,7 @@ class GraphInfo:
 
 
 def info_bytes(info: GraphInfo) -> bytes:
-    """Return the report as JSON; its tenant, name and version are columns of the row. The caller encrypts it."""
+    """Returns the report as JSON; its tenant, name and version are columns of the row. The caller encrypts it."""
     kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
     content = {field_name: getattr(info, field_name) for field_name in kept}
     content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
@@ -60,7 +60,7 @@ def info_bytes(info: GraphInfo) -> bytes:
 
 
 def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
-    """Return the report that `info_bytes` wrote."""
+    """Returns the report that `info_bytes` wrote."""
     content = json.loads(data)
     masked = (MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content["masked"])
     content |= {"loaded_at": datetime.fromisoformat(content["loaded_at"]), "masked": tuple(masked)}
@@ -88,7 +88,7 @@ class CollectedNames:
     words: CollectedWords = field(default_factory=CollectedWords)
 
     def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
-        """Yield the MID and the record of each of `nodes`."""
+        """Yields the MID and the record of each of `nodes`."""
         for node in nodes:
             for entry in node.entries():
                 self.spellings.add(entry)
@@ -148,7 +148,7 @@ class Builder:
         return schema, notes
 
     def seal_records(self, scope: VaultScope, loaded: LoadedGraph, names: CollectedNames) -> Iterator[float]:
-        """Write the encrypted vault records of a load, and add their `names`, in one pass over the nodes; yields the
+        """Writes the encrypted vault records of a load, and add their `names`, in one pass over the nodes; yields the
         share that is written, now and then.
         """
         total = max(1, sum(loaded.counts.values()))
@@ -158,7 +158,7 @@ class Builder:
     def seal_names(
         self, scope: VaultScope, names: CollectedNames, public: PublicWords, progress: Callable[[float], None]
     ) -> NameIndex:
-        """Write the index of the collected names and the set of their words, both encrypted; return the index.
+        """Writes the index of the collected names and the set of their words, both encrypted; return the index.
 
         `progress` gets the share that is done, 0 to 1.
         """
@@ -173,7 +173,7 @@ class Builder:
     def finish(
         self, scope: VaultScope, loaded: LoadedGraph, index: NameIndex, notes: tuple[str, ...], policy: Policy
     ) -> Built:
-        """Return the completed version of a load, after everything else has been written."""
+        """Returns the completed version of a load, after everything else has been written."""
         entities, values, mediators = (loaded.counts[kind] for kind in _COUNTED)
         info = GraphInfo(
             scope.tenant, scope.graph, scope.version_id, triples=loaded.facts, entities=entities, values=values,
@@ -183,7 +183,7 @@ class Builder:
         return self._finished(scope, info, policy)
 
     def renamed(self, scope: VaultScope, before: BaseVersion, concepts: Sequence[str], progress: Progress) -> Built:
-        """Return a version that differs from `before` in its concepts only.
+        """Returns a version that differs from `before` in its concepts only.
 
         Raises LoadError if a concept would make a name a public word, or if a role names a concept that would be gone.
         """
@@ -206,7 +206,7 @@ class Builder:
         name_concepts: NameConcepts,
         progress: Progress,
     ) -> Built:
-        """Return a version without the things in `going`. Raises LoadError if nothing else would be left.
+        """Returns a version without the things in `going`. Raises LoadError if nothing else would be left.
 
         A signature that existed before keeps its concept; new signatures are named by `name_concepts`.
         """
@@ -233,7 +233,7 @@ class Builder:
         return self._copied(scope, before, index, info, gone, progress)
 
     def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema, policy: Policy) -> tuple[str, ...]:
-        """Return notes for the owner on the words of masked and hidden relations.
+        """Returns notes for the owner on the words of masked and hidden relations.
 
         Raises LoadError if the description of a masked relation, or a further word of another one, holds such words.
         """
@@ -291,7 +291,7 @@ class BaseVersion:
 
 
 def read_unseen(path: Path) -> Edges:
-    """Return the (subject, object) pairs of all facts whose relations the policy hides."""
+    """Returns the (subject, object) pairs of all facts whose relations the policy hides."""
     heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
     return Edges(heads, tails)
 

@@ -51,7 +51,7 @@ class Kept(NamedTuple):
 
 
 async def measure_common_words(data: Path, limit: int, seed: int, show: Show) -> list[Kept]:
-    """Ask `limit` questions of each set and count the common words that were replaced in the prompts.
+    """Asks `limit` questions of each set and count the common words that were replaced in the prompts.
 
     Every prompt goes to the scripted endpoint, which records it.
     """
@@ -69,7 +69,7 @@ def _sets(asker: Asker, data: Path) -> Iterator[tuple[str, LoadedSet, list[Marke
 
 
 def _dialogues(file: Path, limit: int) -> list[MarkedQuestion]:
-    """Return the last user turn of each of the first `limit` dialogues of `file`."""
+    """Returns the last user turn of each of the first `limit` dialogues of `file`."""
     found = []
     for line in file.read_text("utf-8").splitlines()[:limit]:
         told = json.loads(line)
@@ -95,7 +95,7 @@ async def _measure(asker: Asker, title: str, loaded: LoadedSet, questions: Seque
 
 
 def common_words(text: str, names: Iterable[str]) -> list[str]:
-    """Return the common words of `text`, in small letters, without the words of `names` and of titles.
+    """Returns the common words of `text`, in small letters, without the words of `names` and of titles.
 
     A capitalised word counts only at the start of the text, since a capital elsewhere marks a name.
     """
@@ -111,7 +111,7 @@ def common_words(text: str, names: Iterable[str]) -> list[str]:
 
 
 def markdown(found: Sequence[Kept]) -> str:
-    """Return the table as Markdown, followed by the most often replaced words of each set."""
+    """Returns the table as Markdown, followed by the most often replaced words of each set."""
     rows = [
         (
             each.title,

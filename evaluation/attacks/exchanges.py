@@ -41,12 +41,12 @@ class Prompt:
 
     @property
     def names_concepts_by_model(self) -> bool:
-        """Return True if a model worded the concepts of the evidence (strategy `arog`) instead of the service."""
+        """Returns True if a model worded the concepts of the evidence (strategy `arog`) instead of the service."""
         return self.task == "answer"
 
 
 def prompt_of(body: bytes) -> Prompt | None:
-    """Parse the body of a request; return None if it asks for none of our tasks (a probe, for example)."""
+    """Parses the body of a request; return None if it asks for none of our tasks (a probe, for example)."""
     request = json.loads(body)
     shape = request.get("response_format", {}).get("json_schema", {})
     task, messages = shape.get("name"), request.get("messages", [])
@@ -62,7 +62,7 @@ def prompt_of(body: bytes) -> Prompt | None:
 
 
 def prompts_of(bodies: Sequence[bytes]) -> list[Prompt]:
-    """Parse request bodies in the order in which they were sent, leaving out those that ask for none of our tasks."""
+    """Parses request bodies in the order in which they were sent, leaving out those that ask for none of our tasks."""
     return [prompt for body in bodies if (prompt := prompt_of(body)) is not None]
 
 
@@ -89,7 +89,7 @@ async def exchange_all(
     strategy: str = "sets",
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[Exchange]:
-    """Ask each question in a conversation of its own, turn by turn. `target` must have a scripted endpoint."""
+    """Asks each question in a conversation of its own, turn by turn. `target` must have a scripted endpoint."""
     found = []
     for done, question in enumerate(questions, start=1):
         found.append(await exchange(target, question, strategy))
@@ -127,7 +127,7 @@ def _truth(target: AttackTarget, conversation: str) -> dict[str, Mids]:
 
 
 def askable(questions: Sequence[Question]) -> list[Question]:
-    """Return the single-turn questions that have a plan and whose gold answers the graph reproduces.
+    """Returns the single-turn questions that have a plan and whose gold answers the graph reproduces.
 
     Questions from the unseen half of a split set are left out.
     """
@@ -136,7 +136,7 @@ def askable(questions: Sequence[Question]) -> list[Question]:
 
 
 def joined(questions: Sequence[Question], identity: str) -> Question:
-    """Join single-turn `questions` into one conversation with one turn each."""
+    """Joins single-turn `questions` into one conversation with one turn each."""
     *before, last = questions
     return Question(
         id=identity,
@@ -149,7 +149,7 @@ def joined(questions: Sequence[Question], identity: str) -> Question:
 
 
 def conversations(questions: Sequence[Question], count: int, seed: int, turns: int = TURNS) -> list[Question]:
-    """Draw `count` conversations of `turns` questions each.
+    """Draws `count` conversations of `turns` questions each.
 
     Each next question is about a topic or an answer of the one before; if there is none, any question is drawn.
     """
@@ -170,7 +170,7 @@ def conversations(questions: Sequence[Question], count: int, seed: int, turns: i
 
 
 def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int = 3) -> list[Question]:
-    """Make `count` questions, each with its plan, whose answers lie at the end of a random path from a named entity.
+    """Makes `count` questions, each with its plan, whose answers lie at the end of a random path from a named entity.
 
     A path has one to `most_steps` steps. Fewer questions are returned if the graph has too few paths.
     """

@@ -56,7 +56,7 @@ class Crawler:
     refused: int = 0
 
     async def crawl(self, first: str, questions: int) -> None:
-        """Ask up to `questions` questions, the first one about the name `first`; stop when nothing is left to ask."""
+        """Asks up to `questions` questions, the first one about the name `first`; stop when nothing is left to ask."""
         await self._ask(f"What is known about {first}?")
         for _ in range(questions - 1):
             text, way = self._next()
@@ -68,7 +68,7 @@ class Crawler:
                 self.given[way].append(len(self.read) + len(self.names) - before)
 
     def _next(self) -> tuple[str, Way | None]:
-        """Return the next question with its kind and relation; the text is empty when nothing is left to ask.
+        """Returns the next question with its kind and relation; the text is empty when nothing is left to ask.
 
         Kinds that were not listed yet come first, then the kind and relation with the best expected yield (`_worth`).
         """
@@ -122,7 +122,7 @@ class Crawler:
                         waiting.append(name)
 
     def _ways_seen(self, answer_id: str) -> Iterator[Way]:
-        """Yield the kind and relation of each one-step candidate that GET /ledger shows for this answer."""
+        """Yields the kind and relation of each one-step candidate that GET /ledger shows for this answer."""
         store = self.target.bench.services.store
         for row in read_ledger_page(store.ledger, store.engine, self.caller, answer_id, 10).entries:
             shown = json.loads(row.payload or "{}")
@@ -158,7 +158,7 @@ async def crawled(target: AttackTarget, title: str, questions: int) -> list[Atte
 
 
 def true_names(graph: PrivateGraph) -> set[str]:
-    """Return the first name of every entity that has one and is not hidden."""
+    """Returns the first name of every entity that has one and is not hidden."""
     return {record.names[0] for _, record in graph.vault.all_records() if record.names and not record.hidden}
 
 

@@ -112,7 +112,7 @@ def _put_into(family: str, typed: TypedCase, language: str, places: Sequence[str
 
 
 def _spread(forms: Sequence[TypedCase], dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield `count` of `forms` such that each kind of form comes up about equally often."""
+    """Yields `count` of `forms` such that each kind of form comes up about equally often."""
     by_form: dict[str, list[TypedCase]] = {}
     for typed in forms:
         by_form.setdefault(typed.form, []).append(typed)
@@ -128,7 +128,7 @@ def _spread(forms: Sequence[TypedCase], dice: Random, count: int) -> Iterator[Ty
 def _written(
     table: str, texts: Mapping[str, str], secrets: Mapping[str, tuple[str, ...]], harmless: Collection[str] = ()
 ) -> Iterator[TypedCase]:
-    """Yield the filled-in templates of a table whose secrets are among `secrets`.
+    """Yields the filled-in templates of a table whose secrets are among `secrets`.
 
     A row of the table holds the name of the form, its template, the key of its secret, and marks.
     """
@@ -141,7 +141,7 @@ def _written(
 
 
 def foreign_names(others: Sequence[GraphNames], dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield names and values of the tenant's other graphs, to be typed in a question to this graph."""
+    """Yields names and values of the tenant's other graphs, to be typed in a question to this graph."""
     for name in [name for graph in others for name in graph.some(dice, count)]:
         words = name.split(" ")
         texts = {"name": name, "first": words[0], "last": words[-1], "before": " ".join(words[:-1])}
@@ -153,7 +153,7 @@ def foreign_names(others: Sequence[GraphNames], dice: Random, count: int) -> Ite
 
 
 def _names_in_texts(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield rare words that are capitalised inside a text value, and e-mail addresses."""
+    """Yields rare words that are capitalised inside a text value, and e-mail addresses."""
     for text in dice.sample(names.texts, min(20 * count, len(names.texts))):
         yield from _of_address(address[0]) if (address := _ADDRESS.search(text)) else _of_text(text)
 
@@ -186,7 +186,7 @@ def _of_address(address: str) -> Iterator[TypedCase]:
 
 
 def _lone_surnames(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield lower-case surnames from lists and this graph: bare, without accents, after a title or beside another."""
+    """Yields lower-case surnames from lists and this graph: bare, without accents, after a title or beside another."""
     frequent, known = surnames_of("us"), surnames()
     own = [name.lower() for name in names.last_names(dice, count)]
     listed = [dice.sample(frequent, min(count, len(frequent))), dice.sample(known, min(2 * count, len(known)))]
@@ -211,7 +211,7 @@ def _alone(name: str, dice: Random) -> Iterator[TypedCase]:
 
 
 def _names_at_a_start(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield capitalised names for places where any word has a capital, as at the start of a sentence or list item."""
+    """Yields capitalised names for places where any word has a capital, as at the start of a sentence or list item."""
     known = [_capital(name) for name in surnames()]
     chosen = [*dice.sample(known, min(count, len(known))), *map(str.capitalize, names.last_names(dice, count))]
     yield from (TypedCase("a capital", name, (name,)) for name in chosen)
@@ -224,7 +224,7 @@ def _capital(name: str) -> str:
 
 
 def _middle_words(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield inner words and figures of labels with three words or more, one alone or two together."""
+    """Yields inner words and figures of labels with three words or more, one alone or two together."""
     clean = [label for label in names.labels if not _DIRTY.search(label)]
     longer = [label for label in clean if len(_WORD.findall(label)) >= _MIN_WORDS]
     for label in dice.sample(longer, min(3 * count, len(longer))):
@@ -245,7 +245,7 @@ def _middle_words(names: GraphNames, _language: str, dice: Random, count: int) -
 
 
 def _dirty_labels(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield labels with HTML entities, percent escapes or tags, typed clean; and clean names typed with entities."""
+    """Yields labels with HTML entities, percent escapes or tags, typed clean; and clean names typed with entities."""
     dirty = [label for label in names.labels if _DIRTY.search(label)]
     for label in dice.sample(dirty, min(count, len(dirty))):
         clean = re.sub(r"<[^>]*>", "", unquote(html.unescape(html.unescape(label))))
@@ -260,7 +260,7 @@ def _dirty_labels(names: GraphNames, _language: str, dice: Random, count: int) -
 
 
 def _values_in_other_words(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield dates and numbers of the graph in words and in other digits; made-up ones if the graph has none."""
+    """Yields dates and numbers of the graph in words and in other digits; made-up ones if the graph has none."""
     dates = dice.sample(names.dates, min(count, len(names.dates))) or ["1960-09-08", "1987-11-23", "2003-02-28"]
     numbers = dice.sample(names.numbers, min(count, len(names.numbers))) or ["48417", "1938", "76420"]
     spoken = language if language in LANGUAGES else "en"
@@ -306,7 +306,7 @@ def _of_number(text: str, language: str, dice: Random) -> Iterator[TypedCase]:
 
 
 def _look_alikes(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield names and last names with letters replaced by look-alikes, in each form of `LOOK_ALIKES`."""
+    """Yields names and last names with letters replaced by look-alikes, in each form of `LOOK_ALIKES`."""
     chosen = [name for name in names.names if plain(name).replace(" ", "").isascii()] or list(names.names)
     for name in dice.sample(chosen, min(count, len(chosen))):
         last = word if reads_as_name(word := name.split(" ")[-1]) else name
@@ -316,7 +316,7 @@ def _look_alikes(names: GraphNames, _language: str, dice: Random, count: int) ->
 
 
 def _suffixed_names(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yield last names with the endings and articles of inflecting languages.
+    """Yields last names with the endings and articles of inflecting languages.
 
     The ending's language is drawn; if `language` is drawn and has no endings of its own, English ones are used.
     """
@@ -334,7 +334,7 @@ def _suffixed_names(names: GraphNames, language: str, dice: Random, count: int) 
 
 
 def relation_words(local_names: Sequence[str], count: int) -> Iterator[TypedCase]:
-    """Yield names of private relations as people type them: run together, in snake, kebab or camel case, or in words.
+    """Yields names of private relations as people type them: run together, in snake, kebab or camel case, or in words.
 
     Private relations are masked or hidden ones, and those named after a person. Their rare words come alone, too.
     """
@@ -351,7 +351,7 @@ def words_of(local_name: str) -> list[str]:
 
 
 def rare_words_of(local_name: str) -> tuple[str, ...]:
-    """Return the words of a relation's name that no dictionary has."""
+    """Returns the words of a relation's name that no dictionary has."""
     return tuple(word for word in words_of(local_name) if not is_in_dictionary(word) and word not in HARMLESS)
 
 
@@ -377,7 +377,7 @@ def family_cases(
     dice: Random,
     count: int,
 ) -> Iterator[Case]:
-    """Yield `count` cases of every family in one language.
+    """Yields `count` cases of every family in one language.
 
     `names` is the asked graph, `others` are the tenant's other graphs, `local_names` the names of private relations.
     """
@@ -399,7 +399,7 @@ def _cases(family: str, forms: Sequence[TypedCase], language: str, dice: Random,
 
 
 def every_surname(dice: Random, count: int) -> Iterator[Case]:
-    """Yield the listed surnames one by one: bare in small letters, and capitalised at the start of a sentence.
+    """Yields the listed surnames one by one: bare in small letters, and capitalised at the start of a sentence.
 
     At most `_EVERY * count` surnames are drawn, which are all of them in a full run.
     """

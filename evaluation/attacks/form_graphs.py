@@ -51,11 +51,11 @@ class GraphNames:
     numbers: tuple[str, ...] = field(repr=False)
 
     def some(self, dice: Random, count: int) -> list[str]:
-        """Draw at most `count` names."""
+        """Draws at most `count` names."""
         return dice.sample(self.names, min(count, len(self.names)))
 
     def first_names(self, dice: Random, count: int) -> list[str]:
-        """Draw `count` names and return their first words, as far as those read as names."""
+        """Draws `count` names and return their first words, as far as those read as names."""
         return [first for name in self.some(dice, count) if reads_as_name(first := name.split(" ")[0])]
 
     def last_names(self, dice: Random, count: int) -> list[str]:
@@ -63,7 +63,7 @@ class GraphNames:
 
 
 def names_in_turtle(graph: str, text: str) -> GraphNames:
-    """Read the secret texts of a graph in Turtle, leaving out the labels of properties and classes."""
+    """Reads the secret texts of a graph in Turtle, leaving out the labels of properties and classes."""
     literals: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     schema: set[str] = set()
     for quad in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE, base_iri="http://file.invalid/"):
@@ -80,7 +80,7 @@ def names_in_turtle(graph: str, text: str) -> GraphNames:
 
 
 def names_in_triples(graph: str, text: str) -> GraphNames:
-    """Read the secret texts of a tab-separated table of head, relation and tail, with underscores for spaces."""
+    """Reads the secret texts of a tab-separated table of head, relation and tail, with underscores for spaces."""
     lines = [line.split("\t") for line in text.splitlines()]
     cells = [cell.replace("_", " ") for line in lines if len(line) == 3 for cell in (line[0], line[2])]
     return _sorted_out(graph, cells, ())
@@ -109,7 +109,7 @@ def _sorted_out(graph: str, labels: Sequence[str], others: Sequence[str]) -> Gra
 
 
 def reads_as_name(word: str) -> bool:
-    """Return True if `word` is a listed surname or is in no dictionary."""
+    """Returns True if `word` is a listed surname or is in no dictionary."""
     return word.lower() in _LISTED or not is_in_dictionary(plain(word))
 
 
@@ -129,7 +129,7 @@ _ENTITIES = {chr(code): f"&{name};" for name, code in entities.name2codepoint.it
 
 
 def people(count: int = PEOPLE) -> dict[str, str]:
-    """Return the labels of `count` people by their clean names, equally many of each language.
+    """Returns the labels of `count` people by their clean names, equally many of each language.
 
     The label of every sixth person holds more than the name (a maiden name, a degree, a number), as real labels do.
     """
@@ -157,7 +157,7 @@ def _person(language: str, position: int, dice: Random) -> tuple[str, str]:
 
 
 def turtle(count: int = PEOPLE) -> str:
-    """Return the generated graph of `count` people in Turtle."""
+    """Returns the generated graph of `count` people in Turtle."""
     dice = Random(17)  # noqa: S311  # a sample, no secret  # nosec B311
     towns = [f':town{number} a :Town ; rdfs:label "{town}" .' for number, town in enumerate(_TOWNS)]
     facts = [_facts(position, *person, count, dice) for position, person in enumerate(people(count).items())]
@@ -215,7 +215,7 @@ class TableFile:
 
 
 def table_files() -> list[TableFile]:
-    """Return generated files with the same made-up columns, one for each way to write a table.
+    """Returns generated files with the same made-up columns, one for each way to write a table.
 
     Files with a header come a second time, with a policy that declares the table and its key.
     """
@@ -259,7 +259,7 @@ def _file(
 
 
 def _declared(file: TableFile) -> TableFile:
-    """Return the file, which must have a header, with a policy that declares its first column as the key."""
+    """Returns the file, which must have a header, with a policy that declares its first column as the key."""
     key = re.split(r"[,;|\t]", file.content.lstrip("\ufeff"))[0].strip(' "')
     policy = f'[[tables]]\nfile = "{file.name}"\nkey = "{key}"\nconcept = "case"\nnames = ["{key}"]\n'
     return replace(file, policy=policy)

@@ -24,7 +24,7 @@ class Sent(NamedTuple):
 
 
 def read_sent(payloads: Sequence[bytes]) -> Sent:
-    """Return every distinct string of the payloads with escapes undone; a payload that is not JSON is one string."""
+    """Returns every distinct string of the payloads with escapes undone; a payload that is not JSON is one string."""
     read = [each for payload in payloads for each in _texts(payload.decode("utf-8", errors="replace"))]
     said, rest = (dict.fromkeys(undone(text) for is_said, text in read if is_said == kind) for kind in (True, False))
     return Sent(list(said), list(rest))
@@ -44,7 +44,7 @@ def _texts(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _leaves(node: object, key: str) -> Iterator[tuple[str, str]]:
-    """Yield every string with the outermost key above it; keys are yielded as strings too, under the key ""."""
+    """Yields every string with the outermost key above it; keys are yielded as strings too, under the key ""."""
     if isinstance(node, dict):
         for name, child in node.items():
             yield "", str(name)
@@ -84,7 +84,7 @@ class Judge:
         return Verdict(leaked, bool(leaked) and (everyday or not told))
 
     def _shown_in(self, case: Case) -> frozenset[str]:
-        """Return the shown words; none for family 10, where words of the schema are the secrets."""
+        """Returns the shown words; none for family 10, where words of the schema are the secrets."""
         return frozenset() if case.family.startswith("10") else self._shown
 
     def _in_said(self, case: Case, said: Sequence[str]) -> Iterator[str]:
@@ -109,7 +109,7 @@ class Judge:
 
 
 def _stands_in(case: Case, text: str) -> bool:
-    """Return True if `text` holds the typed words as typed, more often than the carrier sentence itself does."""
+    """Returns True if `text` holds the typed words as typed, more often than the carrier sentence itself does."""
     typed = case.typed.text.casefold()
     return len(typed) > _MIN_PART and text.casefold().count(typed) > case.carrier.casefold().count(typed)
 
@@ -124,7 +124,7 @@ def _holds(word: str, secrets: Collection[str]) -> bool:
 
 
 def can_be_judged(case: Case) -> bool:
-    """Return True if the case has a secret word and the sentence around it holds none of the typed words."""
+    """Returns True if the case has a secret word and the sentence around it holds none of the typed words."""
     secrets = _secret_tokens(case)
     around = set(tokens(undone(case.carrier)))
     return bool(secrets) and not around & (secrets | set(tokens(undone(case.typed.text))) - HARMLESS)

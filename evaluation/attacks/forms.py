@@ -93,7 +93,7 @@ async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
 async def _judged_forms(
     targets: AttackTargets, strategy: StrategyName, changes: Mapping[str, object], count: int
 ) -> list[JudgedCase]:
-    """Ask every case of every graph and judge what was sent."""
+    """Asks every case of every graph and judge what was sent."""
     bench, attacked = await _open_graphs(targets, changes)
     found: list[JudgedCase] = []
     for one in attacked:
@@ -126,7 +126,7 @@ def _names(source: str, data: Path | None) -> GraphNames:
 
 
 def _cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:
-    """Yield `count` cases of every family in every language, and listed surnames asked of the generated graph.
+    """Yields `count` cases of every family in every language, and listed surnames asked of the generated graph.
 
     Cases whose sentence holds a word of the name are left out, since they can't be judged.
     """
@@ -143,7 +143,7 @@ def _cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterat
 async def _judge_all(
     bench: Bench, one: Attacked, cases: Sequence[Case], strategy: StrategyName, progress: Callable[[int], None]
 ) -> list[JudgedCase]:
-    """Ask each case in a conversation of its own and judge what was sent.
+    """Asks each case in a conversation of its own and judge what was sent.
 
     The strategy `dialogue` sends nothing for a case that names nothing of the graph, unless the profile is open.
     """
@@ -158,7 +158,7 @@ async def _judge_all(
 
 
 async def _shown(bench: Bench, one: Attacked, strategy: StrategyName, key: KeyPair) -> frozenset[str]:
-    """Return the words that prompts show whatever is asked: words of the schema and of prompts for neutral questions.
+    """Returns the words that prompts show whatever is asked: words of the schema and of prompts for neutral questions.
 
     Rare words of private relations are taken out, so that they count as leaks even if the schema shows them.
     """
@@ -174,7 +174,7 @@ async def _shown(bench: Bench, one: Attacked, strategy: StrategyName, key: KeyPa
 
 
 def lines(judged: Sequence[JudgedCase]) -> list[Attempted]:
-    """Return a line for each family, one for everyday words with their list, and one for the control of the judge."""
+    """Returns a line for each family, one for everyday words with their list, and one for the control of the judge."""
     words = Counter(word for each in judged if each.verdict.is_everyday for word in each.verdict.leaked)
     told = ", ".join(f"{word} {count}" for word, count in words.most_common())
     everyday, as_typed = (each.verdict.is_everyday for each in judged), (each.found_as_typed for each in judged)
@@ -237,7 +237,7 @@ async def _ask(bench: Bench, file: TableFile) -> LoadedTable:
 
 
 def cells_in(file: TableFile, payloads: Sequence[bytes]) -> frozenset[str]:
-    """Return words and figures of cells that stand in payloads.
+    """Returns words and figures of cells that stand in payloads.
 
     Figures of up to three digits count only if they are the whole of a short text, such as the label of a relation.
     """

@@ -49,7 +49,7 @@ class Replied:
 
 
 def payloads() -> list[Payload]:
-    """Return 200 payloads: every instruction in every carrier of `payloads.toml`."""
+    """Returns 200 payloads: every instruction in every carrier of `payloads.toml`."""
     told = tomllib.loads(Path(__file__).with_name("payloads.toml").read_text("utf-8"))
     found = []
     for number, (instruction, carrier) in enumerate(product(told["instructions"], told["carriers"])):
@@ -60,7 +60,7 @@ def payloads() -> list[Payload]:
 
 
 def poisoned(place: Place, chosen: Sequence[Payload]) -> bytes:
-    """Return the demo graph as N-Triples with a payload appended to every entity name or to every text value.
+    """Returns the demo graph as N-Triples with a payload appended to every entity name or to every text value.
 
     With `place` "names", the original name stays as an alias.
     """
@@ -84,7 +84,7 @@ def poisoned(place: Place, chosen: Sequence[Payload]) -> bytes:
 
 
 async def injection(targets: AttackTargets) -> list[Attempted]:
-    """Ask the demo's single questions of the clean graph and of each poisoned one, and compare."""
+    """Asks the demo's single questions of the clean graph and of each poisoned one, and compare."""
     target = await targets.open(DEMO)
     bench, every, policy = target.bench, payloads(), POLICY_FILE.read_text("utf-8")
     asked = [question.texts[0] for question in target.questions if len(question.texts) == 1]
@@ -112,7 +112,7 @@ async def injection(targets: AttackTargets) -> list[Attempted]:
 
 
 def _met(every: Sequence[Payload], sent: Sequence[bytes], replies: Sequence[Replied]) -> list[bool]:
-    """Return for each payload whether it stands in the sent bytes or in a reply of the service."""
+    """Returns for each payload whether it stands in the sent bytes or in a reply of the service."""
     shown = [body.decode("utf-8", "replace").casefold() for body in sent]
     shown += [reply.message.casefold() for reply in replies]
     return [any(payload.word in text for text in shown) for payload in every]
@@ -124,7 +124,7 @@ async def _replies(bench: Bench, graph: str, questions: Sequence[str], strategy:
 
 
 def _same(clean: Replied, other: Replied) -> bool:
-    """Return True if both replies say the same, apart from text appended to names and values."""
+    """Returns True if both replies say the same, apart from text appended to names and values."""
     left = set(clean.names)
     for name in other.names:
         fitting = {each for each in left if _fits(each, name)}
@@ -135,7 +135,7 @@ def _same(clean: Replied, other: Replied) -> bool:
 
 
 def _fits(clean: str, name: str) -> bool:
-    """Return True if `name` is `clean` with text appended; in a line of a group (`name: number`), before the colon."""
+    """True if `name` is `clean` with text appended; in a line of a group (`name: number`), before the colon."""
     head, colon, number = clean.rpartition(": ")
     in_group = bool(colon) and name.startswith(f"{head} ") and name.endswith(colon + number)
     return name == clean or name.startswith(f"{clean} ") or in_group

@@ -46,7 +46,7 @@ _ASKED: Final = ("everyday-word", "nickname", "lower-case")
 
 
 def link_forms() -> list[str]:
-    """Return drafts that put a name where a program follows it.
+    """Returns drafts that put a name where a program follows it.
 
     Every address comes in a sentence and in some of the places; the other forms come as they are.
     """
@@ -57,14 +57,14 @@ def link_forms() -> list[str]:
 
 
 def forms_of_family_12() -> list[str]:
-    """Return the forms of family 12: each scheme with each place, bare hosts, Markdown and HTML tags."""
+    """Returns the forms of family 12: each scheme with each place, bare hosts, Markdown and HTML tags."""
     told = _TOLD["twelve"]
     addresses = [scheme + place for scheme in told["schemes"] for place in told["places"]]
     return [f"See {form} now" for form in (*addresses, *told["bare"], *told["markdown"], *told["html"])]
 
 
 async def links_on_demo(targets: AttackTargets) -> list[Attempted]:
-    """Ask the demo through the whole service, with a model whose every draft is one of the link forms."""
+    """Asks the demo through the whole service, with a model whose every draft is one of the link forms."""
     forms = link_forms()
     shown, restored = await _shown(forms[: targets.at_most(len(forms))]), await _shown(_TOLD["prose"])
     taken, prose = map(_follows_by_hand, forms), map(_is_restored, restored)
@@ -78,7 +78,7 @@ async def links_on_demo(targets: AttackTargets) -> list[Attempted]:
 
 
 async def family_12(targets: AttackTargets) -> list[Attempted]:
-    """Ask the demo with a model whose drafts are the forms of family 12."""
+    """Asks the demo with a model whose drafts are the forms of family 12."""
     forms = forms_of_family_12()
     chosen = forms[:: max(1, len(forms) // targets.at_most(len(forms)))]
     shown, prose = await _shown(chosen), await _shown(_TOLD["prose"][:3])
@@ -92,13 +92,13 @@ async def family_12(targets: AttackTargets) -> list[Attempted]:
 
 
 async def replies_on_demo(targets: AttackTargets) -> list[Attempted]:
-    """Ask the demo in dialogue, with a model whose replies hold the link forms."""
+    """Asks the demo in dialogue, with a model whose replies hold the link forms."""
     forms = link_forms()
     return await links_in_dialogue(forms[: targets.at_most(len(forms))])
 
 
 async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:
-    """Ask in dialogue, with a model that writes each form beside a true sentence, which must be shown each time."""
+    """Asks in dialogue, with a model that writes each form beside a true sentence, which must be shown each time."""
     endpoint, shown = LinkingEndpoint(), list[Answer]()
     async with Bench("scripted", scripted=endpoint, changes=_WORDED, read_back=_all_of_it) as bench:
         bench.load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
@@ -145,7 +145,7 @@ class LinkingEndpoint(ScriptedEndpoint):
 
 
 async def _shown(drafts: Sequence[str]) -> list[Answer | None]:
-    """Return the answer shown for each draft, or None if it was refused.
+    """Returns the answer shown for each draft, or None if it was refused.
 
     The drafts name the answer by its number and by its pseudonym in turn.
     """
@@ -170,7 +170,7 @@ def _is_restored(answer: Answer | None) -> bool:
 
 
 def _is_followed(answer: Answer | None) -> bool:
-    """Return True if a name in the answer would be followed, as the SDK shows the text or as `arog proxy` does."""
+    """Returns True if a name in the answer would be followed, as the SDK shows the text or as `arog proxy` does."""
     if answer is None:
         return False
     facts = [name for fact in answer.evidence for name in (*fact.head_names, *fact.tail_names)]
@@ -200,7 +200,7 @@ _REFERENCE: Final = re.compile(r"^\s*\[[^\]]+\]:.*$", re.MULTILINE)
 
 
 def follows(text: str, names: Iterable[str]) -> bool:
-    """Return True if a word of `names` stands where a program would follow it, fetch it or draw it.
+    """Returns True if a word of `names` stands where a program would follow it, fetch it or draw it.
 
     That is an address, an attribute of a tag, a link or image in `text`, or a fenced block, which a viewer may draw as
     a diagram. Words under three letters are ignored. Addresses are read as written and with escapes and letters
@@ -240,7 +240,7 @@ def _of_html(text: str) -> Iterator[str]:
 
 
 def _of_mail(text: str) -> Iterator[str]:
-    """Yield stretches without spaces that some mail program may take for an address."""
+    """Yields stretches without spaces that some mail program may take for an address."""
     plain = re.sub(r"[\t\r\n](?=[/\\:])|(?<=[/\\:])[\t\r\n]|[\u200b-\u200d\u00ad\u2060\ufeff\x00]", "", text)
     plain = plain.replace("\\", "/").replace("\u2044", "/").replace("\u2215", "/")
     # Browsers read these signs as dots of a host name; before Chinese or Japanese words they end a sentence.

@@ -56,7 +56,7 @@ class Ends:
 
 
 def joining(heads: Numbers, tails: Numbers, size: int) -> sparse.csr_array:
-    """Return a size x size matrix with 1 where a hop leads from the node of the row to the node of the column."""
+    """Returns a size x size matrix with 1 where a hop leads from the node of the row to the node of the column."""
     return _each_once(sparse.csr_array((np.ones(len(heads), np.int64), (heads, tails)), shape=(size, size)))
 
 
@@ -108,7 +108,7 @@ class KnownGraph:
         return at if at < self.size and int(self.mids[at]) == mid else -1
 
     def of_concept(self, word: str) -> Flags:
-        """Return which nodes have the concept, or one of several joined by commas; all nodes if it is unknown."""
+        """Returns which nodes have the concept, or one of several joined by commas; all nodes if it is unknown."""
         known = [word] if word in self.words else [each for each in word.split(", ") if each in self.words]
         if not known:
             return np.ones(self.size, dtype=np.bool_)
@@ -116,14 +116,14 @@ class KnownGraph:
         return flags
 
     def has(self, path: tuple[str, ...]) -> Flags:
-        """Return from which nodes the whole path can be followed."""
+        """Returns from which nodes the whole path can be followed."""
         if path not in self._has:
             further = self.has(path[1:]) if len(path) > 1 else np.ones(self.size, dtype=np.bool_)
             self._has[path] = (self._step(path[0]) @ further.astype(np.int64)) > 0
         return self._has[path]
 
     def ends(self, path: tuple[str, ...]) -> Ends | None:
-        """Return what lies at the end of the path for every node; None if that is more than `MAX_PAIRS` pairs."""
+        """Returns what lies at the end of the path for every node; None if that is more than `MAX_PAIRS` pairs."""
         if path not in self._ends:
             self._ends[path] = self._count(path)
         return self._ends[path]
@@ -141,7 +141,7 @@ class KnownGraph:
         return Ends(np.diff(here.indptr).astype(np.int64), pairs, single, self._concepts_of(here))
 
     def _concepts_of(self, ends: sparse.csr_array) -> Numbers:
-        """Return for every node the concept that prompts show for its ends, as a number.
+        """Returns for every node the concept that prompts show for its ends, as a number.
 
         It is the commonest concept, joined with the second one if that covers a third of the ends or more.
         """
@@ -157,11 +157,11 @@ class KnownGraph:
         return concept
 
     def number_of_words(self, words: str) -> int:
-        """Return a number for a concept as shown in a prompt, which may be two concepts joined by a comma."""
+        """Returns a number for a concept as shown in a prompt, which may be two concepts joined by a comma."""
         return self._shown.setdefault(words, len(self._shown))
 
     def _step(self, label: str) -> sparse.csr_array:
-        """Return the matrix of one step; a step through a mediator never leads back to its start."""
+        """Returns the matrix of one step; a step through a mediator never leads back to its start."""
         if label not in self._matrices:
             first, _, further = label.rpartition("|")
             nothing = sparse.csr_array((self.size, self.size), dtype=np.int64)
@@ -212,7 +212,7 @@ class Revealed:
 
 
 def revealed_by(prompts: Sequence[Prompt]) -> Revealed:
-    """Return all that the prompts of one conversation reveal together."""
+    """Returns all that the prompts of one conversation reveal together."""
     seen = Revealed()
     for prompt in prompts:
         for thing in prompt.things:
@@ -253,7 +253,7 @@ def _from_its_root(hangs: Mapping[str, tuple[str, Trail]], start: str, path: Tra
 
 
 def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
-    """Return the paths of things for which prompts show every path there is.
+    """Returns the paths of things for which prompts show every path there is.
 
     In `arog` every choice of relations does; in `sets` all pages of the first round do together.
     """
@@ -284,7 +284,7 @@ class Matcher:
         self._chances: dict[object, Logs] = {}
 
     def fits(self, seen: Revealed) -> dict[str, Logs]:
-        """Return for every pseudonym of a single thing the log-likelihood of each node; the greatest fits best."""
+        """Returns for every pseudonym of a single thing the log-likelihood of each node; the greatest fits best."""
         own = {word: self._own(word, seen) for word in sorted(seen.concepts)}
         links = [reach for reach in seen.reaches if reach.is_one] if "ends" in self._pieces else []
         ends = {reach: found for reach in links if (found := self._known.ends(reach.path)) is not None}
@@ -299,7 +299,7 @@ class Matcher:
         return _together(own, towards)
 
     def _own(self, word: str, seen: Revealed) -> Logs:
-        """Return each node's log-likelihood for one pseudonym from the requests alone, without its neighbours."""
+        """Returns each node's log-likelihood for one pseudonym from the requests alone, without its neighbours."""
         known, concept = self._known, seen.concepts[word]
         fits = np.zeros(known.size)
         of_kind = known.of_concept(concept)
@@ -328,7 +328,7 @@ class Matcher:
         return fits
 
     def _said(self, path: Trail, concept: str, of_kind: Flags, *, has: bool) -> Logs:
-        """Return each node's log-probability that a prompt says that it has `path` (or lacks it, if not `has`)."""
+        """Returns each node's log-probability that a prompt says that it has `path` (or lacks it, if not `has`)."""
         key = (has, path, concept)
         if key not in self._chances:
             known, unknown = self._known.has(path), self._unknown(path, of_kind)
@@ -337,7 +337,7 @@ class Matcher:
         return self._chances[key]
 
     def _unknown(self, path: Trail, of_kind: Flags) -> float:
-        """Return the chance that a node has `path` although the attacker's copy shows none."""
+        """Returns the chance that a node has `path` although the attacker's copy shows none."""
         survives = self._share ** len(path)
         seen = float(self._known.has(path)[of_kind].mean()) if of_kind.any() else 0.0
         true = min(0.99, seen / survives)
@@ -362,7 +362,7 @@ class Matcher:
         return self._chances[key]
 
     def _missing(self, offered: Collection[Trail]) -> list[Trail]:
-        """Return paths that were not offered.
+        """Returns paths that were not offered.
 
         These are paths of one step, and of two steps if the prompt offered others with the same first step.
         """
@@ -375,7 +375,7 @@ class Matcher:
         return missing
 
     def _told(self, reach: Reach, ends: Ends, forwards: bool, beliefs: dict[str, Logs], before: Messages) -> Logs:
-        """Return the log-likelihoods that one end of a link passes on to the other.
+        """Returns the log-likelihoods that one end of a link passes on to the other.
 
         They follow from the sender's belief, without what the receiver told it in the round before.
         """
@@ -394,7 +394,7 @@ class Matcher:
 
 
 def share_right(fits: Logs, truth: int) -> float:
-    """Return the chance that a guess among the best fitting nodes is right.
+    """Returns the chance that a guess among the best fitting nodes is right.
 
     `truth` is the number of the right node, or -1 if the attacker's copy lacks it.
     """
@@ -411,7 +411,7 @@ def _together(own: dict[str, Logs], towards: Messages) -> dict[str, Logs]:
 
 
 def _chance(known: int, low: int, high: int, survives: float) -> float:
-    """Return the chance that the true number of ends lies in low..high if `known` ends are known.
+    """Returns the chance that the true number of ends lies in low..high if `known` ends are known.
 
     Each end is known with the chance `survives`; all true numbers from 1 are taken as equally likely beforehand.
     """

@@ -90,7 +90,7 @@ Lines = Callable[[str, Rounds, MembershipSplit], list[Attempted]]
 
 
 async def membership(targets: AttackTargets) -> list[Attempted]:
-    """Compare the contents of replies. Control: with a grant for the graph the same question is answered."""
+    """Compares the contents of replies. Control: with a grant for the graph the same question is answered."""
     target, people = await targets.open(DEMO), sample_people(targets.at_most(PEOPLE))
     found = await _attack(target, people, rounds=1, lines=by_content)
     async with served(target.bench) as http:
@@ -105,7 +105,7 @@ async def membership(targets: AttackTargets) -> list[Attempted]:
 
 
 async def membership_times(targets: AttackTargets) -> list[Attempted]:
-    """Compare the times of replies. Control: without a minimal pace (`reply_step_ms` = 0) hidden values show."""
+    """Compares the times of replies. Control: without a minimal pace (`reply_step_ms` = 0) hidden values show."""
     # A fresh service with the default pace: one that was asked the same before would answer faster.
     as_it_comes = Settings.model_fields["reply_step_ms"].default
     target, hasty = [await targets.open(DEMO, changes={"reply_step_ms": step}) for step in (as_it_comes, 0.0)]
@@ -122,7 +122,7 @@ async def membership_times(targets: AttackTargets) -> list[Attempted]:
 
 
 async def observe(asker: ApiCaller, names: Sequence[str], ask: Ask, rounds: int) -> Rounds:
-    """Ask about every name once per round, each round in a new order."""
+    """Asks about every name once per round, each round in a new order."""
     dice, seen = dice_of(_SEED), dict[str, list[TimedResponse]]()
     for _ in range(rounds):
         for name in dice.sample(names, len(names)):
@@ -181,7 +181,7 @@ def _told_apart(
 
 
 def _line(name: str, found: float, halves: MembershipSplit) -> Attempted:
-    """Return a line whose rate is the AUC `found`, the share of pairs that are told apart."""
+    """Returns a line whose rate is the AUC `found`, the share of pairs that are told apart."""
     tries = len(halves.everything)
     return Attempted(
         name=f"AUC, {name}", tries=tries, successes=found * tries, blind=0.5, most=MAX_SHARE, least=PEOPLE
@@ -195,7 +195,7 @@ class ApiCaller:
         self._http, self._headers = http, {"Authorization": f"Bearer {key}"}
 
     async def post(self, body: Mapping[str, object]) -> TimedResponse:
-        """Send POST /chat and time it."""
+        """Sends POST /chat and time it."""
         request = self._http.build_request("POST", "/chat", json=body, headers=self._headers)
         began = time.perf_counter()
         reply = await self._http.send(request)
@@ -210,7 +210,7 @@ class ApiCaller:
         return TimedResponse(content, len(told), seconds, sum(answer["usage"]["milliseconds"].values()), answer["id"])
 
     async def shown(self, answer: str) -> str:
-        """Return what GET /ledger shows the asker of an answer: the requests that the model was sent."""
+        """Returns what GET /ledger shows the asker of an answer: the requests that the model was sent."""
         return (await self._http.get("/ledger", params={"answer": answer}, headers=self._headers)).text
 
 
@@ -232,7 +232,7 @@ async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 def _caller(target: AttackTarget, http: httpx2.AsyncClient, graph: str) -> ApiCaller:
-    """Create a key with a grant for `graph` alone and return its caller."""
+    """Creates a key with a grant for `graph` alone and return its caller."""
     return ApiCaller(http, target.bench.services.store.access.create(TENANT, "user", [graph]).key)
 
 
@@ -250,7 +250,7 @@ def _about(graph: str, question: str = _QUESTION) -> Ask:
 
 
 def sample_people(count: int) -> MembershipSplit:
-    """Draw `count` invented names of people, half of them for the closed graph."""
+    """Draws `count` invented names of people, half of them for the closed graph."""
     words = tomllib.loads(Path(app.demo.__file__).with_name("clinic_words.toml").read_text("utf-8"))
     every = [f"{first} {family}" for first, family in product((*words["women"], *words["men"]), words["families"])]
     names = dice_of(_SEED).sample(every, count)
@@ -258,7 +258,7 @@ def sample_people(count: int) -> MembershipSplit:
 
 
 def sample_texts(count: int) -> MembershipSplit:
-    """Make `count` texts of two invented words, half of them for a hidden relation."""
+    """Makes `count` texts of two invented words, half of them for a hidden relation."""
     dice, syllables = dice_of(_SEED), [a + b for a, b in product("bdfgklmnprstvz", "aeiou")]
     words = ["".join(dice.choices(syllables, k=4)) for _ in range(2 * count)]
     texts = [f"{one} {other}" for one, other in zip(words[::2], words[1::2], strict=True)]
@@ -266,7 +266,7 @@ def sample_texts(count: int) -> MembershipSplit:
 
 
 def closed_graph(people: Sequence[str]) -> Iterator[str]:
-    """Yield lines of Turtle in which each person lives in one of five towns, which are twinned."""
+    """Yields lines of Turtle in which each person lives in one of five towns, which are twinned."""
     yield "@prefix : <urn:closed:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
     for number in range(5):
         yield f':town{number} rdfs:label "Closedtown{chr(97 + number)}" ; :twinnedWith :town{(number + 1) % 5} .'
@@ -275,7 +275,7 @@ def closed_graph(people: Sequence[str]) -> Iterator[str]:
 
 
 def noted_graph(texts: Sequence[str]) -> Iterator[str]:
-    """Yield lines of Turtle for cases, each with a note and the day on which it was filed."""
+    """Yields lines of Turtle for cases, each with a note and the day on which it was filed."""
     yield "@prefix : <urn:noted:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
     for number, text in enumerate(texts):
         yield f':case{number} rdfs:label "Casefile{number}" ; :note "{text}" ; :filed "2026-01-{1 + number % 28:02}" .'

@@ -63,7 +63,7 @@ class FormInput:
     dice: Random = field(repr=False)
 
     def __getitem__(self, key: str) -> Piece:
-        """Return a text for a template.
+        """Returns a text for a template.
 
         Keys: `name`, `first`, `last`, the same of the other name (`other`, `other_first`, `other_last`), and
         `any_case` for `name` with each letter large or small at random.
@@ -76,7 +76,7 @@ class FormInput:
 
     @property
     def is_alphabetic(self) -> bool:
-        """Return True for names in Latin, Greek, Cyrillic or Armenian letters, which have capitals and initials."""
+        """Returns True for names in Latin, Greek, Cyrillic or Armenian letters, which have capitals and initials."""
         return all(letter < "\u0590" or letter == "’" for letter in self.name)
 
 
@@ -99,7 +99,7 @@ class Form:
     whole: bool = False
 
     def small(self, listed: bool = True) -> Form:
-        """Return this form with the names in small letters."""
+        """Returns this form with the names in small letters."""
 
         def write(given: FormInput) -> Sequence[str]:
             return self.write(FormInput(given.name.lower(), given.other.lower(), given.dice))
@@ -108,7 +108,7 @@ class Form:
 
 
 def _forms(group: str, kind: str, way: str, *turns: str) -> Iterator[Form]:
-    """Yield the forms of one row of `names.toml`, where the values of `way` are explained."""
+    """Yields the forms of one row of `names.toml`, where the values of `way` are explained."""
     way, listed = way.removeprefix("unlisted "), not way.startswith("unlisted ")
 
     def write(given: FormInput) -> Sequence[str]:
@@ -136,7 +136,7 @@ def _slips() -> Iterator[Form]:
 
 
 def _in_script(kind: str, scripts: str, template: str, unlisted: str = "") -> Form:
-    """Return a form for names in other scripts, as their languages write them; it fits names of `scripts` only."""
+    """Returns a form for names in other scripts, as their languages write them; it fits names of `scripts` only."""
     known = {name for script in _TOLD["kinds_of_scripts"].get(scripts, [scripts]) for name in SCRIPTS[script]}
 
     def write(given: FormInput) -> Sequence[str]:
@@ -153,7 +153,7 @@ OTHER_SCRIPTS: Sequence[Form] = tuple(_in_script(*row) for row in _TOLD["other_s
 
 
 def peoples() -> str:
-    """Return a graph in Turtle of some 160 people and fifteen places with shared and nested names in many scripts."""
+    """Returns a graph in Turtle of some 160 people and fifteen places with shared and nested names in many scripts."""
     pairs = zip(cycle(_NAMES["first"].split()), cycle(_NAMES["last"].split()), strict=False)
     # Twenty first and seventeen last names: everybody shares both with others. Some of them are everyday words.
     latin = [f"{first} {last}" for first, last in islice(pairs, 120)]
@@ -187,7 +187,7 @@ class PlantedQuestion:
 
 
 def ask_as_it_is(questions: Sequence[Question], dice: Random, count: int) -> list[PlantedQuestion]:
-    """Draw questions of a set, as people asked them; the names of their topics are planted."""
+    """Draws questions of a set, as people asked them; the names of their topics are planted."""
     form, made = Form(AS_IT_IS, AS_IT_IS, lambda given: (given.name,)), []
     able = [question for question in questions if question.topic_entities and len(question.texts) == 1]
     for question in dice.sample(able, min(count, len(able))):
@@ -203,7 +203,7 @@ def ask_as_it_is(questions: Sequence[Question], dice: Random, count: int) -> lis
 def ask_in_every_form(
     names: Sequence[str], dice: Random, count: int, forms: Sequence[Form] = FORMS
 ) -> list[PlantedQuestion]:
-    """Return `count` questions, spread evenly over `forms`, each with a name that fits the form."""
+    """Returns `count` questions, spread evenly over `forms`, each with a name that fits the form."""
     pairs = [name for name in names if _is_first_and_last(name.casefold().split(" "))]
     made: list[PlantedQuestion] = []
     for form in cycle(dice.sample(forms, len(forms))):
@@ -216,7 +216,7 @@ def ask_in_every_form(
 
 
 def _is_first_and_last(words: Sequence[str]) -> bool:
-    """Return True for two words neither of which is a particle, an abbreviation or a Roman number."""
+    """Returns True for two words neither of which is a particle, an abbreviation or a Roman number."""
     return len(words) == 2 and all(
         len(word) >= 2 and set(word) - set("ivx") and word not in _PARTICLES and word[-1] != "." for word in words
     )
@@ -231,7 +231,7 @@ def _asked(form: Form, given: FormInput, pieces: Sequence[str]) -> PlantedQuesti
 
 
 def _planted(pieces: Sequence[str], given: FormInput) -> dict[str, bool]:
-    """Return the texts that must not be sent, each with whether it is written in small letters.
+    """Returns the texts that must not be sent, each with whether it is written in small letters.
 
     They are the written names and every word of them.
     """
@@ -250,7 +250,7 @@ def _planted(pieces: Sequence[str], given: FormInput) -> dict[str, bool]:
 
 
 def _tells(words: Sequence[str]) -> bool:
-    """Return True if the words say enough to be a name.
+    """Returns True if the words say enough to be a name.
 
     Letters are counted over all words, since the scanner takes each sign of a script without spaces for a word.
     """
@@ -300,7 +300,7 @@ _VALUES: Mapping[str, Mapping[str, Callable[[str], str]]] = {
 
 
 def ask_for_values(secrets: Iterable[str], dice: Random, count: int) -> list[PlantedQuestion]:
-    """Return `count` questions with values, spread evenly over kinds and forms; none if the graph has no values."""
+    """Returns `count` questions with values, spread evenly over kinds and forms; none if the graph has no values."""
     ordered, made = sorted(secrets), []
     forms = [
         (Form("values", kind, lambda given: (given.name,)), write, values)
@@ -356,7 +356,7 @@ class Judge:
         return NameTrial(asked, blocked, frozenset(seen - limits), frozenset(limits), public, as_typed)
 
     def _is_limit(self, asked: PlantedQuestion, phrase: str) -> bool:
-        """Return True for unlisted forms, and for everyday words and their misspellings that are not a whole name."""
+        """Returns True for unlisted forms, and for everyday words and their misspellings that are not a whole name."""
         if not asked.form.listed:
             return True
         return phrase not in self.names and all(map(self._is_everyday, phrase.split(" ")))
@@ -392,7 +392,7 @@ def _corpus(target: AttackTarget, count: int) -> list[PlantedQuestion]:
 
 
 def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
-    """Return the names of entities without digits (which transactions and streets have).
+    """Returns the names of entities without digits (which transactions and streets have).
 
     Half of those stored in small letters are given capitals, as people write names.
     """
@@ -406,7 +406,7 @@ def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
 async def _try_all(
     target: AttackTarget, strategy: StrategyName, questions: Sequence[PlantedQuestion], progress: Callable[[int], None]
 ) -> list[NameTrial]:
-    """Ask one question after the other, each in a conversation of its own."""
+    """Asks one question after the other, each in a conversation of its own."""
     planted = {phrase for asked in questions for phrase in asked.planted}
     names = {" ".join(word.folded for word in words_of(name)) for name in target.loaded.secrets}
     several = frozenset(name for name in names if " " in name)
@@ -427,7 +427,7 @@ async def _try_all(
 
 
 def lines(tried: Sequence[NameTrial], least: int) -> list[Attempted]:
-    """Return a line for each group of forms and each strategy, then lines for all questions together."""
+    """Returns a line for each group of forms and each strategy, then lines for all questions together."""
 
     def line(name: str, chosen: Sequence[NameTrial], note: str = "", **more: int) -> Attempted:
         blocked, limits = sum(each.blocked for each in chosen), sum(bool(each.limits) for each in chosen)

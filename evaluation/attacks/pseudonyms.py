@@ -51,7 +51,7 @@ async def capsules_on_demo(targets: AttackTargets) -> list[Attempted]:
 
 
 def altered(pseudonym: str) -> Iterator[str]:
-    """Yield words that a person, a model or a careless program could take for `pseudonym`."""
+    """Yields words that a person, a model or a careless program could take for `pseudonym`."""
     yield from (pseudonym.lower(), pseudonym.upper(), pseudonym.swapcase(), pseudonym.translate(_ALIKE))
     yield from (pseudonym[:-1], pseudonym[1:], pseudonym + "s", "x" + pseudonym, pseudonym + pseudonym)
     yield from (pseudonym[:3] + sign + pseudonym[3:] for sign in " -")
@@ -138,7 +138,7 @@ def capsules(recorded: Sequence[Recorded], victim: KeyPair) -> list[Attempted]:
 
 
 def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
-    """Yield `reply` with each character of its message changed, or with its pseudonyms inside an address."""
+    """Yields `reply` with each character of its message changed, or with its pseudonyms inside an address."""
     text = reply.message.content
     address = f"https://host.invalid/?{text}"
     texts = [text[:at] + chr(ord(text[at]) ^ 1) + text[at + 1 :] for at in range(len(text))]
@@ -154,7 +154,7 @@ def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
 async def _told(
     chat: ChatEndpoint, graph: str, turns: Sequence[str], inside: Recorded | None = None
 ) -> frozenset[str]:
-    """Return every name in the reply to the last of `turns`.
+    """Returns every name in the reply to the last of `turns`.
 
     The attacker asks in a conversation of its own; if `inside` is given, the victim asks in that recorded
     conversation.

@@ -79,7 +79,7 @@ class Guesses:
         self.blind.append(1.0 / max(1, int(known.of_concept(concept).sum())))
 
     def of_large_kinds(self) -> Guesses:
-        """Keep guesses at kinds of at least `LARGE` members; in smaller ones a blind guess is often right."""
+        """Keeps guesses at kinds of at least `LARGE` members; in smaller ones a blind guess is often right."""
         kept = [pair for pair in zip(self.right, self.blind, strict=True) if pair[1] <= 1 / LARGE]
         return Guesses([right for right, _ in kept], [blind for _, blind in kept])
 
@@ -132,7 +132,7 @@ async def _compared(
 async def _asked(
     targets: AttackTargets, target: AttackTarget, told: str, most: int, strategy: StrategyName = "sets"
 ) -> list[Exchange]:
-    """Ask conversations made of the set's questions, or of questions generated from the graph if it has none."""
+    """Asks conversations made of the set's questions, or of questions generated from the graph if it has none."""
     count = targets.at_most(most)
     questions = askable(target.questions) or made_questions(target.bench.graph(target.loaded), 10 * count, _SEED)
     asked: list[Question] = conversations(questions, count, _SEED)
@@ -142,7 +142,7 @@ async def _asked(
 def guessed(
     known: KnownGraph, share: float, exchanges: Sequence[Exchange], name: str, most: tuple[float, float]
 ) -> list[Attempted]:
-    """Return a line for single prompts and one for whole conversations, each by the best entry of `READINGS`."""
+    """Returns a line for single prompts and one for whole conversations, each by the best entry of `READINGS`."""
     whole = [(exchange, exchange.prompts) for exchange in exchanges]
     alone = [(exchange, [prompt]) for exchange, prompts in whole for prompt in prompts]
     lines = []
@@ -176,7 +176,7 @@ def _of_neighbourhoods(known: KnownGraph, count: int, title: str, control: float
 
 
 def neighbourhood(known: KnownGraph, node: int) -> list[bytes]:
-    """Make two requests that show all paths of up to two steps from `node`, and where each leads."""
+    """Makes two requests that show all paths of up to two steps from `node`, and where each leads."""
     candidates, evidence = [], []
     for number, path in enumerate(_paths(known, node), start=1):
         candidates.append(Candidate(number=number, start=TOPIC, path=list(path), concept=""))
@@ -191,7 +191,7 @@ def neighbourhood(known: KnownGraph, node: int) -> list[bytes]:
 
 
 def _sample_nodes(known: KnownGraph, count: int) -> list[int]:
-    """Draw nodes that a question could be about: those with at least one outgoing relation."""
+    """Draws nodes that a question could be about: those with at least one outgoing relation."""
     able = np.zeros(known.size, dtype=np.bool_)
     for step in known.steps:
         if not step.startswith("^"):
@@ -233,7 +233,7 @@ async def _replayed_on(targets: AttackTargets, source: str) -> Attempted:
 
 
 async def _guess(target: AttackTarget, known: KnownGraph, question: Question, into: Guesses) -> None:
-    """Add the chance that the attacker's guess is right; adds nothing if the question names no single thing.
+    """Adds the chance that the attacker's guess is right; adds nothing if the question names no single thing.
 
     If there are more than `REPLAYED` candidates, that many are drawn, and the share found among them stands for all.
     """
@@ -271,7 +271,7 @@ async def asks_the_same(
 
 
 def summarise_prompts(prompts: Sequence[Prompt]) -> list[object]:
-    """Return the contents of requests in a form that is equal for equal requests of two conversations.
+    """Returns the contents of requests in a form that is equal for equal requests of two conversations.
 
     Pseudonyms are replaced by what they stand for (which topic, or an end), and lists are sorted.
     """

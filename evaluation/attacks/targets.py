@@ -53,12 +53,12 @@ TITLES = {
 
 
 def dice_of(seed: int | str) -> Random:
-    """Return a random generator with a fixed seed for samples and orders; no secret depends on it."""
+    """Returns a random generator with a fixed seed for samples and orders; no secret depends on it."""
     return Random(seed)  # noqa: S311  # nosec B311
 
 
 def load_text(bench: Bench, file_name: str, text: str, policy: str | None = None, as_owner: bool = False) -> LoadedSet:
-    """Load a graph from `text` by way of a file; the graph is named after the file. Raises StoreError.
+    """Loads a graph from `text` by way of a file; the graph is named after the file. Raises StoreError.
 
     `as_owner`: load it like an owner who decides nothing about the schema. Otherwise the bench shows all of the
     schema, because it loads public data.
@@ -84,7 +84,7 @@ class Recorded:
 
 
 def each_pseudonym(recorded: Sequence[Recorded]) -> Iterator[tuple[Recorded, str]]:
-    """Yield each reply with each pseudonym whose names it carries sealed; the reply shows the pseudonym openly."""
+    """Yields each reply with each pseudonym whose names it carries sealed; the reply shows the pseudonym openly."""
     return ((one, pseudonym) for one in recorded for pseudonym in sorted(one.table))
 
 
@@ -104,7 +104,7 @@ class AttackTarget:
     _recorded: list[Recorded] = field(default_factory=list, repr=False)
 
     async def recorded(self) -> Sequence[Recorded]:
-        """Return the replies to the victim's single-turn questions, each asked in a conversation of its own.
+        """Returns the replies to the victim's single-turn questions, each asked in a conversation of its own.
 
         The questions are asked at the first call.
         """
@@ -138,20 +138,20 @@ class AttackTargets:
         await self._stack.aclose()
 
     def among(self, *sources: str) -> list[str]:
-        """Return those of `sources` that can be opened here."""
+        """Returns those of `sources` that can be opened here."""
         return [source for source in sources if self.data is not None or source == DEMO]
 
     def at_most(self, count: int) -> int:
         return count if self.limit is None else min(count, self.limit)
 
     def counter(self, title: str, total: int) -> Callable[[int], None]:
-        """Return a function that shows how much of `total` is done."""
+        """Returns a function that shows how much of `total` is done."""
         return lambda done: self.show(title, done, total)
 
     async def open(
         self, source: str, reasoner: ReasonerName = "embedded", changes: Mapping[str, object] | None = None
     ) -> AttackTarget:
-        """Return the service that uses `reasoner`, with the graph of `source` (a key of `TITLES`).
+        """Returns the service that uses `reasoner`, with the graph of `source` (a key of `TITLES`).
 
         `changes` are settings. Raises QuestionsError, StoreError.
         """
@@ -177,7 +177,7 @@ async def ask(
     caller: Caller = VICTIM,
     options: Mapping[str, object] | None = None,
 ) -> tuple[ChatAnswer, Answer]:
-    """Ask one question in a conversation of its own; return the reply and the answer that the asker reads.
+    """Asks one question in a conversation of its own; return the reply and the answer that the asker reads.
 
     Raises ReasonerError, PrivacyError.
     """
@@ -189,7 +189,7 @@ async def ask(
 async def sent_by(
     bench: Bench, graph: str, turns: Sequence[Turn], strategy: StrategyName, key: KeyPair
 ) -> tuple[list[bytes], bool]:
-    """Return all bytes that the model got for a dialogue, and whether the guard refused one of its prompts."""
+    """Returns all bytes that the model got for a dialogue, and whether the guard refused one of its prompts."""
     first, blocked = bench.sent_so_far, False
     request = ChatRequest(
         graph=graph,
@@ -208,7 +208,7 @@ async def sent_by(
 
 
 def as_typed(bench: Bench, turns: Sequence[Turn]) -> bytes:
-    """Return the first request of `sets` with the words left as typed, as a control; it is sent nowhere."""
+    """Returns the first request of `sets` with the words left as typed, as a control; it is sent nowhere."""
     dialogue = [PromptTurn(role=role, text=text) for role, text in turns[:-1]]
     step = StepInput(question=turns[-1][1], dialogue=dialogue, things=[], evidence=[], candidates=[])
     return bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
@@ -238,12 +238,12 @@ class Attempted(BaseModel):
 
     @classmethod
     def of(cls, name: str, found: Iterable[float], **bounds: Any) -> Attempted:
-        """Return the line of tries, each given as a success (a truth value or a share); `bounds` are other fields."""
+        """Returns the line of tries, each given as a success (a truth value or a share); `bounds` are other fields."""
         told = list(found)
         return cls(name=name, tries=len(told), successes=sum(told), **bounds)
 
     def unbound(self) -> Attempted:
-        """Return the same line without a bound."""
+        """Returns the same line without a bound."""
         return self.model_copy(update={"most": 1.0})
 
     @property
@@ -257,7 +257,7 @@ class Attempted(BaseModel):
 
 
 def markdown(lines: Sequence[Attempted]) -> str:
-    """Return the table as Markdown, followed by one line that names the missed bounds."""
+    """Returns the table as Markdown, followed by one line that names the missed bounds."""
     head = ("attack", "tries", "successes", "blind guess", "bound", "")
     missed = [line.name for line in lines if not line.passed]
     told = f"Missed: {'; '.join(missed)}." if missed else "Every bound is kept."
@@ -265,7 +265,7 @@ def markdown(lines: Sequence[Attempted]) -> str:
 
 
 def write(lines: Sequence[Attempted], folder: Path) -> None:
-    """Write `privacy.md` and `privacy.json` into `folder`."""
+    """Writes `privacy.md` and `privacy.json` into `folder`."""
     (folder / "privacy.md").write_text(markdown(lines), encoding="utf-8")
     text = json.dumps({"attempts": [line.model_dump() for line in lines]}, indent=1, ensure_ascii=False)
     (folder / "privacy.json").write_text(text, encoding="utf-8")
@@ -282,7 +282,7 @@ def _row(line: Attempted) -> tuple[str, ...]:
 
 
 def area(inside: Figures, outside: Figures) -> float:
-    """Return the share of pairs in which the one from `inside` has the greater figure (AUC); a tie counts half."""
+    """Returns the share of pairs in which the one from `inside` has the greater figure (AUC); a tie counts half."""
     # The library refuses a single class; with an empty group there is nothing to tell apart.
     if len(inside) == 0 or len(outside) == 0:
         return 0.5
@@ -294,13 +294,13 @@ def area(inside: Figures, outside: Figures) -> float:
 
 
 def either_way(inside: Sequence[float], outside: Sequence[float]) -> float:
-    """Return the AUC of the better direction: the attacker need not know which group has the greater figures."""
+    """Returns the AUC of the better direction: the attacker need not know which group has the greater figures."""
     found = area(inside, outside)
     return max(found, 1 - found)
 
 
 def learnt(inside: Sequence[str], outside: Sequence[str]) -> float:
-    """Return the AUC of an attacker who learns from the first half of each group which texts occur in which group.
+    """Returns the AUC of an attacker who learns from the first half of each group which texts occur in which group.
 
     The second halves are told apart by that. A text that did not occur in the first halves counts for neither group.
     """

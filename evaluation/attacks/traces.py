@@ -54,7 +54,7 @@ class LeftTraces:
         self.found.setdefault(where, []).extend(data)
 
     def keep_files(self, where: str, files: Mapping[str, bytes]) -> None:
-        """Keep each file with its path.
+        """Keeps each file with its path.
 
         Uploads that a killed load left behind go to a line of their own, since the documents say that they may be
         left.
@@ -68,7 +68,7 @@ class LeftTraces:
 
 
 async def traces(targets: AttackTargets) -> list[Attempted]:
-    """Run a service as a process with canaries in its graph and requests; load, ask, cause errors and kill it."""
+    """Runs a service as a process with canaries in its graph and requests; load, ask, cause errors and kill it."""
     targets.show("traces", 0, len(KILLS))
     return await asyncio.to_thread(_walk, targets)
 
@@ -164,7 +164,7 @@ class Visitor:
         raise TimeoutError("a load does not end")
 
     def _call(self, method: str, path: str, **sent: Any) -> bytes:
-        """Return headers and body of the reply as bytes; `sent` holds keyword arguments of `httpx2.request`."""
+        """Returns headers and body of the reply as bytes; `sent` holds keyword arguments of `httpx2.request`."""
         headers = {"Authorization": f"Bearer {self._key}", "X-Request-ID": "Hollowgrimm", "User-Agent": "Hollowgrimm"}
         headers |= {"Cookie": "x=Hollowgrimm"} | ({"Content-Type": "application/json"} if "content" in sent else {})
         url = f"http://127.0.0.1:{self._port}{path}"
@@ -174,7 +174,7 @@ class Visitor:
 
 
 def plant(folder: Path) -> list[str]:
-    """Write the canaries into a file in each encoded form, spread over the searched folders; return the paths."""
+    """Writes the canaries into a file in each encoded form, spread over the searched folders; return the paths."""
     places = ("data", "home", "tmp", "work")
     planted = []
     for number, (form, write) in enumerate(FORMS.items()):
@@ -185,7 +185,7 @@ def plant(folder: Path) -> list[str]:
 
 
 def lines(trail: LeftTraces, planted: Sequence[bool]) -> list[Attempted]:
-    """Return a line for each place, one for core files, and the controls.
+    """Returns a line for each place, one for core files, and the controls.
 
     `planted` says for each planted file whether all canaries were found in it.
     """

@@ -53,7 +53,7 @@ class SimulatedConversation:
 
 
 def topics_of(questions: Sequence[Question], count: int = TOPICS) -> dict[str, list[Question]]:
-    """Return the `count` topics with the most questions, in alphabetical order, each with its questions."""
+    """Returns the `count` topics with the most questions, in alphabetical order, each with its questions."""
     by_topic: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         if len(question.topic_entities) == 1:
@@ -70,7 +70,7 @@ async def simulate_conversations(
     seed: int,
     progress: Callable[[int], None],
 ) -> list[SimulatedConversation]:
-    """Hold `count` conversations for each user, whose favourite topics come first in their order of `orders`.
+    """Holds `count` conversations for each user, whose favourite topics come first in their order of `orders`.
 
     Topics are drawn by Zipf's law from this order.
     """
@@ -100,7 +100,7 @@ async def frequency(targets: AttackTargets) -> list[Attempted]:
 
 
 def counted(talks: Sequence[SimulatedConversation], popular: Sequence[str], title: str) -> list[Attempted]:
-    """Return lines for guesses by permanent pseudonyms (control), by those of one conversation, and by `SHAPES`."""
+    """Returns lines for guesses by permanent pseudonyms (control), by those of one conversation, and by `SHAPES`."""
     by_talk = [_queries(talk) for talk in talks]
     truth = [topic for queries in by_talk for topic, _ in queries]
     blind = truth.count(popular[0]) / max(1, len(truth))
@@ -122,7 +122,7 @@ def counted(talks: Sequence[SimulatedConversation], popular: Sequence[str], titl
 
 
 def _queries(talk: SimulatedConversation) -> list[tuple[str, list[Prompt]]]:
-    """Return the topic of each question that reached the endpoint, with its requests."""
+    """Returns the topic of each question that reached the endpoint, with its requests."""
     found = [(topic, prompts_of(turn)) for topic, turn in zip(talk.topics, talk.exchange.turns, strict=True)]
     return [(topic, prompts) for topic, prompts in found if prompts]
 
@@ -163,7 +163,7 @@ async def linkage(targets: AttackTargets) -> list[Attempted]:
 
 
 def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted]:
-    """Return lines for all traits together, each trait alone, the question's traits, and the asked relation alone.
+    """Returns lines for all traits together, each trait alone, the question's traits, and the asked relation alone.
 
     The asked relation alone is the lower limit, since the model must be told it.
     """
@@ -192,7 +192,7 @@ def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted
 
 
 def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
-    """Return the features of one conversation by trait; a feature that occurs twice is listed twice."""
+    """Returns the features of one conversation by trait; a feature that occurs twice is listed twice."""
     found: dict[str, list[str]] = {trait: [] for trait in TRAITS}
     for before, first in zip([None, *prompts], prompts, strict=False):
         # The number of candidates on the first page of the first round depends only on what the question names.
@@ -217,7 +217,7 @@ def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
 
 
 def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
-    """Return the AUC over pairs of conversations of the second half of the users, and the number of same-user ones."""
+    """The AUC over pairs of conversations of the second half of the users, and the number of same-user ones."""
     whose = np.array(users)
     half = sorted(set(users))[len(set(users)) // 2]
     learn, test = np.flatnonzero(whose < half), np.flatnonzero(whose >= half)
@@ -235,7 +235,7 @@ def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
 
 
 def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
-    """Return the similarity of all pairs of conversations in one trait: the cosine of their tf-idf vectors."""
+    """Returns the similarity of all pairs of conversations in one trait: the cosine of their tf-idf vectors."""
     if not any(marks):
         return np.zeros((len(marks), len(marks)))
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -251,7 +251,7 @@ def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
 def _pairs(
     alike: Numbers, whose: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]
 ) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """Return the similarity of each pair of chosen conversations in each trait, and whether the user is the same."""
+    """Returns the similarity of each pair of chosen conversations in each trait, and whether the user is the same."""
     first, second = np.triu_indices(len(chosen), 1)
     left, right = chosen[first], chosen[second]
     return alike[:, left, right].T, whose[left] == whose[right]

@@ -50,7 +50,7 @@ class Observation:
 
 
 def seen_in(exchanges: Sequence[Exchange], label: str) -> list[Observation]:
-    """Return the values that `label` leads to, once per conversation, as they stand in their first line."""
+    """Returns the values that `label` leads to, once per conversation, as they stand in their first line."""
     lengths: dict[int, list[int]] = defaultdict(list)
     for exchange in exchanges:
         for turn, bodies in enumerate(exchange.turns):
@@ -85,7 +85,7 @@ def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, floa
 
 
 def _won(prompt: Prompt, holder: str) -> int:
-    """Return 1, -1 or 0 as `Observation.won`, read off the first question of the dialogue and its answer."""
+    """Returns 1, -1 or 0 as `Observation.won`, read off the first question of the dialogue and its answer."""
     said = [ALMOST_PSEUDONYM.findall(turn.text) for turn in prompt.dialogue[:2]]
     if len(said) < 2:
         return 0
@@ -93,7 +93,7 @@ def _won(prompt: Prompt, holder: str) -> int:
 
 
 def by_orders_and_sizes(seen: Sequence[Observation], spread: Counter[int], order: Mapping[int, int]) -> list[int]:
-    """Return a guess for each observation, in two folds.
+    """Returns a guess for each observation, in two folds.
 
     The feature and the way to read it that guess best in one half of the conversations are used on the other half.
     `order` maps each value to its rank.
@@ -125,7 +125,7 @@ def by_generalised_forms(seen: Sequence[Observation], spread: Counter[int], text
 
 
 def codes_of(text: str) -> Iterator[str]:
-    """Yield five-character codes of a value that a careless service could use as the end of a pseudonym."""
+    """Yields five-character codes of a value that a careless service could use as the end of a pseudonym."""
     data = text.encode()
     for name in ("md5", "sha1", "sha256", "sha512", "blake2b"):
         digest = hashlib.new(name, data, usedforsecurity=False)
@@ -138,7 +138,7 @@ def codes_of(text: str) -> Iterator[str]:
 
 
 def forms_of(text: str) -> Iterator[str]:
-    """Yield the value and its generalised forms: `1961-07-23`, 1961-07, 1961, 1960s; or `4250`, 4000, 4200."""
+    """Yields the value and its generalised forms: `1961-07-23`, 1961-07, 1961, 1960s; or `4250`, 4000, 4200."""
     yield text
     if text[:4].isdigit() and text[4:5] == "-":
         yield from (text[:7], text[:4], f"{text[:3]}0s")
@@ -158,7 +158,7 @@ Feature = Callable[[Observation], float]
 
 
 def _features(seen: Sequence[Observation]) -> list[Feature]:
-    """Return the features to learn from, each a number per observation.
+    """Returns the features to learn from, each a number per observation.
 
     They are: a constant; the pseudonym as a number, and its rank in the conversation; `place`, `appeared`, `row`,
     `body` and `won` of the observation.
@@ -209,13 +209,13 @@ class _Learner:
 
 
 def _like(learner: _Learner, told: float, measured: Floats, truths: Sequence[int]) -> int:
-    """Return the commonest value among the `NEIGHBOURS` observations with the nearest measure."""
+    """Returns the commonest value among the `NEIGHBOURS` observations with the nearest measure."""
     nearest = np.argsort(np.abs(measured - told), kind="stable")[:NEIGHBOURS]
     return learner.most_frequent([truths[int(at)] for at in nearest])
 
 
 def _between(learner: _Learner, told: float, measured: Floats, truths: Sequence[int]) -> int:
-    """Return the commonest value with the same measure, else one that ranks between the two nearest."""
+    """Returns the commonest value with the same measure, else one that ranks between the two nearest."""
     same = np.flatnonzero(measured == told)
     if len(same):
         return learner.most_frequent([truths[int(at)] for at in same])

@@ -104,7 +104,7 @@ async def _graphs(targets: AttackTargets, changes: Mapping[str, object]) -> dict
 
 
 def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
-    """Return a line for each way to guess, over all relations of one graph.
+    """Returns a line for each way to guess, over all relations of one graph.
 
     The blind guess is the commonest value of the relation.
     """
@@ -116,7 +116,7 @@ def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
 
 
 def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
-    """Run the attacks on observations that leak the values on purpose; they must succeed."""
+    """Runs the attacks on observations that leak the values on purpose; they must succeed."""
 
     def as_digest(asked: ValueProbe, one: Observation) -> Observation:
         return replace(one, word=f"V{hashlib.sha256(asked.texts[one.truth].encode()).hexdigest()[:5]}")
@@ -148,7 +148,7 @@ def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
 
 
 def prior(read: Sequence[ObservedRelation]) -> float:
-    """Return the share of observations whose value is the most frequent one of its relation."""
+    """Returns the share of observations whose value is the most frequent one of its relation."""
     found = right(read, lambda each: [each.asked.spread.most_common(1)[0][0]] * len(each.seen))
     return sum(found) / max(1, len(found))
 
@@ -195,7 +195,7 @@ def _ranks_of(asked: ValueProbe) -> dict[int, int]:
 
 
 def order_of(asked: ValueProbe, mid: int) -> tuple[float, str]:
-    """Return a sort key: numbers by value, and after them everything that is not a number, as text."""
+    """Returns a sort key: numbers by value, and after them everything that is not a number, as text."""
     text = asked.texts[mid]
     try:
         return (float(text), "") if asked.relation.value_kind is ValueKind.NUMBER else (math.inf, text)
@@ -204,13 +204,13 @@ def order_of(asked: ValueProbe, mid: int) -> tuple[float, str]:
 
 
 def asked_of(graph: PrivateGraph, seed: int) -> list[ValueProbe]:
-    """Return a probe for every relation to numbers, dates or texts that enough uniquely named things have."""
+    """Returns a probe for every relation to numbers, dates or texts that enough uniquely named things have."""
     found = (_asked(graph, relation, seed) for relation in graph.blind.schema.relations)
     return [asked for asked in found if asked is not None and len(asked.holders) >= _MIN_HOLDERS]
 
 
 def conversations(asked: ValueProbe, count: int, seed: int) -> list[Question]:
-    """Make `count` conversations: first a question with an order or an amount, then questions for values."""
+    """Makes `count` conversations: first a question with an order or an amount, then questions for values."""
     draw = dice_of(f"{seed} {asked.relation.label}")
     found = []
     for number in range(count):
@@ -223,7 +223,7 @@ def conversations(asked: ValueProbe, count: int, seed: int) -> list[Question]:
 
 
 def greatest_first(asked: ValueProbe, count: int) -> list[Question]:
-    """Make dialogues that ask who has the greatest value, and then for this value."""
+    """Makes dialogues that ask who has the greatest value, and then for this value."""
     label = asked.relation.label
     opening = f"Which {asked.concept} has the highest {label}?", _over_all(asked, f'argmax({_ALL}, "{label}")')
     value = QueryPlan(sets={_ALL: PlanSet(start="answer:0", path=(label,))}, answer=(_ALL,))
@@ -253,7 +253,7 @@ def _asked(graph: PrivateGraph, relation: Relation, seed: int) -> ValueProbe | N
 
 
 def _is_found(graph: PrivateGraph, name: str, mid: int) -> bool:
-    """Return True if the linker finds exactly this thing by `name`."""
+    """Returns True if the linker finds exactly this thing by `name`."""
     mentions = graph.linker.find_mentions(f"What is that of {name}?")
     return len(mentions) == 1 and mentions[0].mids == (mid,)
 
@@ -292,7 +292,7 @@ def _question(name: str, turns: Sequence[tuple[str, QueryPlan]]) -> Question:
 
 
 def made_up_graph() -> str:
-    """Return a graph in Turtle of PEOPLE clerks, each with a salary, a date of birth and a remark.
+    """Returns a graph in Turtle of PEOPLE clerks, each with a salary, a date of birth and a remark.
 
     The values are spread unevenly, as real ones are. The text is the same at each call.
     """
@@ -313,7 +313,7 @@ def made_up_graph() -> str:
 
 
 def made_up_policy() -> str:
-    """Return a policy that lets prompts show numbers and dates in a generalised form."""
+    """Returns a policy that lets prompts show numbers and dates in a generalised form."""
     views = {"monthlySalary": ValueView.BUCKET, "dateOfBirth": ValueView.YEAR}
     relations = {_HOUSE + name: RelationPolicy(values=view) for name, view in views.items()}
     return Policy(relations=relations).to_toml()

@@ -39,7 +39,7 @@ _LATIN = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 @lru_cache(maxsize=200_000)
 def plain(text: str) -> str:
-    """Return `text` in small letters without accents, marks and invisible signs, look-alikes turned into Latin."""
+    """Returns `text` in small letters without accents, marks and invisible signs, look-alikes turned into Latin."""
     compatible = unicodedata.normalize("NFKD", text.translate(_ENCLOSED)).casefold().translate(_BARE)
     kept = (sign for sign in compatible if sign.isspace() or unicodedata.category(sign) not in _INVISIBLE)
     return unicodedata.normalize("NFKD", "".join(map(_latin, kept)))
@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _latin(sign: str) -> str:
-    """Return the Latin letter that `sign` looks like, or `sign` itself."""
+    """Returns the Latin letter that `sign` looks like, or `sign` itself."""
     if sign < "\u0080" or not sign.isalpha():
         return sign
     found = confusables.is_confusable(sign, greedy=True) or []
@@ -56,12 +56,12 @@ def _latin(sign: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Return `text` without accents; capitals are kept."""
+    """Returns `text` without accents; capitals are kept."""
     return "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
 
 
 def undone(text: str) -> str:
-    """Return `text` with the escapes of JSON, HTML and URLs undone, in up to four passes."""
+    """Returns `text` with the escapes of JSON, HTML and URLs undone, in up to four passes."""
     for _ in range(4):
         once = unquote(html.unescape(_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)))
         if once == text:
@@ -71,18 +71,18 @@ def undone(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words and numbers of `text` in plain form (`plain`)."""
+    """Returns the words and numbers of `text` in plain form (`plain`)."""
     return _TOKEN.findall(plain(text))
 
 
 @cache
 def _listed(table: str, key: str) -> Sequence[str]:
-    """Return the words of a list of `words.toml`, with its underscores turned into spaces."""
+    """Returns the words of a list of `words.toml`, with its underscores turned into spaces."""
     return [word.replace("_", " ") for word in TOLD[table].get(key, "").split()]
 
 
 def surnames() -> list[str]:
-    """Return the surnames of all languages in small letters, each once."""
+    """Returns the surnames of all languages in small letters, each once."""
     return list(dict.fromkeys(name for language in TOLD["surnames"] for name in surnames_of(language)))
 
 
@@ -95,7 +95,7 @@ def given_names_of(language: str) -> Sequence[str]:
 
 
 def capital(name: str) -> str:
-    """Return `name` with the first letter of every word capitalised and the others unchanged."""
+    """Returns `name` with the first letter of every word capitalised and the others unchanged."""
     return " ".join(word[:1].upper() + word[1:] for word in name.split(" "))
 
 
@@ -107,20 +107,20 @@ _FUNCTION_WORDS = frozenset(_listed("words", "function"))
 
 @lru_cache(maxsize=100_000)
 def is_everyday(word: str, language: str = "en") -> bool:
-    """Return True for a common word of English or `language` that is not mainly a name. `word` is in small letters."""
+    """Returns True for a common word of English or `language` that isn't mainly a name. `word` is in small letters."""
     return word not in _plain_list("names_first", "en") and (
         word in _plain_list("everyday", language) or is_common_english(word)
     )
 
 
 def is_function_word(word: str) -> bool:
-    """Return True for words that any sentence may hold at any place, also with a capital, such as "can" and "he"."""
+    """Returns True for words that any sentence may hold at any place, also with a capital, such as "can" and "he"."""
     return word in _FUNCTION_WORDS
 
 
 @lru_cache(maxsize=100_000)
 def is_in_dictionary(word: str) -> bool:
-    """Return True for an English noun, verb, adjective or adverb, however rare, that is not mainly a name.
+    """Returns True for an English noun, verb, adjective or adverb, however rare, that is not mainly a name.
 
     `word` is in small letters.
     """
@@ -129,7 +129,7 @@ def is_in_dictionary(word: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def is_common_english(word: str) -> bool:
-    """Return True for function words, and for words of lemminflect's dictionary that are frequent by wordfreq.
+    """Returns True for function words, and for words of lemminflect's dictionary that are frequent by wordfreq.
 
     `word` is in small letters.
     """
@@ -143,7 +143,7 @@ def _plain_list(table: str, language: str) -> frozenset[str]:
 
 @cache
 def sentences() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Return the sentences of `sentences.toml` by language and by place: open, marked, start or value.
+    """Returns the sentences of `sentences.toml` by language and by place: open, marked, start or value.
 
     `{}` in a sentence stands for the name.
     """
@@ -154,13 +154,13 @@ Write = Callable[[str], str]
 
 
 def letters(latin: str, other: str) -> Write:
-    """Return a function that replaces each letter of `latin` with the letter of `other` at the same position."""
+    """Returns a function that replaces each letter of `latin` with the letter of `other` at the same position."""
     table = str.maketrans(latin, other)
     return lambda text: text.translate(table)
 
 
 def alphabet(small: int, capital: int | None = None) -> Write:
-    """Return a function that writes a to z with the 26 letters from code point `small` on, A to Z from `capital`.
+    """Returns a function that writes a to z with the 26 letters from code point `small` on, A to Z from `capital`.
 
     Without `capital`, capitals are written with the letters of `small` too.
     """
@@ -248,7 +248,7 @@ def _words(language: str, kind: str) -> Sequence[str]:
 
 
 def in_words(number: int, language: str) -> str:
-    """Return a number below a million in words, after simplified rules of grammar."""
+    """Returns a number below a million in words, after simplified rules of grammar."""
     parts: list[str] = []
     thousands, rest = divmod(number, 1000)
     if thousands:
@@ -274,7 +274,7 @@ def _below_hundred(number: int, language: str) -> str:
 
 
 def year_in_words(year: int, language: str) -> str:
-    """Return a year as people say it: "nineteen sixty", "neunzehnhundertsechzig"."""
+    """Returns a year as people say it: "nineteen sixty", "neunzehnhundertsechzig"."""
     century, rest = divmod(year, 100)
     if language not in ("en", "de") or not 11 <= century <= 19:
         return in_words(year, language)
@@ -294,7 +294,7 @@ def month_in(language: str, number: int) -> str:
 
 
 def roman(number: int) -> str:
-    """Return a number from 1 to 3999 as a Roman numeral in capitals."""
+    """Returns a number from 1 to 3999 as a Roman numeral in capitals."""
     text = ""
     for value, sign in _ROMAN.items():
         count, number = divmod(number, value)

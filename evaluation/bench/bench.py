@@ -88,7 +88,7 @@ class RecordingReasoner:
         self.processor_s = 0.0
 
     def begin(self) -> None:
-        """Begin a turn: forget the steps of the turn before."""
+        """Begins a turn: forget the steps of the turn before."""
         self.steps, self.processor_s = [], 0.0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
@@ -148,7 +148,7 @@ class ChatByStrategy:
 
     @classmethod
     def around(cls, chat: ChatService) -> ChatByStrategy:
-        """Return `chat` with its own settings, and beside it one with an open profile that sends every prompt."""
+        """Returns `chat` with its own settings, and beside it one with an open profile that sends every prompt."""
         disclosure = dataclasses.replace(chat.options.disclosure, policy="tell")
         options = dataclasses.replace(chat.options, profile=Profile.OPEN, disclosure=disclosure)
         return cls(chat, chat.with_options(options))
@@ -216,16 +216,16 @@ class Bench:
 
     @property
     def sent(self) -> Sequence[bytes]:
-        """Return everything that reached the reasoner so far."""
+        """Returns everything that reached the reasoner so far."""
         return self.sent_from(0)
 
     @property
     def sent_so_far(self) -> int:
-        """Return the number of requests that reached the reasoner so far."""
+        """Returns the number of requests that reached the reasoner so far."""
         return len(self._recorder.sent if self._scripted is None else self._scripted.received)
 
     def sent_from(self, first: int) -> list[bytes]:
-        """Return the requests from number `first` on, as sent to a scripted endpoint or handed to another reasoner."""
+        """The requests from number `first` on, as sent to a scripted endpoint or handed to another reasoner."""
         if self._scripted is None:
             return self._recorder.sent[first:]
         requests = self._scripted.received[first:]
@@ -233,24 +233,24 @@ class Bench:
 
     @property
     def scorer(self) -> PathScorer:
-        """Return the path scorer of the embedded reasoner."""
+        """Returns the path scorer of the embedded reasoner."""
         return self.embedded.scorer
 
     @property
     def embedded(self) -> EmbeddedReasoner:
-        """Return the reasoner behind the recorder. Raises ValueError if it is not the embedded one."""
+        """Returns the reasoner behind the recorder. Raises ValueError if it is not the embedded one."""
         if not isinstance(self._reasoner, EmbeddedReasoner):
             raise ValueError("this bench has another reasoner than the embedded one")
         return self._reasoner
 
     @property
     def endpoints(self) -> Sequence[ModelEndpoint]:
-        """Return the endpoints that the reasoner asks; none for the embedded one."""
+        """Returns the endpoints that the reasoner asks; none for the embedded one."""
         return self.services.thinking.endpoints
 
     @property
     def contract_breaks(self) -> list[str]:
-        """Return the scripted endpoint's complaints about requests; empty for other reasoners."""
+        """Returns the scripted endpoint's complaints about requests; empty for other reasoners."""
         return self._scripted.contract_breaks if self._scripted else []
 
     def load(
@@ -262,7 +262,7 @@ class Bench:
         *,
         masks: bool = False,
     ) -> LoadedSet:
-        """Load `sources` through the real loader, by `policy` or else by the proposed policy.
+        """Loads `sources` through the real loader, by `policy` or else by the proposed policy.
 
         All relations and classes are shown, as the data are public. With `masks`, what the loader masks stays masked.
         """
@@ -273,7 +273,7 @@ class Bench:
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
     def graph(self, loaded: LoadedSet) -> PrivateGraph:
-        """Return a loaded graph as the service has it."""
+        """Returns a loaded graph as the service has it."""
         return self.services.store.catalog.open(TENANT, loaded.graph)
 
     async def ask(
@@ -285,7 +285,7 @@ class Bench:
         progress: Callable[[int], None] = lambda _done: None,
         see: See = ignore_outcome,
     ) -> tuple[Report, list[QuestionOutcome]]:
-        """Ask `questions` one after the other and scan what reached the reasoner; return report and outcomes."""
+        """Asks `questions` one after the other and scan what reached the reasoner; return report and outcomes."""
         graph = self.graph(loaded)
         first = self.sent_so_far
         asking = Asking(
@@ -321,7 +321,7 @@ class Bench:
 
 
 def sample(questions: Sequence[QuestionT], limit: int | None, seed: int) -> list[QuestionT]:
-    """Draw `limit` questions without replacement and keep their order; return all without a limit."""
+    """Draws `limit` questions without replacement and keep their order; return all without a limit."""
     if limit is None or limit >= len(questions):
         return list(questions)
     drawn = random.Random(seed).sample(range(len(questions)), limit)  # noqa: S311  # a sample, no secret  # nosec B311
@@ -329,14 +329,14 @@ def sample(questions: Sequence[QuestionT], limit: int | None, seed: int) -> list
 
 
 def _names_in(graph: PrivateGraph, text: str) -> frozenset[str]:
-    """Return every name of everything that `text` mentions, by the graph's own linker."""
+    """Returns every name of everything that `text` mentions, by the graph's own linker."""
     mentions = graph.linker.find_mentions(text) or graph.linker.find_unmarked(text, graph.public)
     records = graph.vault.records([mid for mention in mentions for mid in mention.mids]).values()
     return frozenset(name for record in records for name in (*record.names, record.lexical) if name is not None)
 
 
 def _public_texts(schema: Schema, kinds: Iterable[TaskKind[Any]], recorder: RecordingReasoner) -> set[str]:
-    """Return texts of a request that name nothing of a graph: relation words, concepts, instructions, field names."""
+    """Returns texts of a request that name nothing of a graph: relation words, concepts, instructions, field names."""
     texts = set(phrases_of(schema))
     for kind in kinds:
         # Split into lines, because all dialects have most lines in common.
@@ -347,7 +347,7 @@ def _public_texts(schema: Schema, kinds: Iterable[TaskKind[Any]], recorder: Reco
 
 
 def _own_headers(head: bytes) -> bytes:
-    """Return the header lines of a request that not every HTTP client sends."""
+    """Returns the header lines of a request that not every HTTP client sends."""
     lines = head.decode("latin-1").split("\r\n" if b"\r\n" in head else "\n")
     kept = [line for line in lines if line.partition(":")[0].strip().lower() not in _TRANSPORT_LINES]
     # The OpenAI package sends these with constants: language, version, platform.
@@ -355,7 +355,7 @@ def _own_headers(head: bytes) -> bytes:
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:
-    """Return the settings of the environment with a data folder, master key, reasoner and name budget of their own."""
+    """Returns the environment's settings with a data folder, master key, reasoner and name budget of their own."""
     outer = load_settings()
     inner = outer.model_copy(
         update={

@@ -43,7 +43,7 @@ class QuestionSets:
         self._loaded: dict[str, LoadedSet] = {}
 
     def of(self, source: str) -> tuple[LoadedSet, list[Question]]:
-        """Load the graph of a set and return it with all questions of the set. Raises QuestionsError."""
+        """Loads the graph of a set and return it with all questions of the set. Raises QuestionsError."""
         if source == DEMO:
             return self._load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8")), self.questions(source)
         graph = self.graph_file(source)
@@ -51,15 +51,15 @@ class QuestionSets:
         return self._load(name, [graph], None), self.questions(source)
 
     def questions(self, source: str) -> list[Question]:
-        """Return the questions of a set without loading its graph. Raises QuestionsError."""
+        """Returns the questions of a set without loading its graph. Raises QuestionsError."""
         return read_questions(QUESTIONS_FILE if source == DEMO else self._convert(source).questions)
 
     def graph_file(self, source: str) -> Path:
-        """Return the converted graph file of a public set, to be loaded by another policy. Raises QuestionsError."""
+        """Returns the converted graph file of a public set, to be loaded by another policy. Raises QuestionsError."""
         return self._convert(source).graph
 
     def graph(self, file: str) -> LoadedSet:
-        """Load a graph file below `data` by the policy that is proposed for it."""
+        """Loads a graph file below `data` by the policy that is proposed for it."""
         return self._load(Path(file).stem, [self._data / file], None)
 
     def _convert(self, source: str) -> Converted:
@@ -95,12 +95,12 @@ class ForeignSet:
         return foreign(self.questions, self.is_known)
 
     def its_own_topics(self, seed: int) -> list[Question]:
-        """Return the questions with their topics replaced by names of the asked graph."""
+        """Returns the questions with their topics replaced by names of the asked graph."""
         return transplanted(self.questions, self.names, seed)
 
 
 def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
-    """Return MetaQA's questions for PathQuestion's graph and the reverse, and the demo's for `c360.ttl`."""
+    """Returns MetaQA's questions for PathQuestion's graph and the reverse, and the demo's for `c360.ttl`."""
     people, of_3 = sets.of(PQ_3H)
     movies, of_1 = sets.of(METAQA[1])
     customers = sets.graph(C360)
@@ -115,14 +115,14 @@ def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
 
 
 def clinic_of_webqsp(sets: QuestionSets) -> ForeignSet:
-    """Return the demo's questions for WebQSP's graph, which holds a little of nearly everything but no patients."""
+    """Returns the demo's questions for WebQSP's graph, which holds a little of nearly everything but no patients."""
     loaded, questions = sets.of(WEBQSP)
     of_clinic = without_relations(sets.questions(DEMO), _DEMO_IN_C360)
     return _foreign(sets, "demo of WebQSP", loaded, of_clinic, _topics(questions))
 
 
 def sets_asked(sets: QuestionSets, seed: int, only: str) -> Iterator[tuple[str, LoadedSet, list[Question]]]:
-    """Yield title, graph and questions of each set in the table of bounds whose title holds `only`.
+    """Yields title, graph and questions of each set in the table of bounds whose title holds `only`.
 
     Unseen halves of sets are left out, because a threshold is chosen by these questions.
     """
@@ -151,7 +151,7 @@ def _foreign(
 
 
 def _names_of_kind(sets: QuestionSets, loaded: LoadedSet, concept: str) -> list[str]:
-    """Return the first name of everything that has the concept."""
+    """Returns the first name of everything that has the concept."""
     graph = sets.bench.graph(loaded)
     mids = members_of(graph.blind, concept).tolist()
     records = graph.vault.records(mids)
@@ -159,5 +159,5 @@ def _names_of_kind(sets: QuestionSets, loaded: LoadedSet, concept: str) -> list[
 
 
 def _topics(questions: Iterable[Question]) -> list[str]:
-    """Return the topics of the questions as people type them, each once."""
+    """Returns the topics of the questions as people type them, each once."""
     return list(dict.fromkeys(topic.replace("_", " ") for q in questions for topic in q.topic_entities))

@@ -64,7 +64,7 @@ class QuestionOutcome:
 
     @property
     def local_ms(self) -> float:
-        """Return the elapsed time without the reasoner's own; `local_processor_ms` is the same in processor time."""
+        """Returns the elapsed time without the reasoner's own; `local_processor_ms` is the same in processor time."""
         return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
 
 
@@ -94,7 +94,7 @@ class Asking:
     async def ask_all(
         self, questions: Sequence[Question], progress: Callable[[int], None] = lambda _done: None
     ) -> list[QuestionOutcome]:
-        """Return one outcome per question, in order; `progress` is called with how many are done."""
+        """Returns one outcome per question, in order; `progress` is called with how many are done."""
         key = KeyPair.generate()
         outcomes = []
         for done, question in enumerate(questions, start=1):
@@ -228,7 +228,7 @@ class Report(RunLabel):
 
 
 def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Findings, names: int) -> Report:
-    """Return the report of a run; `names` is how many names the scanner looked for."""
+    """Returns the report of a run; `names` is how many names the scanner looked for."""
     whole = [outcome for outcome in outcomes if not outcome.problem]
     linked = [float(outcome.linked) for outcome in outcomes if outcome.linked is not None]
     unanswerable = [outcome for outcome in outcomes if not outcome.expects_answer]
@@ -266,7 +266,7 @@ def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Fi
 
 
 def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOutcome]], file: Path) -> None:
-    """Write each report with its questions (id, hit, F1, calls, problem), without any text of question or answer."""
+    """Writes each report with its questions (id, hit, F1, calls, problem), without any text of question or answer."""
     told = ("id", "answered", "linked", "rounds", "calls", "problem")
     rows = []
     for report, asked in zip(reports, outcomes, strict=True):
@@ -281,7 +281,7 @@ def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOu
 
 
 def markdown(reports: Sequence[Report]) -> str:
-    """Return a Markdown table with one row per run."""
+    """Returns a Markdown table with one row per run."""
     head = (
         "set", "strategy", "reasoner", "n", "hits@1 (95 %)", "F1", "linked", "answered / refused", "rounds",
         "calls mean / p95", "tokens in + out", "local ms p50 / p95", "leaks", "public-word hits",
@@ -290,7 +290,7 @@ def markdown(reports: Sequence[Report]) -> str:
 
 
 def stages_markdown(report: Report) -> str:
-    """Return a Markdown table of the milliseconds of each stage of one run."""
+    """Returns a Markdown table of the milliseconds of each stage of one run."""
     rows = [(stage, f"{s.p50:.2f}", f"{s.p95:.2f}", f"{s.mean:.2f}") for stage, s in report.milliseconds.items()]
     return markdown_table(("stage", "p50 ms", "p95 ms", "mean ms"), rows)
 

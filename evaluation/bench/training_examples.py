@@ -40,7 +40,7 @@ async def gather(
     questions: Sequence[Question],
     progress: Callable[[int], None] = lambda _done: None,
 ) -> Gathered:
-    """Return one example per single-turn question for which a shown path is the gold one or reaches an answer.
+    """Returns one example per single-turn question for which a shown path is the gold one or reaches an answer.
 
     Questions with a plan are judged by their plan, others by their answers.
     """
@@ -59,7 +59,7 @@ async def gather(
 
 
 def _example(question: Question, shown: Sequence[StepInput], hits: _PathHits) -> Example | None:
-    """Return the example of a question, or None if no shown path is right.
+    """Returns the example of a question, or None if no shown path is right.
 
     With a plan, only a single path from a single topic counts as right. Without one, a path is as right as the share
     of its ends that are answers.
@@ -100,13 +100,13 @@ class _PathHits:
         self._names: dict[int, frozenset[str]] = {}
 
     def of(self, mids: Mids, paths: Sequence[tuple[str, ...]], answers: Sequence[str]) -> tuple[float, ...]:
-        """Return for each path the chance, 0 to 1, that a random member of its set is a gold answer."""
+        """Returns for each path the chance, 0 to 1, that a random member of its set is a gold answer."""
         gold = {comparable(answer) for answer in answers}
         walked: dict[tuple[str, ...], Mids] = {(): mids}
         return tuple(self._share(self._ends(path, walked), gold) for path in paths)
 
     def meant_by(self, root: Thing, typed: str, given: StepInput) -> Mids:
-        """Return what the pseudonym `root` stands for in the question as typed; empty if no words of it match."""
+        """Returns what the pseudonym `root` stands for in the question as typed; empty if no words of it match."""
         surface = surfaces_of(typed, given.question, [thing.name for thing in given.things]).get(root.name, "")
         linker = self._graph.linker
         mentions = linker.find_mentions(typed) or linker.find_unmarked(typed, self._graph.public)

@@ -43,7 +43,7 @@ _UTF_16 = (("utf-16-le", 0), ("utf-16-le", 1), ("utf-16-be", 0), ("utf-16-be", 1
 
 
 def canaries_in(data: bytes, canaries: Iterable[str] = ALL) -> list[str]:
-    """Return the canaries that stand in `data`, however they are written.
+    """Returns the canaries that stand in `data`, however they are written.
 
     They are found in any case, with or without accents, with other signs between their letters, escaped as in JSON,
     HTML or URLs, in UTF-8 or UTF-16, and in base64 or hexadecimal.
@@ -69,7 +69,7 @@ def _texts(data: bytes) -> Iterator[str]:
 
 
 def _bare(text: str) -> str:
-    """Return the letters and digits of `text`, without case and accents."""
+    """Returns the letters and digits of `text`, without case and accents."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
 
 
@@ -78,7 +78,7 @@ def _spellings(canary: str) -> set[str]:
 
 
 def _base64_runs(word: bytes) -> Iterator[bytes]:
-    """Yield the characters that any base64 text holding `word` contains, for each position in a group of three bytes.
+    """Yields the characters that any base64 text holding `word` contains, for each position in a group of three bytes.
 
     Only characters that depend on nothing but `word` are used, and all of them: shorter runs would occur in encrypted
     bytes by chance.

@@ -77,7 +77,7 @@ class LeakScanner:
         self._known: dict[str, tuple[tuple[str, bool], ...]] = {}
 
     def scan(self, payloads: Iterable[bytes]) -> Findings:
-        """Return everything found in `payloads`, each read to its last byte."""
+        """Returns everything found in `payloads`, each read to its last byte."""
         leaks: Counter[str] = Counter()
         public: Counter[str] = Counter()
         count = size = 0
@@ -89,7 +89,7 @@ class LeakScanner:
         return Findings(count, size, leaks, public)
 
     def _hits(self, text: str) -> tuple[tuple[str, bool], ...]:
-        """Return the names in `text`, each with whether it is public there. Results are cached, since texts repeat."""
+        """The names in `text`, each with whether it is public there. Results are cached, since texts repeat."""
         if text not in self._known:
             # Two concepts side by side ("film, industry") are not the name "Film Industry".
             is_list = all(part in self._public for part in text.split(", "))
@@ -126,7 +126,7 @@ class LeakScanner:
 
 @lru_cache(maxsize=4096)
 def _phrases(text: str) -> frozenset[str]:
-    """Return every run of up to eight words of a public text; cached, since most texts are always the same."""
+    """Returns every run of up to eight words of a public text; cached, since most texts are always the same."""
     words = [word.folded for word in words_of(text)]
     return frozenset(
         " ".join(words[start:end])
@@ -145,7 +145,7 @@ class Word:
 
 
 def texts_in(payload: bytes) -> Iterator[str]:
-    """Yield every string, key and number of a JSON payload, at any depth and with all usual escapes undone.
+    """Yields every string, key and number of a JSON payload, at any depth and with all usual escapes undone.
 
     Fields are kept apart, so that the end of one and the start of the next don't form a name. A payload that is not
     JSON is one text.
@@ -155,7 +155,7 @@ def texts_in(payload: bytes) -> Iterator[str]:
 
 
 def words_of(text: str) -> list[Word]:
-    """Return the words of `text` in order."""
+    """Returns the words of `text` in order."""
     words: list[Word] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -167,13 +167,13 @@ def words_of(text: str) -> list[Word]:
 
 @lru_cache(maxsize=200_000)
 def folded(word: str) -> str:
-    """Return `word` in the form in which names are compared: "Fröbe", "FROBE" and "frobe" are the same."""
+    """Returns `word` in the form in which names are compared: "Fröbe", "FROBE" and "frobe" are the same."""
     decomposed = unicodedata.normalize("NFKD", word.casefold())
     return "".join(mark for mark in decomposed if not unicodedata.combining(mark)).casefold()
 
 
 def _json_texts(text: str) -> Iterator[str]:
-    """Yield the texts of `text` if it is JSON; else `text` itself and the texts of its fenced JSON blocks."""
+    """Yields the texts of `text` if it is JSON; else `text` itself and the texts of its fenced JSON blocks."""
     try:
         tree = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
@@ -201,7 +201,7 @@ def _leaves(tree: object) -> Iterator[str]:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Yield `text` and what it reads once escapes, percent signs, entities, base64 and hexadecimal are undone."""
+    """Yields `text` and what it reads once escapes, percent signs, entities, base64 and hexadecimal are undone."""
     seen = {text}
     pending = [text]
     for _ in range(_ROUNDS):
@@ -256,7 +256,7 @@ _IRI = pyoxigraph.NamedNode
 
 
 def secret_names(sources: Sequence[Path], policy: str = "") -> set[str]:
-    """Return every name, alias and protected value in `sources`; `policy` is the TOML text of the policy, if any.
+    """Returns every name, alias and protected value in `sources`; `policy` is the TOML text of the policy, if any.
 
     Left out are predicates, classes and their descriptions, nodes that the policy calls mediators, and values that it
     shows in clear or coarsened.
@@ -312,7 +312,7 @@ def _names_of(subject: str, literals: Mapping[str, list[str]], policy: Mapping[s
 
 
 def _triples(source: Path) -> Iterator[tuple[str, str, object]]:
-    """Yield the triples of a file with IRIs as strings and literals as pyoxigraph objects."""
+    """Yields the triples of a file with IRIs as strings and literals as pyoxigraph objects."""
     ending = [suffix for suffix in source.suffixes if suffix != ".gz"][-1]
     form = pyoxigraph.RdfFormat.from_extension("rdf" if ending in (".owl", ".xml") else ending[1:])
     with _opened(source) as stream:

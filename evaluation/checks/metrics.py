@@ -31,7 +31,7 @@ class Score:
 
 
 def score(parts: Sequence[AnswerPart], gold: Sequence[str]) -> Score:
-    """Return hits@1 and F1 of an answer.
+    """Returns hits@1 and F1 of an answer.
 
     hits@1 judges the first name of an ordered answer; of an unordered set, it is the chance that a random member is
     right. F1 is over the set of all names. A question without gold answers is right if nothing is answered.
@@ -45,7 +45,7 @@ def score(parts: Sequence[AnswerPart], gold: Sequence[str]) -> Score:
 
 
 def comparable(text: str) -> str:
-    """Return `text` normalised for comparison: without case, underscores, runs of spaces and Unicode variants.
+    """Returns `text` normalised for comparison: without case, underscores, runs of spaces and Unicode variants.
 
     Numbers compare by value to two decimal places ("1,250.50" equals "1250.5"); "true" equals "yes", and "false" "no".
     """
@@ -65,7 +65,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least `share` of `values` do not exceed; 0 if there are no values."""
+    """Returns the smallest value that at least `share` of `values` do not exceed; 0 if there are no values."""
     ranked = sorted(values)
     position = max(0, -(-int(share * 1000) * len(ranked) // 1000) - 1)
     return ranked[min(position, len(ranked) - 1)] if ranked else 0.0
@@ -74,7 +74,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 def calibration_error(
     told: Sequence[tuple[float, bool]], bins: int = 10, weights: Sequence[float] | None = None
 ) -> float:
-    """Return the expected calibration error (Naeini et al., AAAI 2015, section 3) of pairs (confidence, was right).
+    """Returns the expected calibration error (Naeini et al., AAAI 2015, section 3) of pairs (confidence, was right).
 
     In each of `bins` equally wide bins it is the difference between the mean confidence and the share that is right,
     weighted by the number of pairs in the bin or the sum of their `weights`. 0 if there are no pairs.
@@ -88,7 +88,7 @@ def calibration_error(
 
 
 def interval(values: Sequence[float], seed: int = 0, draws: int = 1000) -> tuple[float, float]:
-    """Return the bootstrapped 95 % interval of the mean of `values`."""
+    """Returns the bootstrapped 95 % interval of the mean of `values`."""
     # Imported here, so that commands that show no interval start without them.
     import numpy as np
     from scipy.stats import bootstrap

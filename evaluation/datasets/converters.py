@@ -53,7 +53,7 @@ class PublicSet(NamedTuple):
 
 
 def convert(name: str, source: Path, out: Path) -> Converted:
-    """Write `graph.tsv` and `questions.jsonl` of a public set into `out`.
+    """Writes `graph.tsv` and `questions.jsonl` of a public set into `out`.
 
     `name` is a key of `CONVERTERS`; `source` is the file of questions, and the graph lies beside it. Raises
     QuestionsError.
@@ -69,7 +69,7 @@ def convert(name: str, source: Path, out: Path) -> Converted:
 
 
 def read_public_set(name: str, source: Path) -> PublicSet:
-    """Read the questions in `source` and the graph beside it. Raises QuestionsError."""
+    """Reads the questions in `source` and the graph beside it. Raises QuestionsError."""
     if name not in CONVERTERS:
         raise QuestionsError(f"unknown set; known: {', '.join(CONVERTERS)}")
     try:
@@ -142,7 +142,7 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Questi
 
 
 def _webqsp(source: Path) -> PublicSet:
-    """Read WebQSP; plans come from the gold triples. The fourth column (certainty of the direction) is ignored."""
+    """Reads WebQSP; plans come from the gold triples. The fourth column (certainty of the direction) is ignored."""
     triples = list(_triples(source.with_name("triples.tsv"), "\t"))
     graph = _GoldGraph(triples)
     return PublicSet(triples, [_of_webqsp(record, graph) for record in _records(source)])
@@ -173,7 +173,7 @@ def _of_webqsp(record: dict[str, object], graph: _GoldGraph) -> Question:
 def _best_path(
     graph: _GoldGraph, topics: Iterable[str], answers: set[str], relations: set[str]
 ) -> tuple[str, tuple[str, ...], float] | None:
-    """Return the topic, path and F1 of the path that fits the gold answers best; None if no path reaches any.
+    """Returns the topic, path and F1 of the path that fits the gold answers best; None if no path reaches any.
 
     A path has one or two steps by gold relations; a step may pass through a mediator.
     """
@@ -232,7 +232,7 @@ def _strings(value: object) -> list[str]:
 
 
 def _words(relation: str) -> str:
-    """Return a relation's label as the loader writes it for TSV files: with spaces for underscores."""
+    """Returns a relation's label as the loader writes it for TSV files: with spaces for underscores."""
     return relation.replace("_", " ")
 
 
@@ -256,11 +256,11 @@ class _GoldGraph:
             self._relations_of[name].add(relation)
 
     def relations_of(self, name: str) -> Collection[str]:
-        """Return the relations of `name`; those that lead to it have `^` in front."""
+        """Returns the relations of `name`; those that lead to it have `^` in front."""
         return self._relations_of.get(name, set())
 
     def reached(self, starts: Iterable[str], path: Iterable[str]) -> set[str]:
-        """Return the nodes at the end of `path`; a step through a mediator (`a|b`) never leads back to its start."""
+        """Returns the nodes at the end of `path`; a step through a mediator (`a|b`) never leads back to its start."""
         here = set(starts)
         for label in path:
             here = {tail for head in here for tail in self._step(head, label)}

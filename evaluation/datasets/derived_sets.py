@@ -20,7 +20,7 @@ _QUOTED_OR_WORD = re.compile(r'"[^"]*"|[^\W_]+')
 
 
 def half_of_wording(wording: str) -> Literal["seen", "unseen"]:
-    """Return the half that a wording belongs to; the wording has X in place of its topic.
+    """Returns the half that a wording belongs to; the wording has X in place of its topic.
 
     Rules are written by looking at the seen half only, so that the unseen half shows how well they generalise.
     """
@@ -52,7 +52,7 @@ def _is_first(text: str) -> bool:
 
 
 def with_topics_given(question: Question) -> Question:
-    """Return the question with each gold topic written out in quotes (`name_topic`), the longest first.
+    """Returns the question with each gold topic written out in quotes (`name_topic`), the longest first.
 
     So linking has no choice to make, though the real linker runs. Raises ValueError for a dialogue, since the topics
     of its earlier turns are unknown.
@@ -66,7 +66,7 @@ def with_topics_given(question: Question) -> Question:
 
 
 def name_topic(text: str, topic: str) -> str:
-    """Return `text` with the words most like `topic` replaced by it in quotes; if none are, it is added at the end.
+    """Returns `text` with the words most like `topic` replaced by it in quotes; if none are, it is added at the end.
 
     Likeness is difflib's ratio without case; words that all occur in the topic are like it too. The first of equally
     like runs is taken, and quoted text is not touched.
@@ -79,7 +79,7 @@ def name_topic(text: str, topic: str) -> str:
 
 
 def _runs(text: str, topic: str) -> Iterator[tuple[int, int]]:
-    """Yield spans of words outside quotes, with up to two words more than the topic has."""
+    """Yields spans of words outside quotes, with up to two words more than the topic has."""
     words = list(_QUOTED_OR_WORD.finditer(text))
     longest = len(_QUOTED_OR_WORD.findall(topic)) + 2
     for first, word in enumerate(words):
@@ -99,7 +99,7 @@ def _likeness(words: str, topic: str) -> float:
 
 
 def foreign(questions: Sequence[Question], is_known: Callable[[str], bool]) -> list[Question]:
-    """Return questions of another graph about topics that this graph does not hold, so that it can't answer them.
+    """Returns questions of another graph about topics that this graph does not hold, so that it can't answer them.
 
     `is_known` tells whether this graph has anything of a name.
     """
@@ -108,7 +108,7 @@ def foreign(questions: Sequence[Question], is_known: Callable[[str], bool]) -> l
 
 
 def transplanted(questions: Sequence[Question], names: Sequence[str], seed: int) -> list[Question]:
-    """Return questions of another graph with topics replaced by `names`: linking succeeds, but no relation fits.
+    """Returns questions of another graph with topics replaced by `names`: linking succeeds, but no relation fits.
 
     Questions without a topic are left out. Names are drawn by `seed`, none twice in one question.
     """
@@ -123,7 +123,7 @@ def transplanted(questions: Sequence[Question], names: Sequence[str], seed: int)
 
 
 def without_relations(questions: Sequence[Question], shared: Collection[str]) -> list[Question]:
-    """Return the questions whose plan uses none of the relations `shared`, which the other graph has too."""
+    """Returns the questions whose plan uses none of the relations `shared`, which the other graph has too."""
     return [
         question
         for question in questions
@@ -138,12 +138,12 @@ def without_relations(questions: Sequence[Question], shared: Collection[str]) ->
 
 
 def _usable(questions: Sequence[Question]) -> list[Question]:
-    """Return single-turn questions that their own graph answers, without those of an unseen half."""
+    """Returns single-turn questions that their own graph answers, without those of an unseen half."""
     return [q for q in questions if len(q.texts) == 1 and q.is_answerable and q.half != "unseen"]
 
 
 def _topics(question: Question) -> tuple[str, ...]:
-    """Return the topics as they are typed, since `topic_entities` may have underscores."""
+    """Returns the topics as they are typed, since `topic_entities` may have underscores."""
     return (question.plan.topics if question.plan else ()) or question.topic_entities
 
 

@@ -19,7 +19,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[str, ...]:
-    """Return every pseudonym of `texts` once, in order of appearance: those in `known`, and words of that shape."""
+    """Returns every pseudonym of `texts` once, in order of appearance: those in `known`, and words of that shape."""
     words = (word for text in texts for word in _WORD.findall(text))
     return tuple(dict.fromkeys(word for word in words if word in known or PSEUDONYM.fullmatch(word)))
 
@@ -52,7 +52,7 @@ def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str
 
 
 def topic_among(surfaces: Mapping[str, str], topic: str) -> str:
-    """Return the pseudonym whose typed words are `topic` or contain it; "" if there is none."""
+    """Returns the pseudonym whose typed words are `topic` or contain it; "" if there is none."""
     wanted = _folded(topic)
     folded = {name: _folded(surface) for name, surface in surfaces.items()}
     same = [name for name, surface in folded.items() if surface == wanted]
@@ -71,12 +71,12 @@ _MAX_UNION = MAX_NODES - 10
 
 
 def folded_path(path: Iterable[str]) -> tuple[str, ...]:
-    """Return a path in lower case with spaces for underscores, since plans are written by hand."""
+    """Returns a path in lower case with spaces for underscores, since plans are written by hand."""
     return tuple(map(_word, path))
 
 
 def plan_paths(plan: QueryPlan) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the whole paths that lead to the plan's answer, each with its start (`topic:0`, `kind:patient`).
+    """Returns the whole paths that lead to the plan's answer, each with its start (`topic:0`, `kind:patient`).
 
     Starts without a path are left out if there is a path: a kind alone only narrows the answer.
     """
@@ -85,7 +85,7 @@ def plan_paths(plan: QueryPlan) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _paths_in(plan: QueryPlan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the paths of the sets in an expression; if it names no set, its references as starts without a path."""
+    """Returns the paths of the sets in an expression; if it names no set, its references as starts without a path."""
     references = [match[2] for match in _REFERENCE.finditer(expression) if match[2]]
     letters = [reference for reference in references if reference in plan.sets]
     if not letters:
@@ -141,7 +141,7 @@ class GoldPlan:
             self._lengths[pseudonym].add(len(path))
 
     def ends_of(self, letter: str) -> tuple[str, ...]:
-        """Return the pseudonyms, or the expression, that make up a set of the plan; empty until it is reached."""
+        """Returns the pseudonyms, or the expression, that make up a set of the plan; empty until it is reached."""
         planned = self._plan.sets[letter]
         if not _SIMPLE_START.match(planned.start):
             # A set that starts from an expression becomes an expression, and the server walks its path.
@@ -153,7 +153,7 @@ class GoldPlan:
         return tuple(dict.fromkeys(found))
 
     def open_ends(self) -> list[OpenEnd]:
-        """Return where the plan has to go on: each set's furthest pseudonyms with the rest of the path."""
+        """Returns where the plan has to go on: each set's furthest pseudonyms with the rest of the path."""
         ends: list[OpenEnd] = []
         for letter, planned in self._plan.sets.items():
             for start in self._starts(planned):  # empty if the set starts from an expression
@@ -162,7 +162,7 @@ class GoldPlan:
         return list(dict.fromkeys(ends))
 
     def continuing(self, candidates: Sequence[Candidate], width: int) -> list[int]:
-        """Return the numbers of at most `width` candidates that continue the plan: the longest for each open end."""
+        """Returns the numbers of at most `width` candidates that continue the plan: the longest for each open end."""
         chosen: list[int] = []
         for end in self.open_ends():
             fits = [
@@ -174,7 +174,7 @@ class GoldPlan:
         return chosen[:width]
 
     def answer(self) -> list[str]:
-        """Return the plan's expressions in pseudonyms; empty if a set that they need is not reached yet."""
+        """Returns the plan's expressions in pseudonyms; empty if a set that they need is not reached yet."""
         expressions: list[str] = []
         for text in self._plan.answer:
             bare = self._operand(text)
@@ -196,7 +196,7 @@ class GoldPlan:
         return ()
 
     def _operand(self, reference: str) -> tuple[str, ...]:
-        """Return the pseudonyms of a set letter or of a reference like `topic:0`; empty if it is unknown."""
+        """Returns the pseudonyms of a set letter or of a reference like `topic:0`; empty if it is unknown."""
         kind, _, index = reference.partition(":")
         if reference in self._plan.sets:
             return self.ends_of(reference)
@@ -206,7 +206,7 @@ class GoldPlan:
         return ()
 
     def _rendered(self, expression: str) -> str:
-        """Return `expression` in pseudonyms; empty if one of its operands is unknown."""
+        """Returns `expression` in pseudonyms; empty if one of its operands is unknown."""
         missing = False
 
         def replace(match: re.Match[str]) -> str:
@@ -221,7 +221,7 @@ class GoldPlan:
         return "" if missing else rendered
 
     def _walk(self, start: str, path: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the pseudonyms known at the end of `path` from `start`."""
+        """Returns the pseudonyms known at the end of `path` from `start`."""
         if not path:
             return (start,)
         for length in sorted(self._lengths.get(start, ()), reverse=True):
@@ -232,7 +232,7 @@ class GoldPlan:
         return ()
 
     def _furthest(self, start: str, path: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
-        """Return the last known pseudonyms on the path, each with the rest of the path, the shortest rest first."""
+        """Returns the last known pseudonyms on the path, each with the rest of the path, the shortest rest first."""
         ends: list[tuple[str, tuple[str, ...]]] = []
         for length in sorted(self._lengths.get(start, ()), reverse=True):
             for pseudonym in self._edges.get((start, path[:length]), []) if 0 < length <= len(path) else []:
@@ -241,7 +241,7 @@ class GoldPlan:
 
 
 def _unions(ends: Sequence[str]) -> list[str]:
-    """Join the pseudonyms of one set into as few union expressions as the grammar's limit of parts allows."""
+    """Joins the pseudonyms of one set into as few union expressions as the grammar's limit of parts allows."""
     if len(ends) == 1:
         return list(ends)
     return [f"union({', '.join(ends[at : at + _MAX_UNION])})" for at in range(0, len(ends), _MAX_UNION)]

@@ -83,23 +83,23 @@ class Question(BaseModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the user's texts turn by turn; the answers belong to the last one."""
+        """Returns the user's texts turn by turn; the answers belong to the last one."""
         return self.turns if self.question is None else (self.question,)
 
     @property
     def has_plan(self) -> bool:
-        """Return True if a plan was given, also if it is null, which means that there is no answer."""
+        """Returns True if a plan was given, also if it is null, which means that there is no answer."""
         return "plan" in self.model_fields_set
 
     @property
     def plans(self) -> tuple[QueryPlan | None, ...]:
-        """Return the plans turn by turn; None if the graph has no answer or no plan is known."""
+        """Returns the plans turn by turn; None if the graph has no answer or no plan is known."""
         earlier = self.turn_plans or (None,) * (len(self.texts) - 1)
         return (*earlier, self.plan)
 
     @property
     def with_answers_alone(self) -> Question:
-        """Return the same question without its plans."""
+        """Returns the same question without its plans."""
         return Question.model_validate(self.model_dump(exclude_unset=True, exclude={"plan", "turn_plans"}))
 
     @property
@@ -108,7 +108,7 @@ class Question(BaseModel):
 
 
 def read_questions(file: Path) -> list[Question]:
-    """Read every question of a JSONL file in order. Raises QuestionsError, with the line."""
+    """Reads every question of a JSONL file in order. Raises QuestionsError, with the line."""
     found: dict[str, Question] = {}
     for place, question in read_lines(file, Question):
         if question.id in found:
@@ -120,7 +120,7 @@ def read_questions(file: Path) -> list[Question]:
 
 
 def compound_questions(graph: str) -> list[Question]:
-    """Read both halves of the questions with several constraints over `metaqa`, `opendialkg` or `webqsp`.
+    """Reads both halves of the questions with several constraints over `metaqa`, `opendialkg` or `webqsp`.
 
     Nobody looks at those whose `half` is unseen. Raises QuestionsError.
     """
@@ -128,14 +128,14 @@ def compound_questions(graph: str) -> list[Question]:
 
 
 def write_questions(questions: Iterable[Question], file: Path) -> int:
-    """Write one line per question without unset fields; return their number."""
+    """Writes one line per question without unset fields; return their number."""
     lines = [question.model_dump_json(exclude_unset=True) + "\n" for question in questions]
     file.write_text("".join(lines), encoding="utf-8")
     return len(lines)
 
 
 def read_lines(file: Path, model: type[ModelT]) -> Iterator[tuple[str, ModelT]]:
-    """Yield each line of a JSONL file, gzipped or not, with its place (file and line). Raises QuestionsError."""
+    """Yields each line of a JSONL file, gzipped or not, with its place (file and line). Raises QuestionsError."""
     try:
         held = file.read_bytes()
         lines = (gzip.decompress(held) if file.suffix == ".gz" else held).decode("utf-8").split("\n")

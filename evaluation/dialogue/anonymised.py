@@ -68,7 +68,7 @@ class Anonymiser:
     kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def variant(self, variant: DialogueVariant, turns: Sequence[DialogueTurn]) -> list[DialogueTurn]:
-        """Return the turns as the variant has them, in order; half of the dialogues are drawn by a fixed seed."""
+        """Returns the turns as the variant has them, in order; half of the dialogues are drawn by a fixed seed."""
         dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
         for turn in turns:
             dialogues[turn.dialogue].append(turn)
@@ -97,7 +97,7 @@ class Anonymiser:
 
 
 def names_in(graph: DialogueGraph) -> Callable[[str], list[str]]:
-    """Return a function that finds the names of the graph in a text, as they are written there."""
+    """Returns a function that finds the names of the graph in a text, as they are written there."""
     names = ExactNames(graph.facts_of)
     return lambda text: [text[each.start : each.end] for each in names.find(text) if each.is_name]
 
@@ -149,7 +149,7 @@ def pseudonyms(names: Sequence[str], seed: str) -> dict[str, str]:
 
 
 def replacing(replacements: Mapping[str, str]) -> Callable[[str], str]:
-    """Return a function that replaces names in texts, the longest first, in any case.
+    """Returns a function that replaces names in texts, the longest first, in any case.
 
     Promise: no longer word that contains a name is touched ("Rose" in "Rosewood"), and no replacement is replaced
     again. Limit: nicknames and misspellings stay.
@@ -171,7 +171,7 @@ def replacing(replacements: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _renamed(turn: DialogueTurn, words: Mapping[str, str], types: Mapping[str, str]) -> DialogueTurn:
-    """Return the turn with names replaced by `words`; concepts are added if there are `types`."""
+    """Returns the turn with names replaced by `words`; concepts are added if there are `types`."""
     replaced = replacing(words)
 
     def renamed(triples: Iterable[Triple]) -> tuple[Triple, ...]:
@@ -200,7 +200,7 @@ def _spelling(name: str) -> str:
 
 @cache
 def _ends() -> dict[str, list[str]]:
-    """Return the kinds of head and tail for each relation."""
+    """Returns the kinds of head and tail for each relation."""
     text = Path(__file__).with_name("entity_types.toml").read_text("utf-8")
     return cast(dict[str, list[str]], tomllib.loads(text)["ends"])
 
@@ -247,7 +247,7 @@ class ExactNames:
 
 
 def _stands_as_name(text: str, start: int, end: int) -> bool:
-    """Return False for common words in small letters, and for one common word at the start of a sentence ("Yes")."""
+    """Returns False for common words in small letters, and for one common word at the start of a sentence ("Yes")."""
     span = text[start:end]
     words = [word for word in _TOKEN.findall(span.lower()) if word[0].isalnum()]
     if not all(in_lexicon(word) or word.isdigit() for word in words):

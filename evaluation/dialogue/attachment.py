@@ -89,7 +89,7 @@ def questions_of(turn: DialogueTurn, reply: str, context: ContextKind = "turn") 
 
 
 def unknown_ends(turn: DialogueTurn) -> list[tuple[Triple, bool]]:
-    """Return each gold fact with True if the reply is to name its head, False if its tail.
+    """Returns each gold fact with True if the reply is to name its head, False if its tail.
 
     The published questions ask where each step of a walk leads, but the facts here have lost the walk's direction. So
     the unknown end is the one that neither the history nor an earlier fact names, and the tail if that does not
@@ -107,7 +107,7 @@ def unknown_ends(turn: DialogueTurn) -> list[tuple[Triple, bool]]:
 
 
 def control_questions(turns: Sequence[DialogueTurn]) -> list[SpanQuestion]:
-    """Return the questions of all turns, each with a held-out sentence that names the answer but states no fact.
+    """Returns the questions of all turns, each with a held-out sentence that names the answer but states no fact.
 
     A judge should find every one impossible.
     """
@@ -120,13 +120,13 @@ def control_questions(turns: Sequence[DialogueTurn]) -> list[SpanQuestion]:
 
 
 def flagged(judged: Sequence[Judged]) -> float:
-    """Return the share of judged questions that were found impossible; on the control the rest are false positives."""
+    """The share of judged questions that were found impossible; on the control the rest are false positives."""
     told = [spans for spans in judged if spans is not None]
     return sum(not spans for spans in told) / len(told) if told else 0.0
 
 
 def string_judge(turns: Sequence[DialogueTurn]) -> Judge:
-    """Return a judge that answers with every name in the context but the known end of the fact.
+    """Returns a judge that answers with every name in the context but the known end of the fact.
 
     It does not read the relation, so that it is only an upper bound for comparison.
     """
@@ -161,7 +161,7 @@ class KatFigures(NamedTuple):
 
 
 def kat_figures(questions: Sequence[SpanQuestion], judged: Sequence[Judged]) -> KatFigures:
-    """Return the figures of judged questions; of several spans the one with the best F1 counts.
+    """Returns the figures of judged questions; of several spans the one with the best F1 counts.
 
     If nothing was answered, F1 is 0.
     """
@@ -204,7 +204,7 @@ def kat_rows(
     write: Writer,
     contexts: Sequence[ContextKind] = ("turn", "reply"),
 ) -> list[KatRow]:
-    """Write replies to `turns` once, and have every judge judge them in each context.
+    """Writes replies to `turns` once, and have every judge judge them in each context.
 
     A question without a reply counts as failed, without asking a judge.
     """
@@ -224,7 +224,7 @@ def kat_rows(
 
 
 def kat_markdown(rows: Sequence[KatRow]) -> str:
-    """Return the figures times 100, with 95 % intervals by dialogue in brackets, above those of the paper."""
+    """Returns the figures times 100, with 95 % intervals by dialogue in brackets, above those of the paper."""
     head = (
         *("replies", "set", "judge reads", "judge", "questions", "F1 per turn", "F1 per session", "impossible"),
         *("failed", "F1, impossible as 0"),
@@ -241,14 +241,14 @@ def kat_markdown(rows: Sequence[KatRow]) -> str:
 
 
 def impossible_markdown(found: Mapping[str, tuple[int, float]]) -> str:
-    """Return the table of the control, in which a sentence holds the right name but does not state the relation."""
+    """Returns the table of the control, in which a sentence holds the right name but does not state the relation."""
     ours = [(name, count, *percent([share_of, 1 - share_of])) for name, (count, share_of) in found.items()]
     beside = [(f"published: {judge}", "20000", *figures) for judge, *figures in published("impossible")[1]]
     return markdown_table(("judge", "questions", "flagged", "false positives"), [*ours, *beside])
 
 
 def kat_measures(figures: KatFigures | None, control: tuple[int, float]) -> list[Measure]:
-    """Return the lines with bounds for the embedded reasoner's replies over gold facts, judged by the extractor.
+    """Returns the lines with bounds for the embedded reasoner's replies over gold facts, judged by the extractor.
 
     What was not measured counts as missed.
     """

@@ -65,12 +65,12 @@ class DialogueTurn:
 
     @property
     def knowledge(self) -> tuple[Triple, ...]:
-        """Return all that the reply may say, each fact once."""
+        """Returns all that the reply may say, each fact once."""
         return tuple(dict.fromkeys((*self.so_far, *self.gold)))
 
     @property
     def said(self) -> str:
-        """Return the text of the history as one string."""
+        """Returns the text of the history as one string."""
         return " ".join(text for _, text in self.history)
 
 
@@ -92,18 +92,18 @@ def graph_of(triples: set[Triple]) -> DialogueGraph:
 
 
 def names_of(triples: Iterable[Triple]) -> set[str]:
-    """Return the heads and tails of all triples."""
+    """Returns the heads and tails of all triples."""
     return {name for head, _, tail in triples for name in (head, tail)}
 
 
 def is_said(name: str, text: str) -> bool:
-    """Return True if `name` stands in `text` as whole words, in any case."""
+    """Returns True if `name` stands in `text` as whole words, in any case."""
     words = r"\s+".join(re.escape(word) for word in name.split())
     return bool(words) and re.search(rf"(?<!\w){words}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def read_graph(data: Path) -> DialogueGraph:
-    """Read OpenDialKG's graph from the folder of the public sets. Raises QuestionsError."""
+    """Reads OpenDialKG's graph from the folder of the public sets. Raises QuestionsError."""
     try:
         lines = (data / OPENDIALKG / "triples.tsv").read_text("utf-8").splitlines()
         return graph_of({_canonical(*line.split("\t")) for line in lines})
@@ -114,7 +114,7 @@ def read_graph(data: Path) -> DialogueGraph:
 
 
 def read_turns(data: Path) -> list[DialogueTurn]:
-    """Read OpenDialKG's turns. Raises QuestionsError.
+    """Reads OpenDialKG's turns. Raises QuestionsError.
 
     The file does not say which turns belong to one dialogue; turns that share an utterance do.
     """
@@ -147,7 +147,7 @@ def split(turns: Sequence[DialogueTurn]) -> tuple[list[DialogueTurn], list[Dialo
 
 
 def read_test_turns(data: Path, limit: int | None = None) -> list[DialogueTurn]:
-    """Read at most `limit` turns with gold facts from the test dialogues, dialogue by dialogue.
+    """Reads at most `limit` turns with gold facts from the test dialogues, dialogue by dialogue.
 
     Raises QuestionsError.
     """
@@ -157,7 +157,7 @@ def read_test_turns(data: Path, limit: int | None = None) -> list[DialogueTurn]:
 
 
 def grounded_turns(turns: Sequence[DialogueTurn], among: Sequence[DialogueTurn]) -> list[DialogueTurn]:
-    """Return the turns that have a gold fact, with the facts of earlier replies, which are looked up in `among`."""
+    """Returns the turns that have a gold fact, with the facts of earlier replies, which are looked up in `among`."""
     dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
     for turn in among:
         dialogues[turn.dialogue].append(turn)
@@ -165,7 +165,7 @@ def grounded_turns(turns: Sequence[DialogueTurn], among: Sequence[DialogueTurn])
 
 
 def read_metaqa(data: Path, limit: int, seed: int) -> tuple[DialogueGraph, list[DialogueTurn]]:
-    """Return MetaQA's graph and at most `limit` turns that ask about a thing that the answer before named.
+    """Returns MetaQA's graph and at most `limit` turns that ask about a thing that the answer before named.
 
     Turns are drawn by `seed`. Raises QuestionsError.
     """
@@ -180,7 +180,7 @@ def _canonical(head: str, relation: str, tail: str) -> Triple:
 
 
 def _dialogues(turns: Sequence[DialogueTurn]) -> list[int]:
-    """Return for each turn the index of the first turn of its dialogue."""
+    """Returns for each turn the index of the first turn of its dialogue."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -193,13 +193,13 @@ def _dialogues(turns: Sequence[DialogueTurn]) -> list[int]:
 
 
 def _utterances(turn: DialogueTurn) -> list[str]:
-    """Return keys of history and reply; a short text's key holds the turn's id, since other dialogues have it too."""
+    """Returns keys of history and reply; a short text's key holds the turn's id, since other dialogues have it too."""
     keys = [text.strip().lower() for text in (*(text for _, text in turn.history), turn.reply)]
     return [key if len(key) >= MIN_SHARED_LENGTH else f"{turn.id} {at} {key}" for at, key in enumerate(keys)]
 
 
 def _so_far(turn: DialogueTurn, others: Sequence[DialogueTurn]) -> tuple[Triple, ...]:
-    """Return the facts of the replies before the turn; the order is found by utterances that two turns share."""
+    """Returns the facts of the replies before the turn; the order is found by utterances that two turns share."""
     before: dict[str, set[str]] = defaultdict(set)
     for other in others:
         for one, after in pairwise(_utterances(other)):
@@ -265,7 +265,7 @@ class SpanQuestion:
 
     @property
     def triplet(self) -> str:
-        """Return the fact as judges are shown it, with X for the unknown end."""
+        """Returns the fact as judges are shown it, with X for the unknown end."""
         head, tail = (UNKNOWN, self.known) if self.unknown_is_head else (self.known, UNKNOWN)
         return f"({head}, {self.relation}, {tail})"
 
@@ -277,12 +277,12 @@ Judge = Callable[[Sequence[SpanQuestion]], Sequence[Judged]]
 
 
 def squad_words(text: str) -> list[str]:
-    """Return the words as SQuAD compares them (Rajpurkar et al., 2016): lower case, no punctuation or articles."""
+    """Returns the words as SQuAD compares them (Rajpurkar et al., 2016): lower case, no punctuation or articles."""
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
 def squad_f1(given: str, acceptable: Sequence[str]) -> float:
-    """Return the F1 of the words of `given` against the best acceptable answer; 0 if there is none."""
+    """Returns the F1 of the words of `given` against the best acceptable answer; 0 if there is none."""
     words, best = squad_words(given), 0.0
     for wanted in map(squad_words, acceptable):
         shared = (Counter(words) & Counter(wanted)).total()
@@ -299,12 +299,12 @@ class Estimate(NamedTuple):
     of: int
 
     def __str__(self) -> str:
-        """Return mean and interval times 100, as tables show them."""
+        """Returns mean and interval times 100, as tables show them."""
         return f"{100 * self.mean:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
 def estimate(values: Sequence[float], dialogues: Sequence[str], seed: int = 0) -> Estimate:
-    """Return the mean of `values`, one for each of `dialogues`, with the percentile interval of the bootstrap.
+    """Returns the mean of `values`, one for each of `dialogues`, with the percentile interval of the bootstrap.
 
     Whole dialogues are resampled, because turns of one dialogue are not independent.
     """
@@ -336,7 +336,7 @@ def percent(values: Sequence[float]) -> list[str]:
 
 @cache
 def published(table: PublishedTable) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of a paper's table as text, as printed there (times 100)."""
+    """Returns head and rows of a paper's table as text, as printed there (times 100)."""
     found = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))[table]
     rows = [[cell if isinstance(cell, str) else f"{cell:.1f}" for cell in row] for row in found["rows"]]
     return found["head"], rows

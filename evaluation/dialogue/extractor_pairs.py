@@ -78,11 +78,11 @@ class FactGraph:
         }
 
     def about(self, thing: str, *, is_head: bool) -> Sequence[Triple]:
-        """Return the facts that have `thing` as their head, or else as their tail."""
+        """Returns the facts that have `thing` as their head, or else as their tail."""
         return (self.of_head if is_head else self.of_tail).get(thing, ())
 
     def is_symmetric(self, relation: str) -> bool:
-        """Return True if many of the relation's facts also hold the other way round, as for spouse and sibling."""
+        """Returns True if many of the relation's facts also hold the other way round, as for spouse and sibling."""
         return relation in self._symmetric
 
 
@@ -108,7 +108,7 @@ class StatementDraw:
         return bool(self._relations)
 
     def drawn(self, draw: random.Random) -> list[Statement]:
-        """Draw one to four statements."""
+        """Draws one to four statements."""
         relation = draw.choices(self._relations, self._weights)[0]
         found = [self._statement(draw.choice(self._facts[relation]), draw)]
         for _ in range(draw.choices((0, 1, 2, 3), (30, 32, 24, 14))[0]):
@@ -117,7 +117,7 @@ class StatementDraw:
         return found
 
     def other(self, statement: Statement, draw: random.Random, *, is_head: bool) -> str | None:
-        """Return a thing that another fact has at the same end of the relation; None if it is in the statement."""
+        """Returns a thing that another fact has at the same end of the relation; None if it is in the statement."""
         head, _, tail = draw.choice(self.graph.by_relation[statement.relation])
         found = head if is_head else tail
         return None if found in statement.things else found
@@ -166,7 +166,7 @@ def _with(pool: Sequence[str], one: str, draw: random.Random) -> tuple[str, ...]
 
 
 def part_of(fact: Triple) -> Part:
-    """Return the part of a fact, which depends on its words only, so that it is the same for every seed."""
+    """Returns the part of a fact, which depends on its words only, so that it is the same for every seed."""
     head, relation, _ = fact
     if is_unseen_relation(relation):
         return "relations"
@@ -178,7 +178,7 @@ def is_unseen_relation(relation: str) -> bool:
 
 
 def read_fact_graph(data: Path, source: Source) -> FactGraph:
-    """Read the facts between two names of a public graph; ids and long texts are left out. Raises QuestionsError."""
+    """Reads the facts between two names of a public graph; ids and long texts are left out. Raises QuestionsError."""
     name, between = _FILES[source]
     found: list[Triple] = []
     try:
@@ -221,7 +221,7 @@ class Likeness:
         self._of = (vectors @ vectors.T).astype(np.float16)
 
     def may_mean(self, one: str, others: Sequence[str]) -> bool:
-        """Return True if the relation may be read as one of the others."""
+        """Returns True if the relation may be read as one of the others."""
         return any(may_mean(one, other, float(self._of[self._row[one], self._row[other]])) for other in others)
 
 
@@ -233,7 +233,7 @@ class _Told(NamedTuple):
     statements: Sequence[Statement] = ()
 
     def answers(self, known: str, relation: str, *, is_head: bool) -> set[tuple[int, int]]:
-        """Return the spans of all things that fill the end `is_head` of the relation to `known`."""
+        """Returns the spans of all things that fill the end `is_head` of the relation to `known`."""
         found: set[tuple[int, int]] = set()
         for number, each in enumerate(self.statements):
             if each.relation == relation and known in each.ends(is_head=not is_head):
@@ -256,7 +256,7 @@ class PairMaker:
         self._statements, self._likeness, self._draw, self._is_unseen = statements, likeness, draw, is_unseen
 
     def pairs(self) -> Iterator[list[LabelledQuestion]]:
-        """Yield the questions of one text after another."""
+        """Yields the questions of one text after another."""
         makers = (self._of_statements, self._of_denial, self._of_not_found, self._of_fragment, self._of_mention)
         while True:
             maker = self._draw.choices(makers, (72, 8, 9, 2, 9))[0]
@@ -274,7 +274,7 @@ class PairMaker:
         return asked + self._impossible(told, names)
 
     def _of_denial(self, names: Names) -> list[LabelledQuestion]:
-        """Make a text in which one of the statements is denied."""
+        """Makes a text in which one of the statements is denied."""
         first, *rest = statements = self._statements.drawn(self._draw)[:2]
         speaker = Speaker(self._draw, is_unseen=self._is_unseen)
         clause = speaker.clause(first, 0, with_pronouns=False)
@@ -300,7 +300,7 @@ class PairMaker:
         return [_question(_Told(*placed(text, names, self._draw)), names, known, statement.relation, is_head)]
 
     def _of_fragment(self, names: Names) -> list[LabelledQuestion]:
-        """Make a text that consists of the answer alone."""
+        """Makes a text that consists of the answer alone."""
         statement = self._statements.drawn(self._draw)[0]
         is_head = len(statement.heads) > 1 or (len(statement.tails) == 1 and self._draw.random() < 0.5)
         marks = [mark(thing, 0) for thing in statement.ends(is_head=is_head)]
@@ -310,7 +310,7 @@ class PairMaker:
         return [_question(told, names, known, statement.relation, is_head, [place.span for place in told.places])]
 
     def _of_mention(self, names: Names) -> list[LabelledQuestion]:
-        """Make a text that names one end only and says nothing of it."""
+        """Makes a text that names one end only and says nothing of it."""
         statement = self._statements.drawn(self._draw)[0]
         is_head = self._draw.random() < 0.5
         known = self._draw.choice(statement.ends(is_head=not is_head))
@@ -319,7 +319,7 @@ class PairMaker:
         return [_question(_Told(*placed(text, names, self._draw)), names, known, statement.relation, is_head)]
 
     def _paragraph(self, clauses: Sequence[str]) -> str:
-        """Join clauses into a paragraph.
+        """Joins clauses into a paragraph.
 
         At random, two clauses become one sentence, a sentence gets a hedge, and a filler sentence is added first or
         last.
@@ -347,7 +347,7 @@ class PairMaker:
         return carriers(choice).drawn(self._draw, is_unseen=self._is_unseen)
 
     def _answered(self, told: _Told, number: int, names: Names) -> list[LabelledQuestion]:
-        """Ask for the head and for the tail of a statement."""
+        """Asks for the head and for the tail of a statement."""
         statement = told.statements[number]
         found = []
         for is_head in (False, True):
@@ -372,7 +372,7 @@ class PairMaker:
         return list(dict.fromkeys(found))
 
     def _other_relation(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
-        """Make an unanswerable question about a thing of the text with a relation that the text does not state of it.
+        """Makes an unanswerable question about a thing of the text with a relation that the text does not state of it.
 
         The relation is one that the text states of other things, or that the graph has for this thing. Returns None if
         the text may be read as stating it.
@@ -386,7 +386,7 @@ class PairMaker:
         return None if is_said else (known, relation, is_head)
 
     def _other_known(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
-        """Make an unanswerable question about a thing that the text does not name.
+        """Makes an unanswerable question about a thing that the text does not name.
 
         Returns None if a pronoun or a missing name in the text may stand for that thing.
         """
@@ -400,7 +400,7 @@ class PairMaker:
         return None if other is None or other in named or has_pronoun else (other, statement.relation, is_head)
 
     def _other_way(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
-        """Make an unanswerable question in which the two ends of a statement change places.
+        """Makes an unanswerable question in which the two ends of a statement change places.
 
         Returns None if the relation is symmetric, or if the text may state it in that direction elsewhere.
         """
@@ -429,7 +429,7 @@ class ReplyPairs:
         self._graph, self._likeness, self._draw, self._with_unseen = graph, likeness, draw, with_unseen
 
     def pairs(self, turn: DialogueTurn, shares: Sequence[int], *, with_last: bool) -> list[LabelledQuestion]:
-        """Return the questions of one reply, with its names written in one of `STYLES`, drawn by `shares`.
+        """Returns the questions of one reply, with its names written in one of `STYLES`, drawn by `shares`.
 
         `with_last` puts the utterance before the reply in front of it.
         """
@@ -452,7 +452,7 @@ class ReplyPairs:
         return found
 
     def _others(self, text: str, known: str, names: Names, said: Sequence[str]) -> Iterator[LabelledQuestion]:
-        """Yield questions with relations that the thing has in the graph but that the reply says nothing about."""
+        """Yields questions with relations that the thing has in the graph but that the reply says nothing about."""
         for is_head in (False, True):
             relations = [
                 relation
@@ -476,7 +476,7 @@ class ReplyPairs:
 
 
 def _with_marks(reply: str, things: set[str]) -> tuple[str, set[str]]:
-    """Return the reply with its things as marks, and those things; the longest names first, as whole words only."""
+    """Returns the reply with its things as marks, and those things; the longest names first, as whole words only."""
     by_name = {thing.lower(): thing for thing in sorted(things)}
     if not by_name:
         return reply, set()

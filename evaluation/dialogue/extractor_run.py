@@ -62,7 +62,7 @@ class PairSource(NamedTuple):
 
 
 def read_pair_source(data: Path, embedder: Embedder) -> PairSource:
-    """Read graphs and turns from `data`, the folder of the public sets. Raises QuestionsError."""
+    """Reads graphs and turns from `data`, the folder of the public sets. Raises QuestionsError."""
     graphs = {source: read_fact_graph(data, source) for source in (*LEARNT, UNSEEN_GRAPH)}
     learnt, unseen = split(read_turns(data))
     said = [relation for turn in (*learnt, *unseen) for _, relation, _ in turn.gold]
@@ -91,7 +91,7 @@ def to_learn_from(source: PairSource, count: int, seed: int) -> list[LabelledQue
 
 
 def to_measure(source: PairSource, seed: int) -> dict[str, Questions]:
-    """Return the test pairs by part; none of their facts, dialogues and carrier sentences is used in training."""
+    """Returns the test pairs by part; none of their facts, dialogues and carrier sentences is used in training."""
     draw = random.Random(f"{seed} test")  # noqa: S311  # as above  # nosec B311
     learnt = {fact for turn in source.learnt for fact in turn.gold}
     unseen = [turn for turn in source.unseen if not learnt.intersection(turn.gold)]
@@ -175,7 +175,7 @@ def run_extractor(extractor: Extractor, parts: Mapping[str, Questions], show: Sh
 
 
 def figures(questions: Questions, found: Answers) -> PartFigures:
-    """Return the figures of the found spans; of several spans the best one counts."""
+    """Returns the figures of the found spans; of several spans the best one counts."""
     answered, flagged = [], []
     for question, spans in zip(questions, found, strict=True):
         if question.spans:
@@ -187,7 +187,7 @@ def figures(questions: Questions, found: Answers) -> PartFigures:
 
 
 def extractor_measures(rows: Sequence[ExtractorRow]) -> list[Measure]:
-    """Return the lines with bounds: F1 on all test pairs that are generated from graphs, and the control."""
+    """Returns the lines with bounds: F1 on all test pairs that are generated from graphs, and the control."""
     made = [row.learned for row in rows if row.part in SYNTHETIC]
     pairs = sum(each.pairs for each in made)
     f1 = sum(each.f1 * each.pairs for each in made) / max(pairs, 1)

@@ -64,7 +64,7 @@ class RelationWordings(NamedTuple):
 
 @cache
 def carriers(choice: Choice) -> Wordings:
-    """Return sentences around a name or a clause.
+    """Returns sentences around a name or a clause.
 
     Those of `not_found`, with `{}` for the name, are LLM-KAT's control of impossible questions (section 4.1).
     """
@@ -73,7 +73,7 @@ def carriers(choice: Choice) -> Wordings:
 
 @cache
 def wordings_of(relation: str) -> RelationWordings:
-    """Return the wordings of `relation`, which is in plain words as `relation_words` gives them."""
+    """Returns the wordings of `relation`, which is in plain words as `relation_words` gives them."""
     phrase = phrase_of(relation)
     form, words = (phrase.form, phrase.words) if phrase else ("other", relation)
     shapes = _read()["forms"][form]
@@ -86,7 +86,7 @@ def wordings_of(relation: str) -> RelationWordings:
 
 
 def may_mean(one: str, other: str, likeness: float) -> bool:
-    """Return True if a statement of one relation may be read as the other, so that no question should tell them apart.
+    """Returns True if a statement of one relation may be read as the other: no question should tell them apart.
 
     `likeness` is the cosine of their words.
     """
@@ -127,7 +127,7 @@ class Speaker:
     """Puts the statements of one text into words; a thing just spoken of may become a pronoun."""
 
     def __init__(self, draw: random.Random, *, is_unseen: bool) -> None:
-        """Begin a text; `is_unseen` uses wordings kept for the test."""
+        """Begins a text; `is_unseen` uses wordings kept for the test."""
         self._draw, self._is_unseen = draw, is_unseen
         self._spoken_of: str | None = None
         self._pronouns: dict[str, str] = {}
@@ -196,7 +196,7 @@ class Names:
         return self._written[thing]
 
     def in_text(self, thing: str, *, may_be_small: bool) -> tuple[str, str]:
-        """Return the name as it stands in the text, and what is added behind it (a concept in brackets, or "")."""
+        """Returns the name as it stands in the text, and what is added behind it (a concept in brackets, or "")."""
         written = self.of(thing)
         if written != thing:
             return written, f" ({self._kind})" if self._kind else ""
@@ -216,7 +216,7 @@ class Names:
 
 
 def in_part(name: str) -> str:
-    """Return the surname of a person's name, or a title without brackets or subtitle."""
+    """Returns the surname of a person's name, or a title without brackets or subtitle."""
     short = _BRACKETS.sub("", name)
     words = short.split()
     if short == name and 2 <= len(words) <= 3 and all(word[0].isupper() for word in words) and words[0] != "The":
@@ -236,7 +236,7 @@ def listed(marks: Sequence[str], draw: random.Random) -> str:
 
 
 def placed(marked: str, names: Names, draw: random.Random) -> tuple[str, list[Place]]:
-    """Return the text with names in place of marks, and the places of those names."""
+    """Returns the text with names in place of marks, and the places of those names."""
     is_small = names.style == "plain" and draw.random() < _SMALL_TEXT
     text, places, at = "", [], 0
     for match in _MARK.finditer(marked):
@@ -262,7 +262,7 @@ def sentence(words: str) -> str:
 
 
 def is_aside(clause: str) -> bool:
-    """Return True if the fact is told in passing ("X, by Y, is great"): denying the clause does not deny it."""
+    """Returns True if the fact is told in passing ("X, by Y, is great"): denying the clause does not deny it."""
     return _ASIDE.search(clause) is not None
 
 
@@ -278,5 +278,5 @@ def negated(clause: str, draw: random.Random) -> str | None:
 
 
 def replaced(template: str, values: Mapping[str, str]) -> str:
-    """Fill in a template in one pass, since the values may hold braces themselves."""
+    """Fills in a template in one pass, since the values may hold braces themselves."""
     return re.sub(r"\{(\w)\}", lambda match: values[match.group(1)], template)

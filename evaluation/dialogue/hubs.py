@@ -60,7 +60,7 @@ class HubQuestion(NamedTuple):
 
 
 async def hubs_table(data: Path, weights: Path, settings: Settings, show: Show) -> str:
-    """Return the table in Markdown. Raises QuestionsError, NetworkWeightsError."""
+    """Returns the table in Markdown. Raises QuestionsError, NetworkWeightsError."""
     embedder = Embedder(settings.embedder, settings.cache_dir)
     retriever = Retriever(read_weights(weights, settings.embedder), embedder)
     selectors: dict[str, WaySelector] = {
@@ -91,7 +91,7 @@ def _rows(
     reader: EnglishReader,
     show: Show,
 ) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each of `selectors`; the first selector is the one that the others are compared with.
+    """Yields a row for each of `selectors`; the first selector is the one that the others are compared with.
 
     A row holds the median number of steps of the hubs, the share of questions whose right step is offered, and how
     many questions are gained and lost against the first selector.
@@ -110,7 +110,7 @@ def _rows(
 
 
 def _about_hubs(graph: PrivateGraph, question: Question) -> Iterator[HubQuestion]:
-    """Yield a question for each topic with a gold path and more steps than are offered."""
+    """Yields a question for each topic with a gold path and more steps than are offered."""
     assert question.plan is not None  # the caller passes planned questions only
     paths = [path for start, path in plan_paths(question.plan) if start.startswith("topic:") and path]
     gold = {_folded(path[0]) for path in paths}
@@ -133,7 +133,7 @@ def _about_hubs(graph: PrivateGraph, question: Question) -> Iterator[HubQuestion
 def _of_opendialkg(
     bench: Bench, examples: Sequence[RetrievalExample], relations: Sequence[str], file: Path
 ) -> list[HubQuestion]:
-    """Return each turn with the thing of its gold fact replaced by HUB, which has all of `relations` both ways."""
+    """Returns each turn with the thing of its gold fact replaced by HUB, which has all of `relations` both ways."""
     lines = ["@prefix : <urn:hub#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"]
     lines.append(f':hub rdfs:label "{HUB}" .\n')
     for at, relation in enumerate(relations):
@@ -185,6 +185,6 @@ def _question(
 
 
 def _folded(label: str) -> str:
-    """Return the label of a step in one spelling, whether it comes from the graph or from a plan."""
+    """Returns the label of a step in one spelling, whether it comes from the graph or from a plan."""
     parts = label.split("|")
     return "|".join("^" * part.startswith("^") + " ".join(_RUN.findall(part)).lower() for part in parts)

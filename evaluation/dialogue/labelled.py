@@ -67,7 +67,7 @@ class ReadTurn(NamedTuple):
 
 
 def read_labelled(file: Path) -> list[LabelledTurn]:
-    """Read turns from a file with one JSON object (`text`, `kind`) per line. Raises ValueError, with the line."""
+    """Reads turns from a file with one JSON object (`text`, `kind`) per line. Raises ValueError, with the line."""
     found = []
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
         try:
@@ -82,7 +82,7 @@ def read_labelled(file: Path) -> list[LabelledTurn]:
 
 
 def train_turns(turns: Sequence[LabelledTurn], embedder: Embedder, model: str) -> bytes:
-    """Return the bytes of a file of weights; the same turns give the same bytes.
+    """Returns the bytes of a file of weights; the same turns give the same bytes.
 
     `model` is the name of the sentence model.
     """
@@ -120,7 +120,7 @@ def _fitted(features: npt.NDArray[np.float32], kinds: Sequence[int]) -> npt.NDAr
 
 
 async def read_turns(data: Path, half: Literal["seen", "shut"]) -> list[ReadTurn]:
-    """Send each labelled turn to the service with its history, and return how it was read.
+    """Sends each labelled turn to the service with its history, and return how it was read.
 
     Raises QuestionsError if a graph file is missing.
     """
@@ -153,7 +153,7 @@ def right(turns: Sequence[ReadTurn]) -> float:
 
 
 def turns_table(turns: Sequence[ReadTurn]) -> str:
-    """Return the confusion matrix in Markdown: labels by row, kinds as read by column."""
+    """Returns the confusion matrix in Markdown: labels by row, kinds as read by column."""
     counts = Counter((turn.label, turn.read_as) for turn in turns)
     rows = []
     for label in KINDS:
@@ -189,7 +189,7 @@ class LabelledReply:
 
 
 def read_replies(file: Path) -> list[LabelledReply]:
-    """Read labelled replies from a file with one JSON object per line, gzipped or not. Raises QuestionsError."""
+    """Reads labelled replies from a file with one JSON object per line, gzipped or not. Raises QuestionsError."""
     try:
         text = gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text("utf-8")
         return [_reply(json.loads(line)) for line in text.splitlines() if line.strip()]
@@ -256,7 +256,7 @@ class _Masker:
                 return
 
     def _with_values(self, text: str) -> str:
-        """Replace dates and numbers that are written in another way than in the graph, or in part."""
+        """Replaces dates and numbers that are written in another way than in the graph, or in part."""
         spans = [*find_number_expressions(text), *find_literals(text)]
         taken: list[tuple[int, int, str]] = []
         for span in sorted(spans, key=lambda each: each.start - each.end):
@@ -293,7 +293,7 @@ class StatementFigures:
 
 
 def measure(replies: Sequence[LabelledReply], read_back: ReadBack) -> StatementFigures:
-    """Check each statement against the facts both of whose ends it names, which a well-meaning model would cite."""
+    """Checks each statement against the facts both of whose ends it names, which a well-meaning model would cite."""
     figures = StatementFigures()
     for reply in replies:
         for text, truth in reply.clauses:

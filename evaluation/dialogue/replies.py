@@ -46,17 +46,17 @@ Writer = Callable[[Sequence[DialogueTurn]], list[str]]
 
 
 def gold_replies(turns: Sequence[DialogueTurn]) -> list[str]:
-    """Return the replies of the set, written by people who knew the triples."""
+    """Returns the replies of the set, written by people who knew the triples."""
     return [turn.reply for turn in turns]
 
 
 def all_triples(turns: Sequence[DialogueTurn]) -> list[str]:
-    """Return every triple of the knowledge as a sentence: replies that are as attached to the graph as possible."""
+    """Returns every triple of the knowledge as a sentence: replies that are as attached to the graph as possible."""
     return [" ".join(f"{' '.join(triple)}." for triple in turn.knowledge) for turn in turns]
 
 
 def embedded_replies(turns: Sequence[DialogueTurn]) -> list[str]:
-    """Return the replies of the embedded reasoner, which gets the evidence in pseudonyms as strategies show it.
+    """Returns the replies of the embedded reasoner, which gets the evidence in pseudonyms as strategies show it.
 
     Names are hidden before it sees a turn and put back into its sentences.
     """
@@ -69,7 +69,7 @@ def embedded_replies(turns: Sequence[DialogueTurn]) -> list[str]:
 
 
 def reply_input(turn: DialogueTurn, words: Mapping[str, str]) -> ReplyInput:
-    """Return the turn as a strategy gives it to a model.
+    """Returns the turn as a strategy gives it to a model.
 
     Each fact starts at the end that the dialogue has named; facts that were told already are ranked last.
     """
@@ -104,7 +104,7 @@ class ReplyQuestions:
         self._graph, self._names = graph, ExactNames(graph.facts_of)
 
     def of(self, turn: DialogueTurn) -> list[SpanQuestion]:
-        """Return the questions of a turn; empty if history and gold reply share no fact."""
+        """Returns the questions of a turn; empty if history and gold reply share no fact."""
         spoken, replied = self._named(turn.said), self._named(turn.reply)
         asked = {
             (known, relation, is_head)
@@ -132,7 +132,7 @@ class ReplyQuestions:
 
 
 def _sides(triple: Triple, known: str) -> list[tuple[str, str, bool]]:
-    """Return (relation, other end, True if that is the head) for each end of the triple that is `known`."""
+    """Returns (relation, other end, True if that is the head) for each end of the triple that is `known`."""
     head, relation, tail = triple
     sides = [(head, (relation, tail, False)), (tail, (relation, head, True))]
     return [side for end, side in sides if end == known]
@@ -141,7 +141,7 @@ def _sides(triple: Triple, known: str) -> list[tuple[str, str, bool]]:
 def kqa_scores(
     questions: Sequence[SpanQuestion], turns: Mapping[str, DialogueTurn], replies: Mapping[str, str], judge: Judge
 ) -> list[tuple[float, float]]:
-    """Return exact match and F1 of the judge's best span for each question, read from history and reply together.
+    """Returns exact match and F1 of the judge's best span for each question, read from history and reply together.
 
     A question without a span scores 0 in both, since KQA has no impossible questions.
     """
@@ -156,14 +156,14 @@ def kqa_scores(
 
 
 def distinct(replies: Sequence[str], length: int) -> float:
-    """Return the share of distinct runs of `length` words among all such runs in the replies."""
+    """Returns the share of distinct runs of `length` words among all such runs in the replies."""
     texts = [reply.lower().split() for reply in replies]
     runs = [tuple(words[at : at + length]) for words in texts for at in range(len(words) - length + 1)]
     return len(set(runs)) / len(runs) if runs else 0.0
 
 
 def bleu(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
-    """Return BLEU-1 to BLEU-4 of the whole set, between 0 and 1, in lower case."""
+    """Returns BLEU-1 to BLEU-4 of the whole set, between 0 and 1, in lower case."""
     from sacrebleu.metrics.bleu import BLEU
 
     if not replies:
@@ -173,7 +173,7 @@ def bleu(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
 
 
 def rouge(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
-    """Return the mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L, without stemming."""
+    """Returns the mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L, without stemming."""
     from rouge_score.rouge_scorer import RougeScorer
 
     if not replies:
@@ -210,7 +210,7 @@ def reply_figures(
     questions: Sequence[SpanQuestion],
     judge: Judge | None = None,
 ) -> ReplyFigures:
-    """Return the measures of replies; `turns` and `questions` are those of the set, unchanged."""
+    """Returns the measures of replies; `turns` and `questions` are those of the set, unchanged."""
     said = {turn.id: reply for turn, reply in zip(turns, replies, strict=True)}
     gold = [turn.reply for turn in turns]
     by_question = partial(estimate, dialogues=[question.dialogue for question in questions])
@@ -261,7 +261,7 @@ class RepliesRun:
         self._questions = {turn.id: maker.of(turn) for turn in self.turns}
 
     def measure(self, name: str, write: Writer, facts: int | None) -> None:
-        """Measure replies from gold facts, or from the best `facts` ranked ones."""
+        """Measures replies from gold facts, or from the best `facts` ranked ones."""
         turns = self.turns if facts is None else [turn for turn in self.turns if turn.id in self.ranked]
         given = turns
         if facts is not None:
@@ -273,7 +273,7 @@ class RepliesRun:
 
 
 def replies_markdown(rows: Mapping[tuple[str, str], ReplyFigures]) -> str:
-    """Return the figures times 100, with 95 % intervals by dialogue in brackets; the length is in words."""
+    """Returns the figures times 100, with 95 % intervals by dialogue in brackets; the length is in words."""
     head, published_ = published("replies")
     ours = [
         (
@@ -292,7 +292,7 @@ def replies_markdown(rows: Mapping[tuple[str, str], ReplyFigures]) -> str:
 
 
 def replies_measures(rows: Mapping[tuple[str, str], ReplyFigures], writer: str) -> list[Measure]:
-    """Return the line with the bound for the replies of `writer` from the retriever's best three facts, as in SURGE.
+    """Returns the line with the bound for the replies of `writer` from the retriever's best three facts, as in SURGE.
 
     It counts as missed if it was not measured.
     """

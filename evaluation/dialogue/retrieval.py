@@ -99,7 +99,7 @@ class ExampleMaker:
         self._profiles: dict[str, EntityProfile] = {}
 
     def examples(self, turns: Sequence[DialogueTurn]) -> list[RetrievalExample]:
-        """Return the examples of the turns that have a gold fact among their candidates."""
+        """Returns the examples of the turns that have a gold fact among their candidates."""
         return [example for turn in turns if (example := self._example(turn)).gold.any()]
 
     def _example(self, turn: DialogueTurn) -> RetrievalExample:
@@ -138,7 +138,7 @@ class DialogueSet:
 
 
 def read_set(data: Path, embedder: Embedder) -> DialogueSet:
-    """Read OpenDialKG's examples from `data`, the folder of the public sets. Raises QuestionsError."""
+    """Reads OpenDialKG's examples from `data`, the folder of the public sets. Raises QuestionsError."""
     graph = read_graph(data)
     train, test = split(read_turns(data))
     maker = ExampleMaker(graph)
@@ -152,7 +152,7 @@ def features_of(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[RankedFacts]:
-    """Return the features of the examples in order; `placeholder` is that of FeatureMaker."""
+    """Returns the features of the examples in order; `placeholder` is that of FeatureMaker."""
     maker = FeatureMaker(embedder, relations, placeholder)
     made = []
     for number, example in enumerate(examples, start=1):
@@ -169,7 +169,7 @@ def to_learn_from(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[Learnt]:
-    """Return what to train on: the training turns, and questions by relation words after some of them.
+    """Returns what to train on: the training turns, and questions by relation words after some of them.
 
     `known` says whether the gold facts of the turns are given or only their replies.
     """
@@ -179,7 +179,7 @@ def to_learn_from(
 
 
 def by_replies(examples: Sequence[RetrievalExample], facts: Sequence[Learnt]) -> list[Learnt]:
-    """Return training data as if the facts that replies use were unknown.
+    """Returns training data as if the facts that replies use were unknown.
 
     Instead of its gold facts, each example gets the probability of each word of the reply given each fact, with all
     words of a fact equally likely. `facts` beyond the examples stay as they are.
@@ -199,7 +199,7 @@ def by_replies(examples: Sequence[RetrievalExample], facts: Sequence[Learnt]) ->
 
 
 def literal_examples(examples: Sequence[RetrievalExample], count: int, seed: int) -> list[RetrievalExample]:
-    """Return up to `count` examples that end in a question by relation words, each made from another example.
+    """Returns up to `count` examples that end in a question by relation words, each made from another example.
 
     Every relation of the named thing is equally likely to be asked for, in either direction.
     """
@@ -213,7 +213,7 @@ def _words(text: str) -> list[str]:
 
 
 def _asked(example: RetrievalExample, draw: random.Random) -> RetrievalExample | None:
-    """Return the example with a question added, or None if it names nothing or no fact is known of the thing."""
+    """Returns the example with a question added, or None if it names nothing or no fact is known of the thing."""
     history, facts = example.query.history, example.query.facts
     named = {
         (mention.entities[0], utterance.text[mention.start : mention.end])
@@ -271,7 +271,7 @@ class RankingFigures(NamedTuple):
 
 
 def figures(scores: Sequence[Scores], gold: Sequence[npt.NDArray[np.bool_]]) -> RankingFigures:
-    """Return mean reciprocal rank and Hits@k of the first gold fact.
+    """Returns mean reciprocal rank and Hits@k of the first gold fact.
 
     There is one array of scores per turn, higher is better; every turn has a gold fact.
     """
@@ -280,7 +280,7 @@ def figures(scores: Sequence[Scores], gold: Sequence[npt.NDArray[np.bool_]]) -> 
 
 
 def _expected(scores: Scores, gold: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Return reciprocal rank and hits of the best gold fact, averaged over all orders of equal scores."""
+    """Returns reciprocal rank and hits of the best gold fact, averaged over all orders of equal scores."""
     scores = np.round(scores, _PLACES)
     best = scores[gold].max()
     above, equal = int((scores > best).sum()), int((scores == best).sum())
@@ -296,7 +296,7 @@ def _expected(scores: Scores, gold: npt.NDArray[np.bool_]) -> npt.NDArray[np.flo
 
 
 def bm25_scores(example: RetrievalExample) -> Scores:
-    """Return BM25 scores: the history without names is the query, each fact's relation words are its document."""
+    """Returns BM25 scores: the history without names is the query, each fact's relation words are its document."""
     documents = {fact.relation: Counter(_WORD.findall(fact.relation)) for fact in example.query.facts}
     counts = Counter(fact.relation for fact in example.query.facts)
     total = counts.total()
@@ -312,7 +312,7 @@ def bm25_scores(example: RetrievalExample) -> Scores:
 
 
 def bi_encoder_scores(embedder: Embedder, example: RetrievalExample, *, with_names: bool, turns: int) -> Scores:
-    """Return the cosine of the dialogue and each fact by the untrained sentence model.
+    """Returns the cosine of the dialogue and each fact by the untrained sentence model.
 
     `with_names` compares whole triples, else relation words only; `turns` is the number of last turns used, 0 for all.
     """
@@ -351,7 +351,7 @@ class RetrievalRun:
     """Fills the table row by row, with the trained retriever `weights`; without them it trains one."""
 
     def __init__(self, data: Path, settings: Settings, seed: int, show: Show, weights: Path | None) -> None:
-        """Read the sets and the weights. Raises QuestionsError, NetworkWeightsError."""
+        """Reads the sets and the weights. Raises QuestionsError, NetworkWeightsError."""
         self._embedder, self._seed, self._show = Embedder(settings.embedder, settings.cache_dir), seed, show
         self._weights = read_weights(weights, settings.embedder) if weights else None
         show("reading", 0, 1)
@@ -364,7 +364,7 @@ class RetrievalRun:
         }
 
     def rows(self, *, ablations: bool) -> list[RetrievalRow]:
-        """Return all rows; `ablations` adds the retriever trained on replies alone, and on chat alone."""
+        """Returns all rows; `ablations` adds the retriever trained on replies alone, and on chat alone."""
         weights = self._learned()
         named = self._trained(PLAIN, "with names shown")
         rows = [
@@ -382,7 +382,7 @@ class RetrievalRun:
         return rows
 
     def ranked_facts(self) -> dict[str, tuple[Triple, ...]]:
-        """Return the facts around each test turn of OpenDialKG, best first, by the turn's id."""
+        """Returns the facts around each test turn of OpenDialKG, best first, by the turn's id."""
         part, weights = self._tests[OPENDIALKG], self._learned()
         ranked = {}
         for example, facts in zip(part.examples, self._facts(part, with_names=False), strict=True):
@@ -393,7 +393,7 @@ class RetrievalRun:
         return ranked
 
     def _learned(self) -> RetrieverWeights:
-        """Return the given weights, or train them once."""
+        """Returns the given weights, or train them once."""
         if self._weights is None:
             self._weights = self._trained(LEARNED)
         return self._weights
@@ -435,7 +435,7 @@ class RetrievalRun:
         )
 
     def _to_learn_from(self, source: _Learning) -> Sequence[Learnt]:
-        """Return the training data of a source, made once."""
+        """Returns the training data of a source, made once."""
         if source not in self._learning:
             tell, placeholder = partial(self._show, "embedding"), None if source == "with names shown" else PLACEHOLDER
             if source == "chat alone":
@@ -455,7 +455,7 @@ class RetrievalRun:
 
 
 def retrieval_measures(rows: Sequence[RetrievalRow]) -> list[Measure]:
-    """Return the lines with bounds, all for the learned retriever that sees only pseudonyms."""
+    """Returns the lines with bounds, all for the learned retriever that sees only pseudonyms."""
     found = {(row.source, row.name): row.figures for row in rows}
     learned, elsewhere = found[OPENDIALKG, LEARNED], found[METAQA, LEARNED]
     best = {row.source: 0.0 for row in rows}
@@ -492,7 +492,7 @@ def retrieval_measures(rows: Sequence[RetrievalRow]) -> list[Measure]:
 
 
 def retrieval_markdown(rows: Sequence[RetrievalRow]) -> str:
-    """Return the table with figures times 100, and SURGE's below."""
+    """Returns the table with figures times 100, and SURGE's below."""
     ours = [(row.source, row.name, row.figures.turns, *percent([row.figures.mrr, *row.figures.hits])) for row in rows]
     beside = [(OPENDIALKG, f"SURGE, published: {name}", "", *cells) for name, *cells in published("retrieval")[1]]
     return markdown_table(("set", "ranking", "turns", "MRR", *(f"Hits@{cut}" for cut in CUTS)), [*ours, *beside])

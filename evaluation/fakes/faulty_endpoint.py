@@ -79,7 +79,7 @@ def _slow(wire: EndpointWire, right: Completion, _body: bytes) -> None:
 
 
 def _hang(wire: EndpointWire, _right: Completion, _body: bytes) -> None:
-    """Send nothing until the caller has closed its end."""
+    """Sends nothing until the caller has closed its end."""
     wire.close_connection = True
     try:
         while wire.connection.recv(1, socket.MSG_PEEK):
@@ -101,7 +101,7 @@ def _now() -> Mapping[str, str]:
 
 
 def _changed(**fields: object) -> Fault:
-    """Return a fault that sends the right reply with some fields replaced."""
+    """Returns a fault that sends the right reply with some fields replaced."""
     return lambda wire, right, _body: wire.send_json(200, {**right, **fields})
 
 
@@ -116,7 +116,7 @@ def _echo(wire: EndpointWire, right: Completion, body: bytes) -> None:
 
 
 def _said(change: Callable[[str], str], finish_reason: str = "stop") -> Fault:
-    """Return a fault that sends the right reply with its text changed."""
+    """Returns a fault that sends the right reply with its text changed."""
 
     def reply(wire: EndpointWire, right: Completion, _body: bytes) -> None:
         message = {"role": "assistant", "content": change(_text_of(right))}
@@ -126,12 +126,12 @@ def _said(change: Callable[[str], str], finish_reason: str = "stop") -> Fault:
 
 
 def _with(change: Callable[[dict[str, Any]], Any]) -> Fault:
-    """Return a fault that sends the right reply with its JSON changed."""
+    """Returns a fault that sends the right reply with its JSON changed."""
     return _said(lambda text: json.dumps(change(json.loads(text))))
 
 
 def _nonsense(value: Any) -> Any:
-    """Return random content of the same shape."""
+    """Returns random content of the same shape."""
     if isinstance(value, dict):
         return {key: _nonsense(each) for key, each in value.items()}
     if isinstance(value, bool):
@@ -144,7 +144,7 @@ def _nonsense(value: Any) -> Any:
 
 
 def _of_nonsense(reply: dict[str, Any]) -> dict[str, Any]:
-    """Return a random reply that fits the schema: numbers stay numbers, texts and choices are noise."""
+    """Returns a random reply that fits the schema: numbers stay numbers, texts and choices are noise."""
     noise: dict[str, Any] = _nonsense(reply)
     if "answer" in reply:
         noise |= {"answer": _DICE.choice((["none"], ["more"], ["follow", "way(1)"], ["follow", "way(2)", "way(1)"]))}
@@ -166,7 +166,7 @@ def _injected(reply: dict[str, Any]) -> dict[str, Any]:
 
 
 def _streamed(*, error: object = None, blank: bool = False, done: bool = True) -> Fault:
-    """Return a fault that sends the reply as a stream in small pieces.
+    """Returns a fault that sends the reply as a stream in small pieces.
 
     `error` breaks off in the middle with an error, `blank` sends only white space, and without `done` the end is
     missing.

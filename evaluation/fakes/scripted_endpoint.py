@@ -89,19 +89,19 @@ class ScriptedEndpoint:
 
     @property
     def url(self) -> str:
-        """Return the base URL for an OpenAI client."""
+        """Returns the base URL for an OpenAI client."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}/v1"
 
     @property
     def received(self) -> list[Received]:
-        """Return all requests since the start, in order of arrival."""
+        """Returns all requests since the start, in order of arrival."""
         with self._lock:
             return list(self._received)
 
     @property
     def contract_breaks(self) -> list[str]:
-        """Return descriptions of the faults in requests that got a 400."""
+        """Returns descriptions of the faults in requests that got a 400."""
         with self._lock:
             return list(self._broken)
 
@@ -127,7 +127,7 @@ class ScriptedEndpoint:
         wire.send_json(*self.answer(received))
 
     def answer(self, received: Received) -> tuple[int, dict[str, object]]:
-        """Return status and body of the reply to one chat completion request."""
+        """Returns status and body of the reply to one chat completion request."""
         with self._lock:
             self._received.append(received)
             try:
@@ -152,12 +152,12 @@ class ScriptedEndpoint:
         return self.written(task, _block(request.messages), reply)
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
-        """Return the reply to `task`, whose input is `block`. Subclasses override this to reply in another way."""
+        """Returns the reply to `task`, whose input is `block`. Subclasses override this to reply in another way."""
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
         return replies.reply_to(task, block)
 
     def written(self, task: TaskName, block: str, reply: TaskModel) -> str:  # noqa: ARG002  # for those that lie
-        """Return the text of a reply as an endpoint writes it: answers as trees, without default fields.
+        """Returns the text of a reply as an endpoint writes it: answers as trees, without default fields.
 
         Subclasses override this to write something else.
         """
@@ -212,7 +212,7 @@ class PathReader(ScriptedEndpoint):
 
 
 def _block(messages: Sequence[_ChatMessage]) -> str:
-    """Return the json block that the last user message must begin with; a complaint may follow it."""
+    """Returns the json block that the last user message must begin with; a complaint may follow it."""
     content = next((message.content for message in reversed(messages) if message.role == "user"), "")
     # Compare whole lines: a question may hold such marks too, but within JSON they never fill a line.
     lines = content.rstrip().split("\n")
@@ -222,7 +222,7 @@ def _block(messages: Sequence[_ChatMessage]) -> str:
 
 
 def _solved(block: str) -> str:
-    """Return the answer to a puzzle of the probe, which tests what an endpoint can do; "" for anything else."""
+    """Returns the answer to a puzzle of the probe, which tests what an endpoint can do; "" for anything else."""
     for puzzle in PUZZLES:
         if input_text(puzzle.task.input, "tree") == block:
             return json.dumps({"answer": tree_of(puzzle.right[0])})
@@ -230,7 +230,7 @@ def _solved(block: str) -> str:
 
 
 def _instance(schema: dict[str, Any], definitions: dict[str, Any]) -> object:
-    """Return the smallest value that fits a schema, as a reply to requests that are none of our tasks."""
+    """Returns the smallest value that fits a schema, as a reply to requests that are none of our tasks."""
     if isinstance(choices := schema.get("enum"), list):
         return choices[0]
     if isinstance(several := schema.get("anyOf"), list):
@@ -289,7 +289,7 @@ class EndpointWire(BaseHTTPRequestHandler):
         self.send_bytes(status, json.dumps(content).encode(), **headers)
 
     def send_bytes(self, status: int, data: bytes, **headers: str) -> None:
-        """Send a reply with the given header lines; their names have underscores for hyphens.
+        """Sends a reply with the given header lines; their names have underscores for hyphens.
 
         A content length is added if it is missing.
         """

@@ -37,7 +37,7 @@ class ScriptedReplies:
         self._asked: StepInput | None = None
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
-        """Return the reply to the task whose json block is `block`. Raises pydantic.ValidationError on a bad block."""
+        """The reply to the task whose json block is `block`. Raises pydantic.ValidationError on a bad block."""
         if task == "structure":
             structure = tasks.StructureInput.model_validate_json(block)
             self._see(structure.things, structure.dialogue)
@@ -78,7 +78,7 @@ class ScriptedReplies:
         return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
 
     def _chosen(self) -> StepReply:
-        """Return the answer to a repair request, using the candidates of the step before, which it does not repeat."""
+        """Returns the answer to a repair request, using the candidates of the step before, which it doesn't repeat."""
         asked = self._asked
         gold = self._gold(asked.question) if asked else None
         ways = gold.continuing(asked.candidates, asked.width) if gold and asked else []
@@ -86,7 +86,7 @@ class ScriptedReplies:
         return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
 
     def _answer_over(self, asked: StepInput, choices: Sequence[int]) -> list[str]:
-        """Return the answer as if the chosen candidates had been followed; empty if more is needed."""
+        """Returns the answer as if the chosen candidates had been followed; empty if more is needed."""
         before = self._evidence
         walked = {
             f"way {way.number}": Evidence(
@@ -131,7 +131,7 @@ class ScriptedReplies:
         return tuple(topic_among(surfaces, topic) for topic in self._plan.topics)
 
     def _concept_path(self, question: str) -> list[PathTriple]:
-        """Return the plan in plain words, as a model imagines it before it has seen a relation of the graph."""
+        """Returns the plan in plain words, as a model imagines it before it has seen a relation of the graph."""
         if self._plan is None:
             return []
         topics = self._topics(question)
@@ -150,7 +150,7 @@ class ScriptedReplies:
 
 
 def _concept(relations: Sequence[str]) -> str:
-    """Return a concept made of the last words of the first relation, enough to tell clusters apart."""
+    """Returns a concept made of the last words of the first relation, enough to tell clusters apart."""
     if not relations:
         return "thing"
     return "thing with " + " ".join(_NO_WORDS.sub(" ", relations[0]).split()[-2:])
@@ -169,7 +169,7 @@ class Unmasked:
 
     @classmethod
     def read(cls, block: str, meanings: Mapping[str, str]) -> Unmasked:
-        """Return the block with the words of plans where `meanings` has them for a description."""
+        """Returns the block with the words of plans where `meanings` has them for a description."""
         if not meanings:
             return cls(block)
         task = json.loads(block)
@@ -180,7 +180,7 @@ class Unmasked:
         return cls(json.dumps(texts | changed), words)
 
     def in_its_words(self, reply: str) -> str:
-        """Return a reply with the opaque words in place of those of plans where its expressions name relations."""
+        """Returns a reply with the opaque words in place of those of plans where its expressions name relations."""
         if not self.words:
             return reply
         back = {words: word for word, words in self.words.items()}

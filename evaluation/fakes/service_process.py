@@ -38,7 +38,7 @@ class ServiceProcess:
 
     @property
     def written(self) -> dict[str, bytes]:
-        """Return the content by path of every file in its data, home, temporary and working folders.
+        """Returns the content by path of every file in its data, home, temporary and working folders.
 
         A file that is deleted meanwhile is left out.
         """
@@ -53,7 +53,7 @@ class ServiceProcess:
 
     @property
     def core_limit(self) -> str:
-        """Return the kernel's line about core files of this process; "" if there is no /proc."""
+        """Returns the kernel's line about core files of this process; "" if there is no /proc."""
         try:
             limits = Path(f"/proc/{self.process.pid}/limits").read_text("ascii")
         except OSError:
@@ -61,7 +61,7 @@ class ServiceProcess:
         return next(line for line in limits.splitlines() if line.startswith("Max core file size"))
 
     def kill(self, how: signal.Signals) -> None:
-        """Send the signal and wait until the process has ended."""
+        """Sends the signal and wait until the process has ended."""
         self.process.send_signal(how)
         self.process.wait()
 

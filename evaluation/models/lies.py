@@ -106,7 +106,7 @@ class ConfusedEndpoint(ScriptedEndpoint):
 
 
 def _expression(wrong: WrongExpression, given: StepInput) -> list[str] | None:
-    """Return the tokens of the expression with the prompt's pseudonyms; None if the prompt lacks what it names."""
+    """Returns the tokens of the expression with the prompt's pseudonyms; None if the prompt lacks what it names."""
     things = {thing.name: thing.concept for thing in given.things}
     kinds = {name: concept for name, concept in things.items() if name[0] == "S"}
     surfaces = surfaces_of(wrong.question, given.question, set(things))
@@ -132,7 +132,7 @@ def _walked(start: str, path: list[str]) -> str:
 
 
 def _filled(lie: Any, block: str) -> Any:
-    """Return `lie` with pseudonyms of the prompt for `{E}`, `{V}` and `{S}`, and a meaningless one for `{X}`."""
+    """Returns `lie` with pseudonyms of the prompt for `{E}`, `{V}` and `{S}`, and a meaningless one for `{X}`."""
     if isinstance(lie, list):
         return [_filled(each, block) for each in lie]
     if isinstance(lie, dict):
@@ -146,7 +146,7 @@ def _filled(lie: Any, block: str) -> Any:
 
 
 def _with(value: Any, place: list[str | int], told: Any) -> Any:
-    """Return a copy of `value` with `told` at `place`; missing parts are created."""
+    """Returns a copy of `value` with `told` at `place`; missing parts are created."""
     if not place:
         return told
     first, *rest = place
@@ -183,7 +183,7 @@ class WrongRun:
 
 
 async def run_lies(show: Show) -> LieRun:
-    """Tell each lie in its field of the reply to one of the demo's questions.
+    """Tells each lie in its field of the reply to one of the demo's questions.
 
     The profile is open, so that every strategy asks the endpoint.
     """
@@ -234,7 +234,7 @@ async def run_wrong_expressions(show: Show) -> WrongRun:
 
 
 async def _own_texts(questions: Sequence[str]) -> dict[str, str]:
-    """Return the answers of the service without a model, by question."""
+    """Returns the answers of the service without a model, by question."""
     async with Bench("embedded") as bench:
         loaded, found = _demo(bench), dict[str, str]()
         for at, text in enumerate(questions):
@@ -257,7 +257,7 @@ async def _answer(bench: Bench, loaded: LoadedSet, question: Question, strategy:
 
 
 async def _seen(bench: Bench, loaded: LoadedSet, question: Question, strategy: str) -> str | None:
-    """Return all text that the person who asked can read; None if an error ended the question."""
+    """Returns all text that the person who asked can read; None if an error ended the question."""
     answer = await _answer(bench, loaded, question, strategy)
     if answer is None:
         return None
@@ -266,7 +266,7 @@ async def _seen(bench: Bench, loaded: LoadedSet, question: Question, strategy: s
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, sorted, so that answers with the same things in another order are equal."""
+    """Returns the words of a text, sorted, so that answers with the same things in another order are equal."""
     return sorted(re.findall(r"\w+", text))
 
 

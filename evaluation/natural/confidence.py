@@ -59,7 +59,7 @@ class ConfidenceExample:
 
 
 async def natural_examples(limit: int | None, seed: int, show: Show) -> list[ConfidenceExample]:
-    """Return the examples of the seen half, `limit` questions per graph. Raises QuestionsError.
+    """Returns the examples of the seen half, `limit` questions per graph. Raises QuestionsError.
 
     The shut half, which nobody looks at, is not asked.
     """
@@ -101,7 +101,7 @@ def _without_relations(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[
 
 
 def _lacking(given: StepInput, relation: str) -> StepInput:
-    """Return the task as a graph without `relation` would give it; all labels that contain it are removed."""
+    """Returns the task as a graph without `relation` would give it; all labels that contain it are removed."""
     steps = tuple(step for step in given.steps if relation not in _parts(step.label))
     own = {name: tuple(each for each in labels if relation not in _parts(each)) for name, labels in given.own.items()}
     return given.model_copy(update={"steps": steps, "own": own})
@@ -125,14 +125,14 @@ def _features(scores: ReadingScores, answer: Answer) -> dict[str, float]:
 
 
 async def path_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
-    """Return the examples of the public sets, `limit` questions of each. Raises QuestionsError."""
+    """Returns the examples of the public sets, `limit` questions of each. Raises QuestionsError."""
     async with asking(data, limit, seed, show) as asker:
         asked = [await _asked(asker, "path", *each) for each in sets_asked(asker.sets, seed, "")]
         return [example for found in asked for example in found]
 
 
 async def vote_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
-    """Return examples of WebQSP's questions, and of a clinic's questions about things of WebQSP's graph.
+    """Returns examples of WebQSP's questions, and of a clinic's questions about things of WebQSP's graph.
 
     All questions are answered, even below the threshold. Each half of the topics is a group. Raises QuestionsError.
     """
@@ -153,7 +153,7 @@ async def vote_examples(data: Path, limit: int, seed: int, show: Show) -> list[C
 async def _asked(
     asker: Asker, road: Literal["path", "vote"], group: str, loaded: LoadedSet, questions: Sequence[Question]
 ) -> list[ConfidenceExample]:
-    """Return the examples of one road and set.
+    """Returns the examples of one road and set.
 
     An answer by vote is right if its first thing is; any other answer must be right as a whole.
     """
@@ -201,11 +201,11 @@ async def run_fits(data: Path, limit: int, seed: int, show: Show) -> list[Confid
 
 
 def fit(road: str, examples: _Examples) -> ConfidenceFit:
-    """Return the best fit to the examples of `road`. Raises ValueError if they are all right or all wrong."""
+    """Returns the best fit to the examples of `road`. Raises ValueError if they are all right or all wrong."""
     own = [each for each in examples if each.road == road]
 
     def loss(strength: float) -> float:
-        """Return the mean logarithmic loss on left-out groups."""
+        """Returns the mean logarithmic loss on left-out groups."""
         told = _elsewhere(own, strength)
         total = sum(-each.weight * math.log(one if each.is_right else 1 - one) for one, each in told)
         return total / sum(each.weight for _, each in told)
@@ -221,7 +221,7 @@ def fit(road: str, examples: _Examples) -> ConfidenceFit:
 
 
 def _elsewhere(examples: _Examples, strength: float) -> list[tuple[float, ConfidenceExample]]:
-    """Return each answer that would be given, with its confidence by a fit to the other groups."""
+    """Returns each answer that would be given, with its confidence by a fit to the other groups."""
     found = []
     for group in dict.fromkeys(each.group for each in examples):
         weights = _weights([each for each in examples if each.group != group], strength)
@@ -251,7 +251,7 @@ def _weights(examples: _Examples, strength: float) -> dict[str, float]:
 
 
 def as_toml(fits: Sequence[ConfidenceFit]) -> str:
-    """Return the weights in the form of app/llm/confidence.toml."""
+    """Returns the weights in the form of app/llm/confidence.toml."""
     parts = ["# Written by `arog eval confidence --write`: not to be edited."]
     for each in fits:
         parts += ["", f"[{each.road}]", *(f"{name} = {weight:.3f}" for name, weight in each.weights.items())]
@@ -259,7 +259,7 @@ def as_toml(fits: Sequence[ConfidenceFit]) -> str:
 
 
 def fits_markdown(fits: Sequence[ConfidenceFit]) -> str:
-    """Return a Markdown table with one row per road."""
+    """Returns a Markdown table with one row per road."""
     head = ("read as", "answers given", "share right", "calibration error", "of all, on graphs left out", "weights")
     rows = [
         (

@@ -64,7 +64,7 @@ class NaturalOutcome:
 
     @property
     def is_given(self) -> bool:
-        """Return True if something was answered about the graph; a reply to small talk says nothing about it."""
+        """Returns True if something was answered about the graph; a reply to small talk says nothing about it."""
         return self.answer is not None and self.answer.answered and self.question.gold.type != "smalltalk"
 
 
@@ -79,14 +79,14 @@ class NaturalRun(NamedTuple):
 
 
 async def run_natural(selection: Selection, show: Show) -> NaturalRun:
-    """Ask the selected questions. Raises QuestionsError, before anything is opened."""
+    """Asks the selected questions. Raises QuestionsError, before anything is opened."""
     _files(selection.graph)
     async with Bench() as bench:
         return await ask_natural(bench, selection, show)
 
 
 async def ask_natural(bench: Bench, selection: Selection, show: Show) -> NaturalRun:
-    """Ask the selected questions of an open bench. Raises QuestionsError."""
+    """Asks the selected questions of an open bench. Raises QuestionsError."""
     questions = {half: read_natural(half) for half in selection.halves}
     found: list[NaturalRun] = []
     for graph, sources in _files(selection.graph).items():
@@ -123,7 +123,7 @@ async def _judged(
 
 
 async def _with_choices(bench: Bench, loaded: LoadedSet, run: NaturalRun, show: Show) -> NaturalRun:
-    """Ask each question that the service offered when it asked back, and add the verdicts on the answers."""
+    """Asks each question that the service offered when it asked back, and add the verdicts on the answers."""
     offered = [(each.question, choice) for each in run.outcomes if each.answer for choice in each.answer.did_you_mean]
     asked = [
         question.model_copy(update={"id": f"{question.id} {at}", "turns": question.texts, "question": choice})
@@ -138,7 +138,7 @@ async def _with_choices(bench: Bench, loaded: LoadedSet, run: NaturalRun, show: 
 
 
 def _files(only: str) -> dict[str, list[Path]]:
-    """Return the graphs to ask with their files. Raises QuestionsError."""
+    """Returns the graphs to ask with their files. Raises QuestionsError."""
     if only == TABLES:
         return {TABLES: sorted(SETS.glob("*.csv"))}
     if only and only not in GRAPHS:
@@ -147,7 +147,7 @@ def _files(only: str) -> dict[str, list[Path]]:
 
 
 def measures(run: NaturalRun) -> list[Measure]:
-    """Return the table's lines for each half; only the half that nobody looks at has bounds."""
+    """Returns the table's lines for each half; only the half that nobody looks at has bounds."""
     lines = [line for half in TITLES for line in _of_half(half, [each for each in run.outcomes if each.half == half])]
     asked_ms = [each.reasoning_ms for each in run.outcomes if each.answer is not None]
     return [
@@ -202,7 +202,7 @@ def _part(outcomes: _Outcomes, verdict: Verdict) -> float:
 
 
 def by_kind(run: NaturalRun) -> str:
-    """Return a Markdown table: for each half all questions, then each kind, then each graph."""
+    """Returns a Markdown table: for each half all questions, then each kind, then each graph."""
     rows: list[tuple[object, ...]] = []
     for half, title in TITLES.items():
         outcomes = [each for each in run.outcomes if each.half == half]
@@ -219,7 +219,7 @@ def by_kind(run: NaturalRun) -> str:
 
 
 def wrong_markdown(run: NaturalRun) -> str:
-    """Return the questions of the seen half that were not right, wrong ones first; the shut half is not shown."""
+    """Returns the questions of the seen half that were not right, wrong ones first; the shut half is not shown."""
     parts = ["# Natural questions that were not rightly answered", "", "The seen half alone. Wrong ones come first."]
     for verdict in reversed(VERDICTS[1:]):
         found = [each for each in run.outcomes if each.half == "seen" and each.verdict == verdict]

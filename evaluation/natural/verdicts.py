@@ -64,7 +64,7 @@ class NaturalQuestion(BaseModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the user's texts turn by turn; the answer belongs to the last one."""
+        """Returns the user's texts turn by turn; the answer belongs to the last one."""
         return (*self.turns, self.question)
 
     @property
@@ -73,7 +73,7 @@ class NaturalQuestion(BaseModel):
 
 
 def read_natural(half: Half) -> list[NaturalQuestion]:
-    """Read all questions of the seen half or of the shut half, which nobody looks at, in order.
+    """Reads all questions of the seen half or of the shut half, which nobody looks at, in order.
 
     Raises QuestionsError, which quotes nothing of the file.
     """
@@ -116,13 +116,13 @@ def _judged(gold: Gold, answer: Answer) -> Verdict:
 
 
 def _truths(answer: Answer) -> set[str]:
-    """Return "yes" or "no" as the parts of the answer say, else as its text begins."""
+    """Returns "yes" or "no" as the parts of the answer say, else as its text begins."""
     truths = {comparable(name) for entity in answer.entities if entity.kind == "truth" for name in entity.names}
     return truths or {comparable(word) for word in re.findall(r"^\W*(yes|no)\b", answer.text, re.IGNORECASE)}
 
 
 def _compared(wanted: Collection[str], given: Collection[str]) -> Verdict:
-    """Return "right" if both hold the same things, "partly" if they share some, else "wrong"."""
+    """Returns "right" if both hold the same things, "partly" if they share some, else "wrong"."""
     if not wanted:
         return "right" if {comparable(name) for name in given} <= _NOTHING else "wrong"
     found = [text for text in wanted if any(_same(text, name) for name in given)]
@@ -132,7 +132,7 @@ def _compared(wanted: Collection[str], given: Collection[str]) -> Verdict:
 
 
 def _compared_rows(gold: Gold, given: Collection[str]) -> Verdict:
-    """Compare rows, which are given as `name: value`; a single row may also be given as separate parts."""
+    """Compares rows, which are given as `name: value`; a single row may also be given as separate parts."""
     if len(gold.rows) == 1 and _compared(gold.rows[0], given) == "right":
         return "right"
     wanted = {tuple(map(_plain, row)) for row in gold.rows}
@@ -143,7 +143,7 @@ def _compared_rows(gold: Gold, given: Collection[str]) -> Verdict:
 
 
 def _same(gold: str, given: str) -> bool:
-    """Compare numbers by value to two places and dates to the day; a missing unit fits any, another unit does not."""
+    """Compares numbers by value to two places and dates to the day; a missing unit fits any, another unit does not."""
     (wanted, unit), (number, other) = _parted(gold), _parted(given)
     return wanted == number and (unit == other or not unit or not other)
 
@@ -166,7 +166,7 @@ def _plain(text: str) -> str:
 
 
 def _described(gold: Gold, text: str) -> Verdict:
-    """Return "right" if the text names the thing with its kind and tells enough facts, "partly" if only some."""
+    """Returns "right" if the text names the thing with its kind and tells enough facts, "partly" if only some."""
     folded = _folded(text)
     told = sum(any(_is_said(value, folded) for value in values) for values in _facts(gold))
     if not told:
@@ -176,7 +176,7 @@ def _described(gold: Gold, text: str) -> Verdict:
 
 
 def _facts(gold: Gold) -> Iterator[set[str]]:
-    """Yield for each fact the texts that tell it: its other end, or what is nested in it.
+    """Yields for each fact the texts that tell it: its other end, or what is nested in it.
 
     The thing's own names are left out.
     """
@@ -194,7 +194,7 @@ def _is_said(value: str, folded: str) -> bool:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Yield `value` as a sentence may write it: a date in words, a number with separated thousands."""
+    """Yields `value` as a sentence may write it: a date in words, a number with separated thousands."""
     plain = _folded(_MIDNIGHT.sub("", value.casefold()))
     yield plain
     with suppress(ValueError):

@@ -69,7 +69,7 @@ class Scale:
 
 
 def measure_scale(count: int) -> Scale:
-    """Build the index of `count` made-up names in one process; open it and guard with it in another."""
+    """Builds the index of `count` made-up names in one process; open it and guard with it in another."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="arog-guard-") as folder:
         for step in (_build, _measure):
@@ -129,7 +129,7 @@ def _public() -> PublicWords:
 
 
 def _request(dice: random.Random) -> tuple[bytes, frozenset[str]]:
-    """Return a request like those of the default strategy, and the pseudonyms issued for it."""
+    """Returns a request like those of the default strategy, and the pseudonyms issued for it."""
     table = PseudonymTable.new()
     issued = [table.of_entity(Mid(mid)) for mid in range(1, 25)]
 
@@ -155,7 +155,7 @@ def _timed(guard: Guard, body: bytes, issued: frozenset[str]) -> float:
 
 
 def _typed_ms(anonymiser: Anonymiser) -> float:
-    """Return the median processor time to anonymise new texts that hold no name of the graph."""
+    """Returns the median processor time to anonymise new texts that hold no name of the graph."""
     spent = []
     for seed in range(TYPED):
         dice = random.Random(seed)  # nosec B311  # noqa: S311 - made-up questions
@@ -173,7 +173,7 @@ def _typed_ms(anonymiser: Anonymiser) -> float:
 
 
 def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
-    """Yield requests with a name planted as it stands, in small letters, or with two letters swapped."""
+    """Yields requests with a name planted as it stands, in small letters, or with two letters swapped."""
     dice = random.Random(11)  # nosec B311  # noqa: S311 - made-up requests
     shapes: tuple[Callable[[str], str], ...] = (str, str.lower, _swapped)
     for at, name in enumerate(dice.sample(names, PLANTED)):
@@ -183,7 +183,7 @@ def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
 
 
 def _swapped(name: str) -> str:
-    """Return the name with its last two letters swapped, if its last word has seven letters or more."""
+    """Returns the name with its last two letters swapped, if its last word has seven letters or more."""
     return name if len(name.split()[-1]) < 7 or name[-1] == name[-2] else name[:-2] + name[-1] + name[-2]
 
 
@@ -209,12 +209,12 @@ _TENANT: Final = "scale"
 
 
 def measure_ledger(rows: int) -> list[Measure]:
-    """Check a whole ledger of `rows` rows and one of a tenth of them, and compare."""
+    """Checks a whole ledger of `rows` rows and one of a tenth of them, and compare."""
     return ledger_measures(rows, _seconds(rows), _seconds(rows // 10))
 
 
 def ledger_measures(rows: int, seconds: float, tenth_seconds: float) -> list[Measure]:
-    """Return the lines for the processor times of both checks."""
+    """Returns the lines for the processor times of both checks."""
     a_row, before = seconds / rows, tenth_seconds / (rows // 10)
     return [
         at_most("a row of a ledger checked, processor time", rows, 1e3 * a_row, MAX_MS_A_ROW, "{:.3f} ms"),

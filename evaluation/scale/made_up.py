@@ -29,7 +29,7 @@ _RELATIONS_OF_A_KIND: Final = 6
 
 
 def made_names(count: int, seed: int = 7) -> list[str]:
-    """Return `count` different names of two or three words, some with an initial or a hyphen, drawn by `seed`."""
+    """Returns `count` different names of two or three words, some with an initial or a hyphen, drawn by `seed`."""
     dice = random.Random(seed)  # nosec B311  # noqa: S311 - made-up names, no secret
     names: dict[str, None] = {}
     while len(names) < count:
@@ -38,7 +38,7 @@ def made_names(count: int, seed: int = 7) -> list[str]:
 
 
 def entries_of(names: list[str]) -> Iterator[NameEntry]:
-    """Return an index entry for each name, as a person numbered from 1."""
+    """Returns an index entry for each name, as a person numbered from 1."""
     return (NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1))
 
 
@@ -59,7 +59,7 @@ def _family(dice: random.Random) -> str:
 
 
 def write_graph(path: Path, triples: int, *, classes: bool, seed: int = 7) -> list[str]:
-    """Write `triples` triples to `path` and return the names of things that have the relation `treated_by`.
+    """Writes `triples` triples to `path` and return the names of things that have the relation `treated_by`.
 
     `classes` adds a type to every thing. The same seed gives the same file.
     """

@@ -54,14 +54,14 @@ class SpeedFigure(NamedTuple):
 
 
 def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> list[Measure]:
-    """Measure all figures, which takes a minute at 30,000 triples; `say` is called with what is being measured."""
+    """Measures all figures, which takes a minute at 30,000 triples; `say` is called with what is being measured."""
     kept = tomllib.loads(_KEPT.read_text("utf-8"))["small" if small else "large"]
     figures = asyncio.run(_measure(triples, say))
     return measures(figures, kept, SLOWER_AT_SMALL_SIZE if small else SLOWER)
 
 
 def measures(figures: Sequence[SpeedFigure], kept: Mapping[str, float], most: float) -> list[Measure]:
-    """Return a line for each figure, which may be `most` times the one in `kept`, if there is one."""
+    """Returns a line for each figure, which may be `most` times the one in `kept`, if there is one."""
     return [
         at_most(f"{name}, times {beside}", 1, times, kept[name] * most if name in kept else None, "{:.1f}")
         for name, beside, times in figures
@@ -89,7 +89,7 @@ async def _measure(triples: int, say: Callable[[str], None]) -> list[SpeedFigure
 async def _of_graph(
     folder: Path, file: Path, names: Sequence[str], loop: float, *, classes: bool
 ) -> list[SpeedFigure]:
-    """Measure load, first answer, an answer with and without suggestions, and late turns, on one graph."""
+    """Measures load, first answer, an answer with and without suggestions, and late turns, on one graph."""
     kind = "with classes" if classes else "without classes"
     folder.mkdir()
     own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
@@ -134,7 +134,7 @@ class _Asker:
         return statistics.median(times[1:])
 
     async def turns(self) -> tuple[float, float]:
-        """Return the median times around an early and a late turn of one dialogue."""
+        """Returns the median times around an early and a late turn of one dialogue."""
         dialogue = _dialogue(0)
         times = [await self.asked(dialogue, at) for at in range(_LATE_TURN + 2)]
         early, late = (statistics.median(times[at - 2 : at + 2]) for at in (_EARLY_TURN, _LATE_TURN))
@@ -180,7 +180,7 @@ def _arog(command: Sequence[str]) -> float:
 
 
 def _start(arguments: Sequence[str], environment: dict[str, str] | None = None) -> float:
-    """Return the processor time of starting Python with `arguments`, the least of three runs."""
+    """Returns the processor time of starting Python with `arguments`, the least of three runs."""
 
     def once() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -192,6 +192,6 @@ def _start(arguments: Sequence[str], environment: dict[str, str] | None = None) 
 
 
 def _memory() -> float:
-    """Return the resident memory of this process in megabytes."""
+    """Returns the resident memory of this process in megabytes."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * resource.getpagesize() / 2**20

@@ -51,12 +51,12 @@ class UntypedGraph:
     signature_of: Mapping[str, int]
 
     def concept_of(self, node: str) -> str | None:
-        """Return the concept of a thing given by name or IRI; None if the graph has no such thing."""
+        """Returns the concept of a thing given by name or IRI; None if the graph has no such thing."""
         return self.schema.concepts[self.signature_of[node]] if node in self.signature_of else None
 
 
 def read_graph_files(file: Path, data: Path, names: Collection[str]) -> GraphFiles:
-    """Return the files of each graph in `names`, as a JSON object of names and lists of files gives them.
+    """Returns the files of each graph in `names`, as a JSON object of names and lists of files gives them.
 
     Files are looked for beside `file`, then in `data`. If a graph has tables beside another file, the tables are
     skipped, since they hold the same data. Raises QuestionsError.
@@ -72,7 +72,7 @@ def read_graph_files(file: Path, data: Path, names: Collection[str]) -> GraphFil
 
 
 def load_untyped(files: Sequence[Path], nodes: Collection[str], name_concepts: NameConcepts) -> UntypedGraph:
-    """Load a graph as the service does, by the proposed policy with all relations shown. Raises QuestionsError."""
+    """Loads a graph as the service does, by the proposed policy with all relations shown. Raises QuestionsError."""
     try:
         are_tables = all(file.suffix == TABLE_ENDING for file in files)
         triples = (triple for file in files for triple in _triples_of(file))
@@ -88,7 +88,7 @@ def load_untyped(files: Sequence[Path], nodes: Collection[str], name_concepts: N
 
 
 def without_types(raw: RawGraph) -> RawGraph:
-    """Return the graph without the triples that state a class."""
+    """Returns the graph without the triples that state a class."""
     types = [at for at in np.unique(raw.predicates).tolist() if raw.text(at).endswith(("#type", "/prop/direct/P31"))]
     kept = ~np.isin(raw.predicates, types)
     return replace(raw, subjects=raw.subjects[kept], predicates=raw.predicates[kept], objects=raw.objects[kept])
@@ -108,7 +108,7 @@ def _signatures(triples: SortedTriples, loaded: LoadedGraph, nodes: Collection[s
 
 
 def _triples_of(table: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield a table as triples: the first column names the row, and every other column is a relation."""
+    """Yields a table as triples: the first column names the row, and every other column is a relation."""
     with table.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             (_, key), *cells = row.items()
@@ -173,7 +173,7 @@ class Judged:
 async def run_concepts(
     labels: Sequence[Path], graphs: Path, data: Path, name_concepts: NameConcepts, show: Show
 ) -> list[Judged]:
-    """Load every graph that has a label, one after the other, and judge its concepts. Raises QuestionsError."""
+    """Loads every graph that has a label, one after the other, and judge its concepts. Raises QuestionsError."""
     # Labels of shut files are marked, because their concepts must not be printed.
     read = [(label, file.name.startswith("shut")) for file in labels for _, label in read_lines(file, ConceptLabel)]
     names = list(dict.fromkeys(label.graph for label, _ in read))
@@ -188,7 +188,7 @@ async def run_concepts(
 
 
 def measures(judged: Sequence[Judged]) -> list[Measure]:
-    """Return the share of labels that is right, and its mean over graphs; a label that is not judged is not right."""
+    """Returns the share of labels that is right, and its mean over graphs; a label that is not judged is not right."""
     shares = [_right(each) for each in _by_graph(judged).values()]
     return [
         share("concepts of graphs without types that are right", _right(judged), len(judged), MIN_RIGHT),
@@ -197,7 +197,7 @@ def measures(judged: Sequence[Judged]) -> list[Measure]:
 
 
 def by_graph(judged: Sequence[Judged]) -> str:
-    """Return a Markdown table of verdicts by graph, then of all, and of seen and shut labels."""
+    """Returns a Markdown table of verdicts by graph, then of all, and of seen and shut labels."""
     groups = {**_by_graph(judged), "all": list(judged)}
     for title, shut in (("seen labels", False), ("labels that nobody looks at", True)):
         groups[title] = [each for each in judged if each.shut == shut]
@@ -210,7 +210,7 @@ def by_graph(judged: Sequence[Judged]) -> str:
 
 
 def not_right(judged: Sequence[Judged]) -> str:
-    """Return a Markdown table of the seen concepts that were not right; shut ones are left out."""
+    """Returns a Markdown table of the seen concepts that were not right; shut ones are left out."""
     rows = [
         (each.verdict, each.label.graph, each.label.node, each.concept or "")
         for each in judged

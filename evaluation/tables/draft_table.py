@@ -50,7 +50,7 @@ class Corruption:
     said: str = ""
 
     def of(self, answer: str, asked: TaskModel) -> str | None:
-        """Return the spoilt expression; None if the way has no such form for this answer."""
+        """Returns the spoilt expression; None if the way has no such form for this answer."""
         if self.said:
             return answer
         found = self.forms(self.way, answer, asked)
@@ -58,7 +58,7 @@ class Corruption:
 
     @staticmethod
     def forms(way: Way, answer: str, asked: TaskModel) -> list[str]:
-        """Return all expressions that `answer` can be spoilt to in one way."""
+        """Returns all expressions that `answer` can be spoilt to in one way."""
         return list(dict.fromkeys(_FORMS[way](parse(answer), asked)))
 
 
@@ -83,7 +83,7 @@ class MisleadingEndpoint(ScriptedEndpoint):
 
 
 def _wrong_types(right: Expression, asked: TaskModel) -> Iterator[str]:
-    """Yield answers of a wrong type: things for a number or a yes, a number for things, things of another kind."""
+    """Yields answers of a wrong type: things for a number or a yes, a number for things, things of another kind."""
     if isinstance(right, Call) and right.function in ("count", "exists", "holds", "none", "average"):
         yield written(right.operands[0])
     else:
@@ -97,7 +97,7 @@ def _wrong_types(right: Expression, asked: TaskModel) -> Iterator[str]:
 
 
 def _of_other_kinds(right: Expression, asked: TaskModel) -> list[str]:
-    """Return things, sets and candidates of the prompt that are of other kinds than the right answer."""
+    """Returns things, sets and candidates of the prompt that are of other kinds than the right answer."""
     if not isinstance(asked, StepInput | AnswerInput) or _gives_truth(right):
         return []
     ends = {fact.end: fact.end_concept for fact in asked.evidence} | {each.name: each.concept for each in asked.things}
@@ -113,7 +113,7 @@ def _gives_truth(right: Expression) -> bool:
 
 
 def _yeses(right: Expression, _asked: TaskModel) -> Iterator[str]:
-    """Yield wrong yes-or-no expressions: one with its last condition dropped, and one with the opposite meaning."""
+    """Yields wrong yes-or-no expressions: one with its last condition dropped, and one with the opposite meaning."""
     if not _gives_truth(right) or not isinstance(right, Call) or right.function == "average":
         return
     inner = right.operands[0]
@@ -127,7 +127,7 @@ def _yeses(right: Expression, _asked: TaskModel) -> Iterator[str]:
 
 
 def _undenied(right: Expression, _asked: TaskModel) -> Iterator[str]:
-    """Yield the answer with its set difference replaced by the first set, the subtracted set or their intersection."""
+    """The answer with its set difference replaced by the first set, the subtracted set or their intersection."""
     choices: tuple[Callable[[Call], Expression], ...] = (
         lambda call: call.operands[0],
         lambda call: call.operands[1],
@@ -172,7 +172,7 @@ class _Template(BaseModel):
 
 
 def draft_questions(names: Mapping[str, list[str]], seed: int) -> list[Question]:
-    """Make questions with plans, but without gold answers, from the templates of `draft_questions.toml`.
+    """Makes questions with plans, but without gold answers, from the templates of `draft_questions.toml`.
 
     `names` maps concepts to the names of their things, which fill the slots.
     """
@@ -205,12 +205,12 @@ class AskedDraft:
     corruption: Corruption | None = None
 
     def is_wrong(self, gold: frozenset[str]) -> bool:
-        """Return True if an answer is given that is not the gold one, or that tells the false text beside it."""
+        """Returns True if an answer is given that is not the gold one, or that tells the false text beside it."""
         said = self.corruption.said if self.corruption else ""
         return self.is_answered and (self.names != gold or bool(said and said.rstrip(".") in self.said))
 
     def is_right(self, gold: frozenset[str]) -> bool:
-        """Return True if the spoilt draft still gives the gold answer, which is no fault; a false text always is."""
+        """Returns True if the spoilt draft still gives the gold answer, which is no fault; a false text always is."""
         is_lie = self.corruption is not None and bool(self.corruption.said)
         return self.is_answered and not is_lie and not self.is_wrong(gold)
 
@@ -223,7 +223,7 @@ class AskedDraft:
 
 
 async def run_draft_table(_data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """Measure `limit` spoilt drafts for each strategy whose name holds `only`."""
+    """Measures `limit` spoilt drafts for each strategy whose name holds `only`."""
     measures: list[Measure] = []
     for strategy in (name for name in ("sets", "arog") if only.casefold() in name):
         measures += await _of_strategy(strategy, limit, seed, show)
@@ -268,7 +268,7 @@ async def _ask(
 
 
 def _let_through(strategy: str, wrong: Sequence[AskedDraft], gold: Mapping[str, frozenset[str]]) -> list[Measure]:
-    """Return a line for each way to spoil an answer, and one for all, without spoilt drafts that are still right."""
+    """Returns a line for each way to spoil an answer, and one for all, without spoilt drafts that are still right."""
     judged = [
         (each.corruption.way if each.corruption else "", each.is_wrong(gold[each.question.id]))
         for each in wrong
@@ -282,7 +282,7 @@ def _let_through(strategy: str, wrong: Sequence[AskedDraft], gold: Mapping[str, 
 
 
 def let_through(name: str, found: Sequence[bool], bound: float | None = MAX_LET_THROUGH) -> Measure:
-    """Return the line for the share of wrong drafts that were given as answers."""
+    """Returns the line for the share of wrong drafts that were given as answers."""
     share = sum(found) / len(found) if found else 1.0
     return Measure(
         name=f"{name}: let through",
@@ -294,7 +294,7 @@ def let_through(name: str, found: Sequence[bool], bound: float | None = MAX_LET_
 
 
 def _names_in(graph: PrivateGraph) -> dict[str, list[str]]:
-    """Return the names of each kind's things in alphabetical order, without names that several things share."""
+    """Returns the names of each kind's things in alphabetical order, without names that several things share."""
     records = {kind: graph.vault.records(members_of(graph.blind, kind)) for kind in kinds_of(graph.blind.schema)}
     names = {kind: [readable_name(record) for record in found.values()] for kind, found in records.items()}
     times = Counter(name for found in names.values() for name in found)
@@ -302,7 +302,7 @@ def _names_in(graph: PrivateGraph) -> dict[str, list[str]]:
 
 
 def _drafts_of(right: Sequence[AskedDraft], limit: int, seed: int) -> list[_Draft]:
-    """Draw equally many drafts for each way, among all drafts that can be spoilt so."""
+    """Draws equally many drafts for each way, among all drafts that can be spoilt so."""
     dice = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     chosen: list[_Draft] = []
     for at, way in enumerate(WAYS):

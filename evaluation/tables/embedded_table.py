@@ -48,7 +48,7 @@ _METAQA = ((1, 0.965), (2, 0.97), (3, 0.97))
 
 
 async def run_embedded_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """Measure the groups whose name holds `only`, and the leaks of all of them. Raises QuestionsError."""
+    """Measures the groups whose name holds `only`, and the leaks of all of them. Raises QuestionsError."""
     chosen = [group for name, group in GROUPS.items() if only.casefold() in name.casefold()]
     if not chosen:
         raise QuestionsError(f"no group's name holds what --only asks for; there are {', '.join(GROUPS)}")
@@ -60,13 +60,13 @@ async def run_embedded_table(data: Path, limit: int, seed: int, only: str, show:
 
 
 async def _path_question(asker: Asker) -> list[Measure]:
-    """Measure PathQuestion without training on any question."""
+    """Measures PathQuestion without training on any question."""
     asked = [(name, bound, await asker.ask_set(name, source)) for name, source, bound, _ in _PATH_QUESTION]
     return [hits(f"{name}, nothing trained", each.outcomes, bound, each.leaks) for name, bound, each in asked]
 
 
 async def _heads_from_plans(asker: Asker) -> list[Measure]:
-    """Measure half of PathQuestion with and without a head (a trained adapter of the embedded reasoner).
+    """Measures half of PathQuestion with and without a head (a trained adapter of the embedded reasoner).
 
     The head is trained on the other half of both sets; the halves share no topic.
     """
@@ -98,7 +98,7 @@ async def _examples(asker: Asker, name: str, loaded: LoadedSet, questions: list[
 
 @contextmanager
 def _head_from(asker: Asker, examples: list[Example]) -> Iterator[None]:
-    """Give the reasoner a head trained on `examples` while the context is entered."""
+    """Gives the reasoner a head trained on `examples` while the context is entered."""
     embedded = asker.sets.bench.embedded
     embedded.head = train(embedded.embedder, examples, asker.seed).head
     try:
@@ -108,7 +108,7 @@ def _head_from(asker: Asker, examples: list[Example]) -> Iterator[None]:
 
 
 async def _heads_from_answers(asker: Asker) -> list[Measure]:
-    """Measure half of WebQSP's one-topic questions with and without a head learnt from the other half's answers.
+    """Measures half of WebQSP's one-topic questions with and without a head learnt from the other half's answers.
 
     Linking is part of the task, and plans are not used.
     """
@@ -124,7 +124,7 @@ async def _heads_from_answers(asker: Asker) -> list[Measure]:
 
 
 async def _metaqa(asker: Asker) -> list[Measure]:
-    """Measure the seen and unseen wordings of MetaQA apart; times are over all hops, on a graph of 130,000 facts."""
+    """Measures the seen and unseen wordings of MetaQA apart; times are over all hops, on a graph of 130,000 facts."""
     measures: list[Measure] = []
     outcomes: list[QuestionOutcome] = []
     for hops, bound in _METAQA:
@@ -190,7 +190,7 @@ async def _webqsp(asker: Asker) -> list[Measure]:
 
 
 async def _cases(asker: Asker) -> list[Measure]:
-    """Measure WebQSP with and without cases (earlier questions whose answers were rated).
+    """Measures WebQSP with and without cases (earlier questions whose answers were rated).
 
     Each half of its topics is asked after the other half was rated.
     """
@@ -219,7 +219,7 @@ async def _cases(asker: Asker) -> list[Measure]:
 async def _rated(
     asker: Asker, title: str, loaded: LoadedSet, questions: Sequence[Question]
 ) -> tuple[AskedSample, list[AnswerRating]]:
-    """Ask the questions; return the outcomes, and a rating of each answer by its gold, as a user would give it.
+    """Asks the questions; return the outcomes, and a rating of each answer by its gold, as a user would give it.
 
     The rating of a wrong answer tells the right one.
     """
@@ -243,7 +243,7 @@ async def _rated(
 
 
 async def _compound(asker: Asker) -> list[Measure]:
-    """Measure all compound questions; the limit does not apply, as they are few."""
+    """Measures all compound questions; the limit does not apply, as they are few."""
     sets, asked, lines = asker.sets, NOTHING_ASKED, list[Measure]()
     loaded = {"metaqa": sets.of(METAQA[1])[0], "opendialkg": sets.graph(OPENDIALKG), "webqsp": sets.of(WEBQSP)[0]}
     half_of: dict[str, str] = {}
@@ -262,14 +262,14 @@ async def _compound(asker: Asker) -> list[Measure]:
 
 
 async def _linking(asker: Asker) -> list[Measure]:
-    """Measure the linker alone, without a reasoner, on WebQSP's topics and on names with slips."""
+    """Measures the linker alone, without a reasoner, on WebQSP's topics and on names with slips."""
     loaded, questions = asker.sets.of(WEBQSP)
     topics = measure_topics(asker.sets.bench.graph(loaded), asker.sample(questions))
     return linking_measures(whole(slips_of(asker)), topics)
 
 
 async def _demo(asker: Asker) -> list[Measure]:
-    """Measure the demo; an answer is right if it is exactly the gold set, also where that is a refusal."""
+    """Measures the demo; an answer is right if it is exactly the gold set, also where that is a refusal."""
     loaded, questions = asker.sets.of(DEMO)
     outcomes, leaks = await asker.ask("demo", loaded, questions)
     right = sum(outcome.score.f1 == 1.0 for outcome in outcomes)
@@ -296,7 +296,7 @@ async def _demo(asker: Asker) -> list[Measure]:
 
 
 async def _unanswerable(asker: Asker) -> list[Measure]:
-    """Ask questions of one graph of another: as they are, and with things of that graph as their topics."""
+    """Asks questions of one graph of another: as they are, and with things of that graph as their topics."""
     strange, planted = NOTHING_ASKED, NOTHING_ASKED
     for each in foreign_sets(asker.sets):
         plain = asker.sample(each.as_they_are(), _FOREIGN_SETS)
@@ -392,7 +392,7 @@ class Result:
 
 
 async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Result]:
-    """Run the rows whose title holds `only`, with one service for each kind of reasoner."""
+    """Runs the rows whose title holds `only`, with one service for each kind of reasoner."""
     rows = [row for row in ROWS if only in row.title.replace(",", "")]
     found: dict[BoundedRun, Result] = {}
     for reasoner in dict.fromkeys(row.reasoner for row in rows):
@@ -413,12 +413,12 @@ async def _run(row: BoundedRun, asker: Asker) -> Result:
 
 
 def results_markdown(results: list[Result]) -> str:
-    """Return the table, then a line for each row that says what it missed."""
+    """Returns the table, then a line for each row that says what it missed."""
     lines = [f"- {each.row.title}: {'; '.join(each.missed) or 'all bounds reached'}" for each in results]
     return markdown([each.report for each in results]) + "\n" + "\n".join(lines) + "\n"
 
 
 def write_results(results: list[Result], folder: Path) -> None:
-    """Write `table.md` and `table.json` into `folder`."""
+    """Writes `table.md` and `table.json` into `folder`."""
     (folder / "table.md").write_text(results_markdown(results), encoding="utf-8")
     write_json([each.report for each in results], [each.outcomes for each in results], folder / "table.json")

@@ -85,7 +85,7 @@ QUESTION_DEADLINE_S = 60.0
 
 
 async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """Measure every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsError."""
+    """Measures every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsError."""
     wanted = only.casefold()
     measures = await _costs(data, limit, seed, wanted, show)
     measures += await _limits(data, limit, seed, wanted, show)
@@ -100,7 +100,7 @@ async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show:
 
 
 async def _costs(data: Path, limit: int, seed: int, wanted: str, show: Show) -> list[Measure]:
-    """Measure the cost of `sets` against bounds, with an endpoint that first follows a candidate and then answers.
+    """Measures the cost of `sets` against bounds, with an endpoint that first follows a candidate and then answers.
 
     For comparison also `sets` with an endpoint that answers at once, and `arog`, both without bounds.
     """
@@ -121,7 +121,7 @@ async def _costs(data: Path, limit: int, seed: int, wanted: str, show: Show) -> 
 
 
 def _cost_measures(title: str, bound: CostBound | None, asked: AskedSample) -> list[Measure]:
-    """Return the lines of one run; without a bound it is a single line."""
+    """Returns the lines of one run; without a bound it is a single line."""
     outcomes, count, right = asked.outcomes, len(asked.outcomes), mean_hits(asked.outcomes)
     tokens = mean([float(each.prompt_tokens + each.completion_tokens) for each in outcomes])
     if bound is None:
@@ -157,7 +157,7 @@ def _mean_calls(outcomes: Sequence[QuestionOutcome]) -> float:
 
 
 async def _limits(data: Path, limit: int, seed: int, wanted: str, show: Show) -> list[Measure]:
-    """Measure how much is still answered rightly if prompts may show less: a line for each limit and set."""
+    """Measures how much is still answered rightly if prompts may show less: a line for each limit and set."""
     measures: list[Measure] = []
     for name, source in LIMITED_SETS.items():
         best: dict[str, float] = {}
@@ -174,7 +174,7 @@ async def _limits(data: Path, limit: int, seed: int, wanted: str, show: Show) ->
 
 
 def _reader_of(limit: Limit) -> ScriptedEndpoint | None:
-    """Return the endpoint that can read the prompts of this limit.
+    """Returns the endpoint that can read the prompts of this limit.
 
     Strict prompts lack the question's text, by which a plan's topics are told apart; `PathReader` uses their path
     instead.
@@ -197,7 +197,7 @@ def _limited(title: str, limit: Limit, outcomes: Sequence[QuestionOutcome], best
 
 
 async def _with_faults(data: Path, folder: Path, count: int, seed: int, show: Show) -> Measure:
-    """Check that faulty replies end each question rightly, refused or in a typed error, and leave nothing open."""
+    """Checks that faulty replies end each question rightly, refused or in a typed error, and leave nothing open."""
     converted = _converted(PQ_3H, data, folder / "faults")
     questions = sample(read_questions(converted.questions), count, seed)
     report = await run_with_faults(
@@ -253,7 +253,7 @@ class FaultReport:
 
     @property
     def passed(self) -> bool:
-        """Return True if nothing went wrong: no wrong, late or leaking answer, and every error a typed one."""
+        """Returns True if nothing went wrong: no wrong, late or leaking answer, and every error a typed one."""
         bad = self.wrong or self.late or self.leaks or self.logged.total() or self.left.total()
         typed = {each.__name__ for each in _subclasses(ReasonerError)}
         return not bad and set(self.errors) <= typed and self.right + self.refused + self.errors.total() == self.asked
@@ -269,7 +269,7 @@ async def run_with_faults(
     call_deadline_s: float = CALL_DEADLINE_S,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> FaultReport:
-    """Ask `questions` (with plans) one after the other, while `share` of the endpoint's replies have a fault."""
+    """Asks `questions` (with plans) one after the other, while `share` of the endpoint's replies have a fault."""
     tasks_before = len(asyncio.all_tasks())
     endpoint, ended = FaultyEndpoint(0.0, seed), list[float]()
     changes = {"endpoint_deadline_s": call_deadline_s, "request_deadline_s": QUESTION_DEADLINE_S}
@@ -302,7 +302,7 @@ async def run_with_faults(
 
 
 async def _still_open(endpoint: FaultyEndpoint) -> int:
-    """Return the number of requests still open after their callers have gone; the server has two seconds to notice."""
+    """The number of requests still open after their callers have gone; the server has two seconds to notice."""
     for _ in range(200):
         if not endpoint.open:
             return 0
@@ -359,7 +359,7 @@ class LoadReport:
 async def run_load(
     graph: Sequence[Path], policy: str | None, question: Question, chats: int = CHATS, latency_s: float = LATENCY_S
 ) -> LoadReport:
-    """Ask one question (with its plan) `chats` times at once, each in its own conversation, in one event loop.
+    """Asks one question (with its plan) `chats` times at once, each in its own conversation, in one event loop.
 
     The endpoint runs in another process, as models do, so that it takes no time from the worker that is measured.
     """
@@ -378,7 +378,7 @@ async def run_load(
 
 @contextmanager
 def _endpoint_apart(question: Question, latency_s: float) -> Iterator[str]:
-    """Run a scripted endpoint in another process and yield its base URL."""
+    """Runs a scripted endpoint in another process and yield its base URL."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there, question, latency_s), daemon=True)
@@ -398,7 +398,7 @@ def _serve(pipe: Connection, question: Question, latency_s: float) -> None:
 
 
 async def _chat(bench: Bench, loaded: LoadedSet, question: Question) -> tuple[bool, int]:
-    """Ask one question; return whether it was answered, and the number of calls."""
+    """Asks one question; return whether it was answered, and the number of calls."""
     dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0})
     answer = await bench.services.chat.answer(CALLER, dialogue.request(question.texts[-1], None, {}))
     return answer.answered, answer.usage.calls

@@ -39,7 +39,7 @@ class Slip(NamedTuple):
 
 
 def _in_a_word(change: Callable[[str, Random], str], least: int = _MISTYPED_FROM) -> Callable[[str, Random], str]:
-    """Return a function that applies `change` to one word long enough to be recognised afterwards."""
+    """Returns a function that applies `change` to one word long enough to be recognised afterwards."""
 
     def apply(name: str, dice: Random) -> str:
         words = name.split(" ")
@@ -53,7 +53,7 @@ def _in_a_word(change: Callable[[str, Random], str], least: int = _MISTYPED_FROM
 
 
 def _changed(change: Callable[[str, int], str], last: int = 0) -> Callable[[str, Random], str]:
-    """Return a function that applies `change` at a random place of a word, never at its first letter."""
+    """Returns a function that applies `change` at a random place of a word, never at its first letter."""
     return lambda word, dice: change(word, dice.randrange(1, len(word) - last))
 
 
@@ -150,18 +150,18 @@ class KindOfSlip(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Return the share of read mentions that were meant."""
+        """Returns the share of read mentions that were meant."""
         return self.right / self.linked if self.linked else 1.0
 
 
 def whole(kinds: Sequence[KindOfSlip]) -> KindOfSlip:
-    """Return the sums over all kinds."""
+    """Returns the sums over all kinds."""
     parts = [(each.typed, each.found, each.linked, each.right, each.choices) for each in kinds]
     return KindOfSlip("all", *map(sum, zip(*parts, strict=True)))
 
 
 def linking_measures(slips: KindOfSlip, topics: KindOfSlip) -> list[Measure]:
-    """Return the lines for names with slips and for topics of questions."""
+    """Returns the lines for names with slips and for topics of questions."""
     return [
         share("topics found, WebQSP half", topics.recall, topics.typed, MIN_TOPICS),
         share("of what is read as a name there, a topic", topics.precision, topics.linked),
@@ -179,21 +179,21 @@ def linking_markdown(kinds: Sequence[KindOfSlip], topics: KindOfSlip) -> str:
 
 
 async def run_linking(data: Path, mentions: int, seed: int, show: Show) -> tuple[list[KindOfSlip], KindOfSlip]:
-    """Measure slips on the demo, c360 and PathQuestion by kind, and WebQSP's topics. Raises QuestionsError."""
+    """Measures slips on the demo, c360 and PathQuestion by kind, and WebQSP's topics. Raises QuestionsError."""
     async with asking(data, mentions, seed, show) as asker:
         webqsp, questions = asker.sets.of(WEBQSP)
         return slips_of(asker), measure_topics(asker.sets.bench.graph(webqsp), questions)
 
 
 def slips_of(asker: Asker) -> list[KindOfSlip]:
-    """Measure `asker.limit` names with slips, over all graphs but WebQSP's."""
+    """Measures `asker.limit` names with slips, over all graphs but WebQSP's."""
     sets = asker.sets
     loaded = [sets.graph(C360), *(sets.of(source)[0] for source in (DEMO, PQ_2H, PQ_3H))]
     return measure_mentions([sets.bench.graph(each) for each in loaded], asker.limit, asker.seed)
 
 
 def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed: int = 0) -> list[KindOfSlip]:
-    """Measure `mentions` misspelt and abbreviated names of entities, spread evenly over graphs and kinds of slip.
+    """Measures `mentions` misspelt and abbreviated names of entities, spread evenly over graphs and kinds of slip.
 
     Sentences without a name are added. A name that several entities share counts as found if the right one is among
     them.
@@ -233,7 +233,7 @@ def _of_slips(kind: str, results: Sequence[tuple[TypedMention, list[Mention]]]) 
 
 
 def _mentions(graph: PrivateGraph, text: str) -> list[Mention]:
-    """Return the mentions of entities in a question as the anonymiser reads it.
+    """Returns the mentions of entities in a question as the anonymiser reads it.
 
     Everyday words count as names only if nothing else but numbers is named.
     """
@@ -263,7 +263,7 @@ class _Name(NamedTuple):
 
 
 def _able(names: Sequence[_Name], slip: Slip) -> list[_Name]:
-    """Return the names that the slip changes."""
+    """Returns the names that the slip changes."""
     dice = Random(0)  # noqa: S311  # a sample, no secret  # nosec B311
     return [
         each for each in names if (each.is_person or not slip.people_only) and slip.apply(each.text, dice) != each.text
@@ -284,7 +284,7 @@ def _typed(slip: Slip, name: _Name, dice: Random) -> TypedMention:
 
 
 def _names(graph: PrivateGraph) -> list[_Name]:
-    """Return the preferred name of every entity, with spaces for underscores.
+    """Returns the preferred name of every entity, with spaces for underscores.
 
     A name is a person's if its kind is one of people and it has two or three words, none of them small (of, III).
     """

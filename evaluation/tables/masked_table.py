@@ -35,7 +35,7 @@ class Masked:
         return f"{self.share:.0%} masked{told}"
 
     def policy(self, plain: str) -> str:
-        """Return the policy `plain` (TOML) with these relations masked."""
+        """Returns the policy `plain` (TOML) with these relations masked."""
         policy = Policy.from_toml(plain)
         masked = {
             predicate: policy.of(predicate).model_copy(update={"mask": True, "description": text or None})
@@ -44,19 +44,19 @@ class Masked:
         return policy.model_copy(update={"relations": {**policy.relations, **masked}}).to_toml()
 
     def own_words(self) -> set[str]:
-        """Return the words that no request may hold: those of the masked relations, also without `has`."""
+        """Returns the words that no request may hold: those of the masked relations, also without `has`."""
         words = {words_of(predicate) for predicate in self.means}
         return words | {each.removeprefix("has ") for each in words}
 
     def is_needed(self, question: Question) -> bool:
-        """Return True if the gold path uses a masked relation."""
+        """Returns True if the gold path uses a masked relation."""
         paths = [each.path for each in question.plan.sets.values()] if question.plan else []
         hops = {hop.lstrip("^") for path in paths for step in path for hop in step.split("|")}
         return not {words_of(hop) for hop in hops}.isdisjoint(map(words_of, self.means))
 
 
 def choices(graph: str, seed: int) -> list[Masked]:
-    """Return every share, with and without descriptions; a larger share masks all that a smaller one does."""
+    """Returns every share, with and without descriptions; a larger share masks all that a smaller one does."""
     means = tomllib.loads(Path(__file__).with_name("masked_descriptions.toml").read_text("utf-8"))[graph]
     order = sorted(means)
     random.Random(seed).shuffle(order)  # noqa: S311  # a choice of relations, no secret  # nosec B311
@@ -70,7 +70,7 @@ def choices(graph: str, seed: int) -> list[Masked]:
 
 
 def words_of(predicate: str) -> str:
-    """Return a predicate like `place_of_birth` in the words that the loader shows."""
+    """Returns a predicate like `place_of_birth` in the words that the loader shows."""
     return " ".join(predicate.replace("_", " ").split())
 
 
@@ -90,7 +90,7 @@ class _Leaks:
 
 
 async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """Measure the embedded reasoner on every share, with and without descriptions, then the scripted endpoint.
+    """Measures the embedded reasoner on every share, with and without descriptions, then the scripted endpoint.
 
     The endpoint reads descriptions as a model that understands them. `only` is a part of a set's name. Raises
     QuestionsError.
@@ -115,7 +115,7 @@ async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: S
 async def _of_set(
     asker: Asker, name: str, source: str, endpoint: ScriptedEndpoint | None, leaks: _Leaks
 ) -> list[Measure]:
-    """Measure one set; the scripted endpoint is asked only questions whose gold answers the graph agrees with."""
+    """Measures one set; the scripted endpoint is asked only questions whose gold answers the graph agrees with."""
     if endpoint is None:
         asker.sets.bench.embedded.head = NO_HEAD
     questions = asker.sets.questions(source)

@@ -38,7 +38,7 @@ def together(*samples: AskedSample) -> AskedSample:
 
 
 def is_planned(question: Question) -> bool:
-    """Return True if a plan is known and the graph agrees with the gold answers, as a scripted endpoint needs."""
+    """Returns True if a plan is known and the graph agrees with the gold answers, as a scripted endpoint needs."""
     return question.has_plan and question.reproduced
 
 
@@ -54,7 +54,7 @@ class Asker:
     total: AskedSample = field(default=NOTHING_ASKED, repr=False)
 
     def sample(self, questions: Sequence[Question], shared_by: int = 1) -> list[Question]:
-        """Draw the sample of a set; `shared_by` sets share the limit."""
+        """Draws the sample of a set; `shared_by` sets share the limit."""
         return sample(questions, max(1, self.limit // shared_by), self.seed)
 
     async def ask_set(
@@ -64,7 +64,7 @@ class Asker:
         keep: Callable[[Question], bool] = lambda _question: True,
         strategy: str = "sets",
     ) -> AskedSample:
-        """Ask a sample of those questions of a public set that `keep` accepts. Raises QuestionsError."""
+        """Asks a sample of those questions of a public set that `keep` accepts. Raises QuestionsError."""
         loaded, questions = self.sets.of(source)
         return await self.ask(title, loaded, self.sample([*filter(keep, questions)]), strategy=strategy)
 
@@ -76,7 +76,7 @@ class Asker:
         see: See = ignore_outcome,
         strategy: str = "sets",
     ) -> AskedSample:
-        """Ask `questions` and return the outcomes in their order; `see` is called with each as it comes."""
+        """Asks `questions` and return the outcomes in their order; `see` is called with each as it comes."""
         report, outcomes = await self.sets.bench.ask(
             loaded,
             RunLabel(set_name=title, strategy=strategy, reasoner=self.reasoner, seed=self.seed),
@@ -120,7 +120,7 @@ class Measure(BaseModel):
 
 
 def hits(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
-    """Return a line of mean hits@1, with F1 beside it."""
+    """Returns a line of mean hits@1, with F1 beside it."""
     return share(name, mean_hits(outcomes), len(outcomes), bound, mean_f1(outcomes), leaks)
 
 
@@ -132,7 +132,7 @@ def share(
     f1: float | None = None,
     leaks: int | None = None,
 ) -> Measure:
-    """Return a line for a figure between 0 and 1 that must be at least `bound`; without questions it fails."""
+    """Returns a line for a figure between 0 and 1 that must be at least `bound`; without questions it fails."""
     return Measure(
         name=name,
         questions=questions,
@@ -145,7 +145,7 @@ def share(
 
 
 def at_most(name: str, questions: int, reached: float, bound: float | None, form: str = "{:g}") -> Measure:
-    """Return a line for a figure, formatted by `form`, that may be at most `bound`; without questions it fails."""
+    """Returns a line for a figure, formatted by `form`, that may be at most `bound`; without questions it fails."""
     return Measure(
         name=name,
         questions=questions,
@@ -156,12 +156,12 @@ def at_most(name: str, questions: int, reached: float, bound: float | None, form
 
 
 def none(name: str, questions: int, found: int) -> Measure:
-    """Return a line for a count that must be 0."""
+    """Returns a line for a count that must be 0."""
     return Measure(name=name, questions=questions, bound="0", reached=str(found), passed=found == 0)
 
 
 def behind(name: str, outcomes: _Outcomes, other: _Outcomes, points: float | None = None) -> Measure:
-    """Return a line for the points of hits@1 that `outcomes` is behind `other`: at most `points`, if given."""
+    """Returns a line for the points of hits@1 that `outcomes` is behind `other`: at most `points`, if given."""
     gap = 100 * (mean_hits(other) - mean_hits(outcomes))
     return Measure(
         name=name,
@@ -173,12 +173,12 @@ def behind(name: str, outcomes: _Outcomes, other: _Outcomes, points: float | Non
 
 
 def refused(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
-    """Return a line for the share of questions that were not answered."""
+    """Returns a line for the share of questions that were not answered."""
     return share(name, mean([float(not o.answered) for o in outcomes]), len(outcomes), bound, leaks=leaks)
 
 
 def times(name: str, milliseconds: Sequence[float], p50: float, p95: float) -> Measure:
-    """Return a line for median and 95th percentile, each of which may be at most its bound."""
+    """Returns a line for median and 95th percentile, each of which may be at most its bound."""
     reached = percentile(milliseconds, 0.5), percentile(milliseconds, 0.95)
     return Measure(
         name=name,
@@ -198,7 +198,7 @@ def mean_f1(outcomes: _Outcomes) -> float:
 
 
 def markdown(measures: Sequence[Measure]) -> str:
-    """Return the table as Markdown, followed by one line that names the missed bounds."""
+    """Returns the table as Markdown, followed by one line that names the missed bounds."""
     rows = [
         (
             each.name,

@@ -44,7 +44,7 @@ class AskedSet:
 
 
 async def run_own_data(folder: Path, only: str, show: Show) -> list[AskedSet]:
-    """Load each folder by the policy that is proposed for it, and ask its questions of the README.
+    """Loads each folder by the policy that is proposed for it, and ask its questions of the README.
 
     `only` is a part of the folders' names. Raises QuestionsError if no folder has questions.
     """
@@ -60,7 +60,7 @@ async def run_own_data(folder: Path, only: str, show: Show) -> list[AskedSet]:
 
 
 def read_sets(folder: Path) -> list[AskedSet]:
-    """Return the sets of a README in order; empty if there is no README."""
+    """Returns the sets of a README in order; empty if there is no README."""
     readme, found = folder / "README.md", dict[str, list[tuple[str, str]]]()
     name = ""
     for line in readme.read_text("utf-8").splitlines() if readme.is_file() else ():
@@ -112,7 +112,7 @@ def judged(gold: str, names: Collection[str] | None) -> Verdict:
 
 
 def measures(found: list[AskedSet]) -> list[Measure]:
-    """Return the table's lines: sets that load, questions answered rightly, and wrong answers among those given."""
+    """Returns the table's lines: sets that load, questions answered rightly, and wrong answers among those given."""
     asked = sum(len(each.questions) for each in found)
     verdicts = [verdict for each in found for _, verdict, _ in each.verdicts]
     right, wrong = verdicts.count("right"), verdicts.count("wrong")
@@ -128,7 +128,7 @@ def measures(found: list[AskedSet]) -> list[Measure]:
 
 
 def answers_markdown(found: list[AskedSet]) -> str:
-    """Return every question with its verdict. It holds names: only for those who hold the files."""
+    """Returns every question with its verdict. It holds names: only for those who hold the files."""
     lines = []
     for each in found:
         lines.append(f"## {each.name}\n")

@@ -51,7 +51,7 @@ class LabelledQuestion:
 
     @property
     def as_bytes(self) -> bytes:
-        """Return the question as bytes, for the fingerprint of a training; equal questions give equal bytes."""
+        """Returns the question as bytes, for the fingerprint of a training; equal questions give equal bytes."""
         return repr((self.context, self.known, self.relation, self.unknown_is_head, self.spans)).encode()
 
 
@@ -80,7 +80,7 @@ def fit_extractor(
     tell: Tell = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> ExtractorWeights:
-    """Train the extractor; the same input gives the same weights. `tell` is called after each block.
+    """Trains the extractor; the same input gives the same weights. `tell` is called after each block.
 
     If the file `checkpoint` exists, training continues from it, with the same result as without the interruption.
     Raises CheckpointError if it is of another training.
@@ -145,7 +145,7 @@ class ExtractorNetwork(nn.Module):
         self.span, self.none = nn.Linear(width, 2), nn.Linear(width, 1)
 
     def forward(self, of: PaddedQuestions) -> tuple[Tensor, Tensor]:
-        """Return logits of begin and end for each context word, shape (questions, words, 2), and of "no answer"."""
+        """Returns logits of begin and end for each context word, shape (questions, words, 2), and of "no answer"."""
         kinds = torch.from_numpy(of.kinds)
         seen = (kinds >= 0)[:, None, None, :]
         hidden = self.dropout(self._embedded(of, kinds))
@@ -183,7 +183,7 @@ class ExtractorNetwork(nn.Module):
 
 
 def _batches(made: Sequence[Example], batch: int, draw: np.random.Generator) -> list[list[Example]]:
-    """Put examples of similar length into one batch, with some randomness; texts without a word are left out."""
+    """Puts examples of similar length into one batch, with some randomness; texts without a word are left out."""
     examples = [each for each in made if each[0].context.texts]
     lengths = np.array([len(features.marks) for features, _ in examples]) + draw.random(len(examples)) * 4
     rows = np.argsort(lengths)

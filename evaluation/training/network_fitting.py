@@ -58,7 +58,7 @@ def seed_torch(seed: int) -> None:
 
 
 def seeded_draw(*numbers: int) -> np.random.Generator:
-    """Return a generator for a block, from the seed and the block's number, and seed torch by it.
+    """Returns a generator for a block, from the seed and the block's number, and seed torch by it.
 
     So a block is the same after an interruption.
     """
@@ -88,7 +88,7 @@ class NetworkFitting:
         self._steps = 0
 
     def run(self, blocks: int, run_block: Callable[[int], None], checkpoint: Path | None, *, saved: int = 1) -> None:
-        """Run each block by its number, and write a checkpoint after every `saved` blocks and after the last.
+        """Runs each block by its number, and write a checkpoint after every `saved` blocks and after the last.
 
         If the checkpoint exists, training continues from it. Raises CheckpointError if it is of another training.
         """
@@ -118,14 +118,14 @@ class NetworkFitting:
         return told.hexdigest()
 
     def _save(self, file: Path, blocks: int) -> None:
-        """Write the checkpoint to a temporary file and move it into place, so that it is never half written."""
+        """Writes the checkpoint to a temporary file and move it into place, so that it is never half written."""
         part = file.with_name(f"{file.name}.part")
         states = {"network": self._network.state_dict(), "optimiser": self._optimiser.state_dict()}
         torch.save({"training": self._fingerprint(), "blocks": blocks, "steps": self._steps, **states}, part)
         os.replace(part, file)
 
     def _resume(self, file: Path) -> int:
-        """Load the checkpoint and return the number of blocks that are done."""
+        """Loads the checkpoint and return the number of blocks that are done."""
         try:
             state: dict[str, Any] = torch.load(file, weights_only=True)
             training, blocks, steps = state["training"], int(state["blocks"]), int(state["steps"])
@@ -143,7 +143,7 @@ class NetworkFitting:
 
 
 def logsumexp_of_groups(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
-    """Return log(sum(exp(logits))) of each group, numerically stable; -inf counts for nothing."""
+    """Returns log(sum(exp(logits))) of each group, numerically stable; -inf counts for nothing."""
     highest = torch.full((groups,), -torch.inf).scatter_reduce(0, group, logits.detach(), "amax")
     total = torch.zeros(groups).index_add(0, group, (logits - highest[group]).exp())
     return highest + total.log()

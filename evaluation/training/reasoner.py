@@ -89,7 +89,7 @@ class Trained:
 def train(
     embedder: Embedder, examples: Sequence[Example], seed: int, tell: Tell = lambda _done, _loss: None
 ) -> Trained:
-    """Train a head, stopping when held-out groups no longer improve. Raises TrainingError.
+    """Trains a head, stopping when held-out groups no longer improve. Raises TrainingError.
 
     The same examples and seed give the same head on one machine.
     """
@@ -107,7 +107,7 @@ def train(
 
 
 def prepare(embedder: Embedder, examples: Sequence[Example]) -> Prepared:
-    """Compute everything about `examples` that training does not change."""
+    """Computes everything about `examples` that training does not change."""
     # One head sets every similarity to 0, the other to 1; the difference is the weight of the similarity.
     without, full = (PathScorer(embedder, head=RelationAdapter(gain=0.0, offset=offset)) for offset in (0.0, 1.0))
     texts: dict[str, int] = {}
@@ -149,7 +149,7 @@ Scores = npt.NDArray[np.float64]
 def fit(
     data: Prepared, train: Sequence[int], held_out: Sequence[int], seed: int, tell: Tell
 ) -> tuple[RelationAdapter, float, float]:
-    """Return the head with the least loss on the examples `held_out`, and how right their best paths were.
+    """Returns the head with the least loss on the examples `held_out`, and how right their best paths were.
 
     The two figures are means before and with the head. If training never lowers the loss, the head changes nothing.
     The same input gives the same head.
@@ -181,7 +181,7 @@ def fit(
 
 
 def _room(before: Scores, after: Scores) -> float:
-    """Return by how much scores may be lowered, so that questions that no path answers are refused.
+    """Returns by how much scores may be lowered, so that questions that no path answers are refused.
 
     Scores may not fall below the untrained ones on average, and only go half of the way to where one right path in a
     thousand is refused, because paths of new questions score lower.
@@ -217,7 +217,7 @@ class _Net(torch.nn.Module):
 
     @torch.no_grad()
     def measured(self, rows: Sequence[int]) -> tuple[float, float]:
-        """Return the mean loss without the penalty, and how right the best paths are on average (0 if refused)."""
+        """Returns the mean loss without the penalty, and how right the best paths are on average (0 if refused)."""
         losses, hits = [], []
         for row in rows:
             scores, right, owner = self._scores(np.array([row]))
@@ -230,7 +230,7 @@ class _Net(torch.nn.Module):
 
     @torch.no_grad()
     def right_first(self, rows: Sequence[int]) -> Scores:
-        """Return the best score of each example whose best path is mostly right; shape (such examples,)."""
+        """Returns the best score of each example whose best path is mostly right; shape (such examples,)."""
         every = [self._scores(np.array([row])) for row in rows]
         return np.array(
             [float(scores.max()) for scores, right, _ in every if float(right[int(scores.argmax())]) > 0.5]
@@ -242,7 +242,7 @@ class _Net(torch.nn.Module):
         return RelationAdapter(adapters, float(self.gain.exp()), float(self.offset) - lower, self.hops.numpy().copy())
 
     def _losses(self, scores: torch.Tensor, right: torch.Tensor, owner: torch.Tensor) -> torch.Tensor:
-        """Return the loss of each example."""
+        """Returns the loss of each example."""
         logits, examples = scores / TEMPERATURE, int(owner[-1]) + 1
         every = torch.logaddexp(logsumexp_of_groups(logits, owner, examples), self._refusing)
         # A path without a hit gets a tiny share instead of 0, so that the logarithm is finite.
@@ -250,7 +250,7 @@ class _Net(torch.nn.Module):
         return every - logsumexp_of_groups(logits + squared, owner, examples)
 
     def _scores(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the score of each path of the examples `rows`, how right it is, and the index of its example."""
+        """Returns the score of each path of the examples `rows`, how right it is, and the index of its example."""
         data, first = self._data, self._data.first
         place = torch.from_numpy(np.concatenate([np.arange(first[row], first[row + 1]) for row in rows]))
         owner = torch.from_numpy(np.repeat(np.arange(len(rows)), first[rows + 1] - first[rows]))

@@ -87,7 +87,7 @@ def fit_retriever(
     tell: Tell = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> RetrieverWeights:
-    """Train the retriever; the same input gives the same weights. `tell` is called at each step.
+    """Trains the retriever; the same input gives the same weights. `tell` is called at each step.
 
     `relations` are the vectors of the table that the features refer to. `checkpoint` is written after each epoch; if
     it exists, training continues from it, with the same result as without the interruption. Raises CheckpointError if
@@ -113,7 +113,7 @@ def fit_retriever(
 
 
 def thinned(example: ExampleT, most: int, draw: np.random.Generator) -> ExampleT:
-    """Keep at most `most` facts, including all right ones; entities without a remaining fact are dropped."""
+    """Keeps at most `most` facts, including all right ones; entities without a remaining fact are dropped."""
     count = len(example.features.heads)
     if count <= most:
         return example
@@ -127,7 +127,7 @@ def thinned(example: ExampleT, most: int, draw: np.random.Generator) -> ExampleT
 
 
 def reply_likelihood(example: RepliedFacts, drawn: Tensor) -> Tensor:
-    """Return log p(y|x,Z) of each drawn set of facts, shape (sets,); `drawn` has the shape (sets, facts of a set).
+    """Returns log p(y|x,Z) of each drawn set of facts, shape (sets,); `drawn` has the shape (sets, facts of a set).
 
     Half of each word's probability comes from the facts of the set, half from its frequency in all replies.
     """
@@ -182,7 +182,7 @@ class RetrieverNetwork(nn.Module):
         self.dropout, self.triple = nn.Dropout(dropout), nn.Linear(width, width)
 
     def forward(self, batch: Batch, relations: Tensor) -> Tensor:
-        """Return one score per fact; `relations` is the table of all vectors, shape (rows, dimensions)."""
+        """Returns one score per fact; `relations` is the table of all vectors, shape (rows, dimensions)."""
         heads, tails = batch["heads"], batch["tails"]
         nodes = self._nodes(batch, relations)
         degree = torch.ones(len(nodes)).index_add(0, torch.cat([heads, tails]), torch.ones(2 * len(heads)))
@@ -237,7 +237,7 @@ def _offsets(counts: Sequence[int]) -> list[int]:
 
 
 def _loss(network: RetrieverNetwork, relations: Tensor, examples: Sequence[Learnt], how: RetrieverTraining) -> Tensor:
-    """Return the mean loss of the queries."""
+    """Returns the mean loss of the queries."""
     batch = batch_of([example.features for example in examples])
     is_known = torch.rand(len(relations), 1) >= how.unknown_relations
     scores = network(batch, relations * is_known)
@@ -248,7 +248,7 @@ def _loss(network: RetrieverNetwork, relations: Tensor, examples: Sequence[Learn
 
 
 def _loss_of_one(example: Learnt, chances: Tensor, how: RetrieverTraining) -> Tensor:
-    """Return the loss of one query; `chances` is log p(z|x), shape (facts,)."""
+    """Returns the loss of one query; `chances` is log p(z|x), shape (facts,)."""
     if isinstance(example, RankedFacts):
         return -chances[torch.from_numpy(example.gold)].logsumexp(0)
     drawn = torch.multinomial(chances.detach().exp(), how.samples * how.sampled_facts, replacement=True)

@@ -33,13 +33,13 @@ _NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
 
 
 def average_of(numbers: list[Decimal]) -> Decimal:
-    """Return the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
+    """Returns the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
     average = sum(numbers, start=Decimal(0)) / len(numbers)
     return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
 
 
 def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
-    """Return the number of heads of each tail, largest first; with a `period`, of each year or month."""
+    """Returns the number of heads of each tail, largest first; with a `period`, of each year or month."""
     if not period:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
@@ -51,7 +51,7 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
 
 
 def counts_by_head(edges: Edges) -> dict[int, Decimal]:
-    """Return the number of tails of each head."""
+    """Returns the number of tails of each head."""
     heads, counts = np.unique(edges.heads, return_counts=True)
     return {head: Decimal(number) for head, number in zip(heads.tolist(), counts.tolist(), strict=True)}
 
@@ -59,7 +59,7 @@ def counts_by_head(edges: Edges) -> dict[int, Decimal]:
 def totals_per_group(
     relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
 ) -> ResultTable:
-    """Return for each tail (or period) the result of `total` on the measures of its heads."""
+    """Returns for each tail (or period) the result of `total` on the measures of its heads."""
     numbers = _numbers_of(measures)
     pairs: Iterable[tuple[int, int | str]] = (
         _in_periods(relations, edges, period)
@@ -81,7 +81,7 @@ def _numbers_of(measures: Measures) -> dict[int, list[Decimal]]:
 
 
 def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
-    """Return for each head the sum of the numbers of its tails; heads without any number are left out."""
+    """Returns for each head the sum of the numbers of its tails; heads without any number are left out."""
     numbers, totals = _numbers_of(measures), dict[int, Decimal]()
     for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
         for number in numbers.get(tail, []):
@@ -90,7 +90,7 @@ def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
 
 
 def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
-    """Return every entity that has the best value; `choose` is `min` or `max`."""
+    """Returns every entity that has the best value; `choose` is `min` or `max`."""
     if not measured:
         return ResultSet(NO_MIDS)
     own = {entity: choose(keys) for entity, keys in measured.items()}
@@ -99,14 +99,14 @@ def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decim
 
 
 def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
-    """Return `mids` sorted by their values; those without a value come last."""
+    """Returns `mids` sorted by their values; those without a value come last."""
     keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
     known = sorted(mids)
     return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
 
 
 def minus(first: Value, second: Value) -> Decimal:
-    """Return the difference of two numbers, or of two dates in whole years. Raises ExpressionError."""
+    """Returns the difference of two numbers, or of two dates in whole years. Raises ExpressionError."""
     for kind in (ValueKind.NUMBER, ValueKind.DATE):
         if {first.kind, second.kind} != {kind}:
             continue
@@ -119,7 +119,7 @@ def minus(first: Value, second: Value) -> Decimal:
 
 
 def _years(early: PartialDate, late: PartialDate) -> int:
-    """Return the whole years from `early` to `late`, at the precision that both share."""
+    """Returns the whole years from `early` to `late`, at the precision that both share."""
     shared = min(early.precision, late.precision)
     if shared < Precision.YEAR:
         raise ExpressionError("no year is known")
@@ -128,7 +128,7 @@ def _years(early: PartialDate, late: PartialDate) -> int:
 
 
 def _in_periods(relations: RelationValues, edges: Edges, period: str) -> Iterable[tuple[int, str]]:
-    """Yield each head with the year or month of its tails (2024, 2024-05); less precise dates are left out."""
+    """Yields each head with the year or month of its tails (2024, 2024-05); less precise dates are left out."""
     labels = {mid: _period_of(value, period) for mid, value in relations.values(edges.tails).items()}
     if len(edges.tails) and not any(labels.values()):
         raise ExpressionError(f"that leads to no dates with a {period}")
@@ -162,7 +162,7 @@ class SetAlgebra:
         self._relations = RelationValues(graph, vault)
 
     def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
-        """Return the result of an expression; `operand` gives the meaning of each pseudonym.
+        """Returns the result of an expression; `operand` gives the meaning of each pseudonym.
 
         Raises ExpressionError if operands do not fit, and any error that `operand` raises.
         """
@@ -256,7 +256,7 @@ class _Evaluation:
         return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
-        """Return one number for each (entity, value) pair and each mediator between them."""
+        """Returns one number for each (entity, value) pair and each mediator between them."""
         measures = self._measures(call)
         if measures.kind is ValueKind.DATE:
             raise ExpressionError(f"{call.function} takes numbers; these values are dates")
@@ -285,7 +285,7 @@ class _Evaluation:
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
 
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
-        """Return the tails of `edges` for which the comparison with `other` is true."""
+        """Returns the tails of `edges` for which the comparison with `other` is true."""
         same, others = self._comparands(other)
         values = self._relations.values_or_dates(edges.tails) if others else self._relations.values(edges.tails)
         verdicts: dict[int, bool | None] = {}
@@ -300,7 +300,7 @@ class _Evaluation:
         return [tail for tail, verdict in verdicts.items() if verdict]
 
     def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:
-        """Return what a filter compares with: nodes that count as equal, and values."""
+        """Returns what a filter compares with: nodes that count as equal, and values."""
         if isinstance(other, Decimal):
             return set(), [Value(plain_number(other), None)]
         operand = as_set(other)
@@ -320,7 +320,7 @@ class _Evaluation:
         return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
     def _edges(self, entities: ResultSet, call: Call, towards: int) -> Edges:
-        """Return the pairs of the call's relation; those that lead to operand `towards` only, if there is one."""
+        """Returns the pairs of the call's relation; those that lead to operand `towards` only, if there is one."""
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         if len(call.operands) <= towards:
             return edges
@@ -328,7 +328,7 @@ class _Evaluation:
         return Edges(edges.heads[kept], edges.tails[kept])
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
-        """Return the entities from which the relation leads to most or fewest others, or to the greatest or least sum.
+        """Returns the entities from which the relation leads to most or fewest others, or to the largest or least sum.
 
         An entity from which it leads nowhere counts 0.
         """
@@ -344,7 +344,7 @@ class _Evaluation:
         return entities.keep(own == choose(own))
 
     def _counted(self, call: Call) -> Result:
-        """Return the entities from which the relation leads to the wanted number of others; 0 if it leads nowhere."""
+        """Returns the entities from which the relation leads to the wanted number of others; 0 if it leads nowhere."""
         entities, (_, operator, *number) = self._set(call, 0), call.words
         found = counts_by_head(self._edges(entities, call, towards=1 if number else 2))
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
@@ -362,12 +362,12 @@ class _Evaluation:
         return totals_per_group(self._relations, edges, measures, total, *period or [""])
 
     def _minus(self, call: Call) -> Result:
-        """Return the difference of two values; the empty set if one side has no value."""
+        """Returns the difference of two values; the empty set if one side has no value."""
         first, second = (self._single(self.result_of(operand)) for operand in call.operands)
         return minus(first, second) if first and second else ResultSet(NO_MIDS)
 
     def _single(self, result: Result) -> Value | None:
-        """Return the single number or value of `result`; None if it is empty. Raises ExpressionError for several."""
+        """Returns the single number or value of `result`; None if it is empty. Raises ExpressionError for several."""
         if isinstance(result, Decimal):
             return Value(plain_number(result), ValueKind.NUMBER)
         operand = as_set(result)
@@ -381,7 +381,7 @@ class _Evaluation:
         return ResultSet(as_mids(edges.tails), edges=edges)
 
     def _sort(self, call: Call) -> Result:
-        """Return the set in order; equal values are ordered by MID, members without a value come last."""
+        """Returns the set in order; equal values are ordered by MID, members without a value come last."""
         entities, (label, direction) = self._set(call, 0), call.words
         measured = self._measured(entities, label)
         ordered = in_order(entities.mids.tolist(), measured, is_ascending=direction == "ascending")

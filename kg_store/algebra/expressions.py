@@ -119,7 +119,7 @@ Expression = Name | Call
 
 
 def parse(text: str) -> Expression:
-    """Return the tree of `text`. Raises ExpressionError outside the grammar, and beyond MAX_NODES parts."""
+    """Returns the tree of `text`. Raises ExpressionError outside the grammar, and beyond MAX_NODES parts."""
     tokens = _tokens(text)
     if len(tokens) > MAX_NODES * 2:
         raise ExpressionError("the expression has too many parts")
@@ -130,7 +130,7 @@ def parse(text: str) -> Expression:
 
 
 def names_in(expression: Expression) -> tuple[str, ...]:
-    """Return every pseudonym of the tree, in order of first use."""
+    """Returns every pseudonym of the tree, in order of first use."""
     if isinstance(expression, Name):
         return (expression.pseudonym,)
     found = (name for operand in expression.operands for name in names_in(operand))
@@ -248,7 +248,7 @@ class ResultSet:
     literal: str | None = field(default=None, repr=False)
 
     def keep(self, mask: npt.NDArray[np.bool_]) -> ResultSet:
-        """Return the members that `mask` keeps, in their order, with the edges that lead to them."""
+        """Returns the members that `mask` keeps, in their order, with the edges that lead to them."""
         mids, edges = self.mids[mask], self.edges
         if edges is not None:
             kept = np.isin(edges.tails, mids)
@@ -256,7 +256,7 @@ class ResultSet:
         return ResultSet(mids, self.ordered, edges)
 
     def pairs(self) -> Edges:
-        """Return (entity, value) pairs to add up: the edges, or each member once."""
+        """Returns (entity, value) pairs to add up: the edges, or each member once."""
         return self.edges if self.edges is not None else Edges(self.mids, self.mids)
 
 
@@ -283,7 +283,7 @@ Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """Return a set, or the nodes of a table, in order. Raises ExpressionError for other results."""
+    """Returns a set, or the nodes of a table, in order. Raises ExpressionError for other results."""
     if isinstance(result, ResultSet):
         return result
     if isinstance(result, ResultTable) and len(result.things) == len(result.rows):
@@ -292,7 +292,7 @@ def as_set(result: Result) -> ResultSet:
 
 
 def outcome_of(result: Result) -> ExpressionResult:
-    """Return the result in the form that callers get; numbers have no trailing zeros."""
+    """Returns the result in the form that callers get; numbers have no trailing zeros."""
     if isinstance(result, ResultSet):
         return ExpressionResult("set", tuple(result.mids.tolist()), ordered=result.ordered)
     if isinstance(result, ResultTable):
@@ -305,14 +305,14 @@ def outcome_of(result: Result) -> ExpressionResult:
 
 
 def walked_along(start: str, steps: Sequence[str]) -> str:
-    """Return the expression for what `start` leads to along the labels `steps`."""
+    """Returns the expression for what `start` leads to along the labels `steps`."""
     for step in steps:
         start = f'reach({start}, "{step}")'
     return start
 
 
 def written(expression: Expression) -> str:
-    """Return the expression as text that parses to the same tree; equal expressions give equal text."""
+    """Returns the expression as text that parses to the same tree; equal expressions give equal text."""
     if isinstance(expression, Name):
         return expression.pseudonym
     operands, words = [written(each) for each in expression.operands], list(expression.words)
@@ -328,7 +328,7 @@ def written(expression: Expression) -> str:
 
 
 def with_relations(expression: Expression, further: Mapping[str, Sequence[str]]) -> Expression:
-    """Return `expression` with each `reach` united with those by the `further` relations of its label."""
+    """Returns `expression` with each `reach` united with those by the `further` relations of its label."""
     if isinstance(expression, Name):
         return expression
     operands = tuple(with_relations(each, further) for each in expression.operands)
@@ -340,7 +340,7 @@ def with_relations(expression: Expression, further: Mapping[str, Sequence[str]])
 
 
 def of_one_row(text: str) -> str:
-    """Return `text` with conditions on one record changed so that a single record must fulfil all of them.
+    """Returns `text` with conditions on one record changed so that a single record must fulfil all of them.
 
     A record is a mediator. For example, "has rank 1 in a committee" must not match somebody who is in the committee
     and has rank 1 in another one. So conditions on values of one record (`member|rank`, `member|since`), and on
@@ -369,7 +369,7 @@ def _by_rows(expression: Expression) -> Expression:
 
 
 def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
-    """Return the filters by values of one record around an expression, outermost first, and what they filter."""
+    """Returns the filters by values of one record around an expression, outermost first, and what they filter."""
     tests: list[Call] = []
     while isinstance(expression, Call) and expression.function in ("filter", "having"):
         if _record_of(expression).count("|") or (tests and _record_of(expression) != _record_of(tests[0])):
@@ -380,12 +380,12 @@ def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
 
 
 def _record_of(test: Call) -> str:
-    """Return the relation to the record whose value a filter compares; empty for a value of the node itself."""
+    """Returns the relation to the record whose value a filter compares; empty for a value of the node itself."""
     return test.words[0].rpartition("|")[0]
 
 
 def _ends_of(expression: Expression) -> tuple[Expression, str, str] | None:
-    """Return (A, record, end) of an expression `reach(A, "record|end")`; None for any other."""
+    """Returns (A, record, end) of an expression `reach(A, "record|end")`; None for any other."""
     if not (isinstance(expression, Call) and expression.function == "reach" and expression.words[0].count("|") == 1):
         return None
     record, _, end = expression.words[0].partition("|")

@@ -41,7 +41,7 @@ class Records(Protocol):
     """The part of the vault that the algebra needs."""
 
     def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
-        """Return the records of those `mids` that the vault holds."""
+        """Returns the records of those `mids` that the vault holds."""
         ...
 
 
@@ -53,7 +53,7 @@ class Value:
     kind: ValueKind | None
 
     def read_as(self, kind: ValueKind) -> Parsed | None:
-        """Return the value read as `kind`; None if that is impossible."""
+        """Returns the value read as `kind`; None if that is impossible."""
         try:
             return parse_value(self.lexical, kind)
         except ValueError:
@@ -87,11 +87,11 @@ class RelationValues:
         self._hops = dict(hops)
 
     def edges(self, mids: Mids, label: str) -> Edges:
-        """Return (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
+        """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
-        """Return the values with an order (numbers or dates) that `mids` have by the relation `label`.
+        """Returns the values with an order (numbers or dates) that `mids` have by the relation `label`.
 
         A value counts once for each mediator by which the relation reaches it.
         """
@@ -99,16 +99,16 @@ class RelationValues:
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
 
     def kinds(self, mids: Mids) -> tuple[str, ...]:
-        """Return the names of the classes that most of `mids` have; empty if the graph has none."""
+        """Returns the names of the classes that most of `mids` have; empty if the graph has none."""
         concept = concept_of(self._graph, mids) if len(mids) else ""
         return tuple(concept.split(", ")) if concept not in ("", "thing") else ()
 
     def values(self, mids: Mids) -> dict[int, Value]:
-        """Return the literals among `mids`."""
+        """Returns the literals among `mids`."""
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
-        """Return the literals among `mids`; if there are none, the dates that the names of entities are or contain.
+        """Returns the literals among `mids`; if there are none, the dates that the names of entities are or contain.
 
         Plain triple files do not distinguish a date from a name. Names are read as dates only if most of them are
         dates, or all contain one: a single film called "2012" does not make films dates.
@@ -120,7 +120,7 @@ class RelationValues:
         return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
-        """Return the pairs whose value is a number; without any, those whose value or name is a date.
+        """Returns the pairs whose value is a number; without any, those whose value or name is a date.
 
         Malformed values are left out. Raises ExpressionError if there are tails but none has an order.
         """
@@ -147,7 +147,7 @@ class RelationValues:
 
 
 def union_of(parts: Sequence[Edges]) -> Edges:
-    """Return all pairs of `parts`, each once."""
+    """Returns all pairs of `parts`, each once."""
     if len(parts) == 1:
         return parts[0]
     return distinct_pairs(
@@ -175,7 +175,7 @@ def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """Return True if the comparison of `left` holds with at least one of `others` (for !=: with all).
+    """Returns True if the comparison of `left` holds with at least one of `others` (for !=: with all).
 
     None if no two values can be compared. Numbers and dates have an order, dates at the precision that both share;
     texts and truth values are only equal or different.

@@ -44,7 +44,7 @@ class TableFile:
     """Reads `stream` once, from the beginning. The caller that opened the stream closes it."""
 
     def __init__(self, stream: IO[bytes], file: str, encoding: str = "utf-8", newline: Literal["", "\n"] = "") -> None:
-        """Prepare reading. `newline`: what ends a line; empty for any of the usual line ends."""
+        """Prepares reading. `newline`: what ends a line; empty for any of the usual line ends."""
         self._file = file
         self._lines = _text_lines(stream, file, encoding, newline)
         self._head: list[str] = []
@@ -53,7 +53,7 @@ class TableFile:
         return [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
 
     def header_delimiter(self) -> str:
-        """Return the most frequent delimiter of the header line.
+        """Returns the most frequent delimiter of the header line.
 
         The header is the first line with at least half as many delimiters as any of the first lines has; a title above
         it has fewer.
@@ -65,7 +65,7 @@ class TableFile:
         return max(DELIMITERS, key=lambda delimiter: (line.count(delimiter), -DELIMITERS.index(delimiter)))
 
     def triples_delimiter(self, prefer_comma: bool) -> str | None:
-        """Return the tab, bar or comma that splits each of the first lines into at least three cells.
+        """Returns the tab, bar or comma that splits each of the first lines into at least three cells.
 
         If none does, returns the one that splits the first line so, so that an error names the line that differs; None
         if there is none. Raises LoadError for an empty file.
@@ -81,19 +81,19 @@ class TableFile:
         return None
 
     def is_header_alone(self) -> bool:
-        """Return True if the file is a single line of several cells, but not of three, as a triple would be."""
+        """Returns True if the file is a single line of several cells, but not of three, as a triple would be."""
         filled = [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
         cells = filled[0].count(self.header_delimiter()) + 1 if filled else 0
         return len(filled) == 1 and cells > 1 and cells != 3
 
     def plain_rows(self, delimiter: str) -> Rows:
-        """Yield every line as cells; quotes have no special meaning."""
+        """Yields every line as cells; quotes have no special meaning."""
         for number, line in enumerate(chain(self._head, self._lines), start=1):
             filled = line.rstrip("\r\n")
             yield number, [cell.strip() for cell in filled.split(delimiter)] if filled.strip() else []
 
     def quoted_rows(self, delimiter: str) -> Rows:
-        """Yield every row as cells; quoted cells may hold the delimiter and line breaks. Raises LoadError."""
+        """Yields every row as cells; quoted cells may hold the delimiter and line breaks. Raises LoadError."""
         reader = csv.reader(chain(self._head, self._lines), delimiter=delimiter, strict=True)
         try:
             for cells in reader:
@@ -133,7 +133,7 @@ A title begins in the table's first column. It may fill more if an empty line an
 
 
 def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, Rows]:
-    """Return the header's line number, its cells, and the rows below it.
+    """Returns the header's line number, its cells, and the rows below it.
 
     `header_row`: the line of the header; 0 if there is none, and columns are then called `column 1` and so on. By
     default it is the first line; if that is a title, the first line below it that names every column.
@@ -166,7 +166,7 @@ def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, 
 
 
 def filled_span(header: Sequence[str]) -> slice:
-    """Return the columns from the first to the last that has a name."""
+    """Returns the columns from the first to the last that has a name."""
     named = [at for at, cell in enumerate(header) if cell]
     return slice(named[0], named[-1] + 1) if named else slice(0, len(header))
 
@@ -178,7 +178,7 @@ def _after(broken: list[LoadError], rows: Rows) -> Rows:
 
 
 def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
-    """Return the index of the header in `head`; if none is found below a title, that of the first filled line."""
+    """Returns the index of the header in `head`; if none is found below a title, that of the first filled line."""
     filled = [(at, [place for place, cell in enumerate(cells) if cell]) for at, (_, cells) in enumerate(head)]
     lines = [(at, places) for at, places in filled if places]
     if not lines:
@@ -196,7 +196,7 @@ def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
 
 
 def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
-    """Return the column names of a header of several lines, and how many lines it has below the first.
+    """Returns the column names of a header of several lines, and how many lines it has below the first.
 
     A cell of an upper line also applies to the empty cells to its right: `Votes`, empty over `2021` and `2025`, gives
     `Votes 2021` and `Votes 2025`. Returns None unless the lines together name each column; in the lines below the

@@ -47,12 +47,12 @@ _OF_OTHERS: Final = ("Group/", "Device/", "Location/", "Medication/", "Substance
 
 
 def is_resource(record: Mapping[str, Any]) -> bool:
-    """Return True for an object that has FHIR's `resourceType`."""
+    """Returns True for an object that has FHIR's `resourceType`."""
     return isinstance(record.get("resourceType"), str)
 
 
 def plain_resource(resource: Record) -> Record:
-    """Return a FHIR resource as a plain record.
+    """Returns a FHIR resource as a plain record.
 
     Codes become texts, references ids, a person's name one text, and addresses columns. Elements for programs
     (metadata, the narrative, contained resources) are left out.
@@ -71,7 +71,7 @@ def plain_resource(resource: Record) -> Record:
 
 
 def _names_of(resource: Record) -> dict[str, str]:
-    """Return a person's full name, and the first given name with the family name; else the text of the type."""
+    """Returns a person's full name, and the first given name with the family name; else the text of the type."""
     name = resource.get("name")
     first = name[0] if isinstance(name, list) and name else None
     if isinstance(first, dict):
@@ -84,7 +84,7 @@ def _names_of(resource: Record) -> dict[str, str]:
 
 
 def _plain(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the columns, as (name, value), that one element becomes."""
+    """Yields the columns, as (name, value), that one element becomes."""
     first = value[0] if isinstance(value, list) and value else value
     if key == "name" and isinstance(first, dict):
         return
@@ -117,12 +117,12 @@ def _plain(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _without_type(key: str) -> str:
-    """Return the key of an element without the type at its end: `onsetDateTime` -> `onset`; other keys unchanged."""
+    """Returns the key of an element without the type at its end: `onsetDateTime` -> `onset`; other keys unchanged."""
     return next((each for each in _CHOICES if key.startswith(each) and key[len(each) : len(each) + 1].isupper()), key)
 
 
 def _simple(value: Any) -> Any:
-    """Return a value in which every code, reference and name is a text."""
+    """Returns a value in which every code, reference and name is a text."""
     if isinstance(value, list):
         return [_simple(each) for each in value]
     if not isinstance(value, dict):
@@ -140,7 +140,7 @@ def _simple(value: Any) -> Any:
 
 
 def _text_of(value: Any) -> str:
-    """Return the text of a CodeableConcept or a Coding; empty for anything else."""
+    """Returns the text of a CodeableConcept or a Coding; empty for anything else."""
     if not isinstance(value, dict):
         return ""
     if isinstance(value.get("coding"), list) or value.keys() == {"text"}:
@@ -153,7 +153,7 @@ def _text_of(value: Any) -> str:
 
 
 def _extensions(values: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each extension as a column named by the end of its URL: `.../us-core-race` becomes `race`."""
+    """Yields each extension as a column named by the end of its URL: `.../us-core-race` becomes `race`."""
     for each in values if isinstance(values, list) else ():
         if not isinstance(each, dict):
             continue
@@ -176,7 +176,7 @@ def _kind_of_identifier(identifier: Record) -> str:
 
 
 def _grouped(values: list[Any], column_of: Callable[[Record], str]) -> Iterator[tuple[str, Any]]:
-    """Yield (column, values). `column_of` must choose from a closed list, so that no word of the data is a column."""
+    """Yields (column, values). `column_of` must choose from a closed list, so that no word of the data is a column."""
     by_column: dict[str, list[str]] = {}
     for each in values:
         if isinstance(each, dict) and each.get("value"):

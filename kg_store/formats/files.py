@@ -28,7 +28,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 def require_unpacked_within(paths: Sequence[Path], most_bytes: int) -> None:
-    """Raise LoadError if the gzipped files among `paths` unpack to more than `most_bytes` in all.
+    """Raises LoadError if the gzipped files among `paths` unpack to more than `most_bytes` in all.
 
     The unpacked bytes are only counted, not kept: a few kilobytes can unpack to gigabytes.
     """
@@ -44,7 +44,7 @@ def require_unpacked_within(paths: Sequence[Path], most_bytes: int) -> None:
 
 @contextmanager
 def translate_io_errors(path: Path) -> Iterator[None]:
-    """Raise LoadError with our own text for errors in opening or unpacking the file."""
+    """Raises LoadError with our own text for errors in opening or unpacking the file."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -60,7 +60,7 @@ MAX_FOREIGN_SHARE: Final = 0.3
 
 
 def encoding_of(path: Path) -> Encoding:
-    """Return the encoding in which the whole file can be read.
+    """Returns the encoding in which the whole file can be read.
 
     If none is certain, returns `utf-8`, so that reading reports the line where it fails. Raises LoadError if the file
     cannot be opened.
@@ -114,7 +114,7 @@ class BoundedRuns(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return as many bytes as are asked for, or fewer at the end; a parser may inspect the beginning in one
+        """Returns as many bytes as are asked for, or fewer at the end; a parser may inspect the beginning in one
         read.
         """
         pieces: list[bytes] = []
@@ -141,7 +141,7 @@ class BoundedRuns(io.RawIOBase):
 
 
 def bounded_lines(text: io.TextIOWrapper, file: str) -> Iterator[str]:
-    """Yield the lines of `text`. Raises LoadError at a line of more than MAX_LINE_CHARS, before all of it is read."""
+    """Yields the lines of `text`. Raises LoadError at a line of more than MAX_LINE_CHARS, before all of it is read."""
     number = 0
     while line := text.readline(MAX_LINE_CHARS + 1):
         number += 1
@@ -159,7 +159,7 @@ _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
 
 
 def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
-    """Return JSON-LD written anew from the parsed tree, so that the parser reads what was checked.
+    """Returns JSON-LD written anew from the parsed tree, so that the parser reads what was checked.
 
     Counts in `skipped` the keys without a meaning in any context, which a parser leaves out. Raises LoadError for
     invalid JSON and for remote contexts.
@@ -197,7 +197,7 @@ def _context_parts(node: dict[str, Any]) -> list[Any]:
 
 
 def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any]]) -> int:
-    """Return the number of distinct keys that no context defines; 0 if there is a @vocab. Keywords and IRIs do not
+    """Returns the number of distinct keys that no context defines; 0 if there is a @vocab. Keywords and IRIs do not
     count.
 
     Objects whose keys all look like language tags are skipped, as the values of a term with `@container: @language`.
@@ -212,7 +212,7 @@ def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any
 
 
 def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:
-    """Return the stream after checking its prolog. Raises LoadError for an entity that is long or made of others."""
+    """Returns the stream after checking its prolog. Raises LoadError for an entity that is long or made of others."""
     prolog = stream.read(_MAX_PROLOG_BYTES)
     values = _ENTITY_VALUE.findall(prolog)
     if b"\x00" in prolog or any(b"&" in value for value in values) or b"<!ENTITY %" in prolog:

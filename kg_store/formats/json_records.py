@@ -73,7 +73,7 @@ class _Uses:
 
 
 def places_of_maps(records: Iterable[tuple[str, Mapping[str, Any]]]) -> frozenset[tuple[str, str]]:
-    """Return the places of objects whose keys are data, as (title of the table, column)."""
+    """Returns the places of objects whose keys are data, as (title of the table, column)."""
     uses: dict[tuple[str, str], _Uses] = {}
     for title, record in records:
         for key, value in record.items():
@@ -105,7 +105,7 @@ Places = frozenset[tuple[str, str]]
 
 
 def tables_of_json(path: Path) -> list[TableOfFile]:
-    """Return every table of the file, with the columns of all its records. Raises LoadError if there are none."""
+    """Returns every table of the file, with the columns of all its records. Raises LoadError if there are none."""
     columns: dict[str, dict[str, None]] = {}
     maps = places_of_maps((title, as_people_say_it(record)) for title, _, record in records_of(path))
     for title, _, record in _all_records(path, maps):
@@ -149,7 +149,7 @@ class _JsonBytes(BoundedRuns):
 
 
 def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
-    """Yield every object of the file's lists as (key of its list, line or position, object)."""
+    """Yields every object of the file's lists as (key of its list, line or position, object)."""
     name = path.name.removesuffix(".gz").lower()
     with open_bytes(path) as stream, _json_errors(path.name):
         bounded = _JsonBytes(stream, path.name)
@@ -162,7 +162,7 @@ def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
 
 
 def _is_record(path: Path) -> bool:
-    """Return True if the file is a single object that holds something else than lists."""
+    """Returns True if the file is a single object that holds something else than lists."""
     import ijson
 
     depth = 0
@@ -177,7 +177,7 @@ def _is_record(path: Path) -> bool:
 
 
 def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """Yield the one object of a file, without its `@context`; for a FHIR bundle, each resource with its type."""
+    """Yields the one object of a file, without its `@context`; for a FHIR bundle, each resource with its type."""
     text = stream.read(MAX_ONE_RECORD_BYTES + 1)
     if len(text) > MAX_ONE_RECORD_BYTES:
         raise LoadError(f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}", file)
@@ -196,7 +196,7 @@ def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Reco
 
 
 def _has_lines(path: Path) -> bool:
-    """Return True if each of the first two lines is an object: some programs write JSON Lines into `.json` files."""
+    """Returns True if each of the first two lines is an object: some programs write JSON Lines into `.json` files."""
     with open_bytes(path) as stream:
         for _ in range(2):
             line = stream.readline(MAX_LITERAL_BYTES)
@@ -220,7 +220,7 @@ def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
 
 
 def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """Yield the objects of a list, or of every list that the top-level object holds."""
+    """Yields the objects of a list, or of every list that the top-level object holds."""
     import ijson
 
     depth, key, number = 0, "", 0
@@ -255,13 +255,13 @@ def _object(value: object, file: str, number: int) -> Record:
 
 
 def _all_records(path: Path, maps: Places) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """Yield the records of every table as (title, line, cells by column)."""
+    """Yields the records of every table as (title, line, cells by column)."""
     for title, line, record in records_of(path):
         yield from _flat(title, line, as_people_say_it(record), _Place(path.name, line, title, maps), None)
 
 
 def as_people_say_it(record: Record) -> Record:
-    """Return `record` without parts that only programs read.
+    """Returns `record` without parts that only programs read.
 
     A FHIR resource becomes a plain record; Salesforce's reference `@Ref7` becomes `Ref7`, the id of the record.
     """
@@ -342,7 +342,7 @@ def _plain(value: object) -> str:
 
 @contextmanager
 def _json_errors(file: str) -> Iterator[None]:
-    """Raise LoadError for any error of the parser, because the parser's own texts may quote the file."""
+    """Raises LoadError for any error of the parser, because the parser's own texts may quote the file."""
     import ijson
 
     try:

@@ -46,7 +46,7 @@ class Relationship:
 
 
 def header_of_text(path: Path) -> tuple[str, list[str]]:
-    """Return the delimiter and the cells of the first line, including empty ones."""
+    """Returns the delimiter and the cells of the first line, including empty ones."""
     with open_bytes(path) as stream:
         opened = TableFile(stream, path.name)
         delimiter = opened.header_delimiter()
@@ -76,7 +76,7 @@ class _Field:
 
 
 def is_node_header(header: Sequence[str]) -> bool:
-    """Return True if a header is one of nodes, of relationships, or of both."""
+    """Returns True if a header is one of nodes, of relationships, or of both."""
     if {"_id", "_labels"} <= set(header) or {"_start", "_end", "_type"} <= set(header):
         return True
     wanted = {found.field for cell in header if (found := _field(cell)) is not None}
@@ -84,7 +84,7 @@ def is_node_header(header: Sequence[str]) -> bool:
 
 
 def read_neo4j_csv(path: Path) -> Iterator[Node | Relationship]:
-    """Yield every line as a node or a relationship. Raises LoadError."""
+    """Yields every line as a node or a relationship. Raises LoadError."""
     delimiter, header = header_of_text(path)
     fields = [_field(cell) for cell in header]
     if None in fields:
@@ -165,13 +165,13 @@ _LISTS = {"nodes": "node", "rels": "relationship", "relationships": "relationshi
 
 
 def is_apoc_json(path: Path) -> bool:
-    """Return True if the first record is a node or a relationship as APOC writes them. Raises LoadError."""
+    """Returns True if the first record is a node or a relationship as APOC writes them. Raises LoadError."""
     first = next(itertools.islice(records_of(path), 1), None)
     return first is not None and _type(first[0], first[2]) is not None
 
 
 def read_apoc_json(path: Path) -> Iterator[Node | Relationship]:
-    """Yield every record as a node or a relationship. Raises LoadError."""
+    """Yields every record as a node or a relationship. Raises LoadError."""
     for title, line, record in records_of(path):
         kind = _type(title, record)
         if kind is None:

@@ -34,7 +34,7 @@ _KINDS: Final = {"VCARD": "contact", "VEVENT": "event", "VTODO": "task", "VJOURN
 
 
 def read_cards(path: Path, left: Counter[str]) -> Iterator[Node]:
-    """Yield the entries of a vCard or iCalendar file as nodes; counts in `left` what is not read.
+    """Yields the entries of a vCard or iCalendar file as nodes; counts in `left` what is not read.
 
     Raises LoadError, which never quotes the file.
     """
@@ -83,7 +83,7 @@ logging.getLogger("ged4py").setLevel(logging.CRITICAL + 1)
 
 
 def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
-    """Yield the persons and family relations of a GEDCOM file; counts in `left` what is not read.
+    """Yields the persons and family relations of a GEDCOM file; counts in `left` what is not read.
 
     Raises LoadError, which never quotes the file.
     """
@@ -129,7 +129,7 @@ def _ties(family: Any) -> Iterator[Relationship]:
 
 
 def _day(told: Any) -> str:
-    """Return a day as YYYY-MM-DD or a year; any other date as the file writes it; empty for None."""
+    """Returns a day as YYYY-MM-DD or a year; any other date as the file writes it; empty for None."""
     date = told.date if told is not None and getattr(told.kind, "name", "") == "SIMPLE" else None
     if date is None:
         return "" if told is None else str(told)
@@ -144,7 +144,7 @@ _PLAIN_EDGE: Final = "linked to"
 
 
 def read_graphml(path: Path) -> Iterator[Node | Relationship]:
-    """Yield the nodes and edges of a GraphML file. Raises LoadError, which never quotes the file."""
+    """Yields the nodes and edges of a GraphML file. Raises LoadError, which never quotes the file."""
     import networkx
 
     try:
@@ -180,7 +180,7 @@ _JSON: Final = (".json", ".jsonl", ".ndjson")
 
 
 def is_property_graph(path: Path) -> bool:
-    """Return True if the file holds a graph, by its name's ending or by the first line or record of an export.
+    """Returns True if the file holds a graph, by its name's ending or by the first line or record of an export.
 
     Returns False for a broken file.
     """
@@ -196,7 +196,7 @@ def is_property_graph(path: Path) -> bool:
 
 
 def read_property_graph(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
-    """Yield every node and relationship of a file; counts in `left`, by reason, what is left out.
+    """Yields every node and relationship of a file; counts in `left`, by reason, what is left out.
 
     Raises LoadError with the line number, which never quotes the line.
     """

@@ -16,7 +16,7 @@ from typing import Final
 
 
 def text_of(value: object) -> str:
-    """Return a cell's value as text.
+    """Returns a cell's value as text.
 
     Days without a time become ISO dates, whole numbers lose their point, time spans are in seconds.
     """

@@ -43,7 +43,7 @@ _OVERLAP_BYTES = 100
 
 
 def sheets_of_workbook(path: Path) -> list[TableOfFile]:
-    """Return the sheets with at least two filled lines.
+    """Returns the sheets with at least two filled lines.
 
     Raises LoadError if the file is not a workbook or too large, or if all sheets are empty.
     """
@@ -67,7 +67,7 @@ def _require_few(sheets: Sequence[object], path: Path) -> None:
 
 
 def check_size(path: Path) -> bool:
-    """Return True if the workbook has macros.
+    """Returns True if the workbook has macros.
 
     Raises LoadError if its directory says that it unpacks to too much; nothing is unpacked for that.
     """
@@ -94,7 +94,7 @@ def _opened(path: Path, stored_values: bool) -> Workbook:
 
 @contextmanager
 def _workbook_errors(path: Path) -> Iterator[None]:
-    """Raise LoadError for any error of the parsers, because their texts may quote cells."""
+    """Raises LoadError for any error of the parsers, because their texts may quote cells."""
     try:
         yield
     except LoadError:
@@ -120,7 +120,7 @@ def _rows(path: Path, title: str) -> Callable[[object], Rows]:
 
 
 def _within_bounds(cells: list[str], path: Path, title: str, line: int) -> list[str]:
-    """Return the cells up to the last filled one. Raises LoadError if a cell is too long or there are too many."""
+    """Returns the cells up to the last filled one. Raises LoadError if a cell is too long or there are too many."""
     if any(len(cell) > MAX_LITERAL_BYTES for cell in cells):
         raise LoadError(TOO_LONG_LITERAL, path.name)
     last = max(place for place, cell in enumerate(cells, start=1) if cell)
@@ -130,7 +130,7 @@ def _within_bounds(cells: list[str], path: Path, title: str, line: int) -> list[
 
 
 def _notes(path: Path, title: str) -> tuple[tuple[int, str], ...]:
-    """Return notes on formulas, errors and merged cells: the number of each, and where the first is."""
+    """Returns notes on formulas, errors and merged cells: the number of each, and where the first is."""
     formulas: list[str] = []
     errors: list[str] = []
     with closing(_opened(path, stored_values=False)) as workbook:
@@ -172,7 +172,7 @@ _READER: Final = ("-m", "kg_store.formats.workbook_process")
 
 
 def sheets_of_other_workbook(path: Path) -> list[TableOfFile]:
-    """Return the sheets of a workbook in another format than .xlsx with at least two filled lines.
+    """Returns the sheets of a workbook in another format than .xlsx with at least two filled lines.
 
     Raises LoadError if the file is not a workbook or too large, or if all sheets are empty.
     """
@@ -203,7 +203,7 @@ def _rows_of_other(path: Path, title: str) -> Callable[[object], Rows]:
 
 
 def _printed(path: Path) -> Iterator[list[Any]]:
-    """Yield the lines that `workbook_process` prints. Raises LoadError if it ends with an error."""
+    """Yields the lines that `workbook_process` prints. Raises LoadError if it ends with an error."""
     command = [sys.executable, *_READER, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:  # noqa: S603  # nosec B603
         assert running.stdout is not None

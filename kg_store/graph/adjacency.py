@@ -26,7 +26,7 @@ _MAX_TARGETS = 0xFFFF_FFFF
 
 
 def ranges(starts: Longs, lengths: Longs) -> Longs:
-    """Return all whole numbers of [start, start + length) for each pair, one range after the other."""
+    """Returns all whole numbers of [start, start + length) for each pair, one range after the other."""
     stops = lengths.cumsum()
     total = int(stops[-1]) if len(stops) else 0
     positions: Longs = np.arange(total, dtype=np.int64) + (starts - stops + lengths).repeat(lengths)
@@ -34,7 +34,7 @@ def ranges(starts: Longs, lengths: Longs) -> Longs:
 
 
 def differs(*columns: npt.NDArray[Any]) -> Flags:
-    """Return True for the first row and for each row that differs from the one before it in one of `columns`."""
+    """Returns True for the first row and for each row that differs from the one before it in one of `columns`."""
     fresh = np.zeros(len(columns[0]), dtype=np.bool_)
     fresh[:1] = True
     for column in columns:
@@ -43,7 +43,7 @@ def differs(*columns: npt.NDArray[Any]) -> Flags:
 
 
 def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
-    """Return every pair (`heads[i]`, `tails[i]`) once, sorted by head, then tail."""
+    """Returns every pair (`heads[i]`, `tails[i]`) once, sorted by head, then tail."""
     order = np.lexsort((tails, heads))
     heads, tails = heads[order], tails[order]
     fresh = differs(heads, tails)
@@ -51,18 +51,18 @@ def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
 
 
 def lengths_between(starts: npt.NDArray[Any]) -> Longs:
-    """Return the length of each stretch between consecutive `starts`."""
+    """Returns the length of each stretch between consecutive `starts`."""
     wide = starts.astype(np.int64)
     return wide[1:] - wide[:-1]
 
 
 def running_total(values: npt.NDArray[Any]) -> Longs:
-    """Return 0, followed by the sum of all values up to and including each one."""
+    """Returns 0, followed by the sum of all values up to and including each one."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
 
 
 def weights_of(count: int) -> Sums:
-    """Return two random odd numbers for each of `count` members, shape (2, count).
+    """Returns two random odd numbers for each of `count` members, shape (2, count).
 
     Two sets are taken as equal if the sums of their members' numbers (modulo 2^64) are equal in both rows.
     """
@@ -72,7 +72,7 @@ def weights_of(count: int) -> Sums:
 
 
 def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
-    """Return the sum of each stretch between consecutive `starts`, for each row of `weights`."""
+    """Returns the sum of each stretch between consecutive `starts`, for each row of `weights`."""
     nothing = np.zeros((len(weights), 1), np.uint64)
     running = np.concatenate([nothing, np.cumsum(weights, axis=1, dtype=np.uint64)], axis=1)
     sums: Sums = running[:, starts[1:]] - running[:, starts[:-1]]
@@ -80,7 +80,7 @@ def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
 
 
 def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
-    """Return a number for each row, equal for equal sets, and the position of one example of each set.
+    """Returns a number for each row, equal for equal sets, and the position of one example of each set.
 
     With `first`, rows must also be equal in `first`, and numbers ascend in its order.
     """
@@ -132,7 +132,7 @@ class Adjacency:
     members: Numbers
 
     def hops_of_targets(self) -> Numbers:
-        """Return the hop that leads to each of `targets`."""
+        """Returns the hop that leads to each of `targets`."""
         starts = self.hop_starts[self.signatures].astype(np.int64)
         hops = self.hops[ranges(starts, lengths_between(self.group_starts))]
         return np.repeat(hops, lengths_between(self.target_starts))
@@ -143,14 +143,14 @@ class Adjacency:
 
     @staticmethod
     def map_from(folder: Path) -> Adjacency:
-        """Return the arrays as memory maps: a page is read from disk when a question needs it."""
+        """Returns the arrays as memory maps: a page is read from disk when a question needs it."""
         maps = (np.load(folder / f"{part.name}.npy", mmap_mode="r", allow_pickle=False) for part in fields(Adjacency))
         # Views as plain arrays, because slices of a memmap object are several times slower.
         return Adjacency(*(np.asarray(array) for array in maps))
 
 
 def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacency, tuple[Signature, ...]]:
-    """Return the arrays and the signatures: every combination of kind, classes and hops that some node has."""
+    """Returns the arrays and the signatures: every combination of kind, classes and hops that some node has."""
     group_nodes, group_hops, target_starts, targets = _groups(nodes, facts, relations)
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
     kinds = nodes.kinds.astype(np.int64) * max(1, len(nodes.classes)) + nodes.class_sets
@@ -184,7 +184,7 @@ def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacen
 
 
 def _groups(nodes: Nodes, facts: Facts, relations: int) -> tuple[Longs, Numbers, Numbers, Numbers]:
-    """Return the node of each group, the hop of each group, the start of each group's targets, and all targets."""
+    """Returns the node of each group, the hop of each group, the start of each group's targets, and all targets."""
     hops = max(1, relations * 2)
     heads, tails, relation = (each.astype(np.int64) for each in (facts.heads, facts.tails, facts.relations))
     keys = np.concatenate([heads * hops + 2 * relation, tails * hops + 2 * relation + 1])

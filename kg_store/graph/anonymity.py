@@ -71,7 +71,7 @@ class PathSets:
         self._rows.append(tuple(part[fresh].astype(np.int32) for part in rows))
 
     def found(self, most_rows: int) -> tuple[Longs, Mapping[int, int]]:
-        """Return for each node a number that is equal for nodes with the same set of paths, and a tally of the paths.
+        """Returns for each node a number that is equal for nodes with the same set of paths, and a tally of the paths.
 
         The tally maps n to the number of (concept, path) pairs that exactly n entities have. About `most_rows` paths
         are held in memory at once.
@@ -112,13 +112,13 @@ class PathSets:
         return _Groups(owners, kinds, steps[examples], sets[ranges(starts[examples], lengths)], running_total(lengths))
 
     def _pairs(self, groups: _Groups) -> tuple[Longs, Longs]:
-        """Return each (kind, concept) pair as one number, and how many entities of the concept have the kind."""
+        """Returns each (kind, concept) pair as one number, and how many entities of the concept have the kind."""
         concepts = self._concept_of[groups.owners]
         named = concepts >= 0
         return np.unique(groups.kinds[named] * self._concepts + concepts[named], return_counts=True)
 
     def _seconds(self, groups: _Groups, first: int, last: int) -> tuple[Longs, Longs]:
-        """Return the steps that can follow each of the kinds `first` to `last`, and where those of each kind start."""
+        """The steps that can follow each of the kinds `first` to `last`, and where those of each kind start."""
         reached = groups.reached[groups.starts[first] : groups.starts[last]]
         widths = lengths_between(groups.starts[first : last + 1])
         of_kind = np.repeat(np.repeat(np.arange(last - first), widths), self._lengths[reached])
@@ -131,7 +131,7 @@ class PathSets:
     def _paths_of(
         self, groups: _Groups, pairs: Longs, counts: Longs, seconds: Longs, starts: Longs, first: int
     ) -> tuple[Longs, Longs]:
-        """Return (step, concept, second step) as one number, which may repeat, and how many entities have each."""
+        """Returns (step, concept, second step) as one number, which may repeat, and how many entities have each."""
         kinds, concepts = pairs // self._concepts, pairs % self._concepts
         lengths = starts[kinds - first + 1] - starts[kinds - first]
         begins = (groups.kind_steps[kinds] * self._concepts + concepts) * self._count
@@ -146,7 +146,7 @@ class PathSets:
 
 
 def _added_up(keys: Longs, counts: Longs) -> tuple[Longs, Longs]:
-    """Return each key once, ascending, with the sum of its counts."""
+    """Returns each key once, ascending, with the sum of its counts."""
     order = np.argsort(keys)
     keys, counts = keys[order], counts[order]
     starts = np.flatnonzero(differs(keys))
@@ -154,13 +154,13 @@ def _added_up(keys: Longs, counts: Longs) -> tuple[Longs, Longs]:
 
 
 def _tally(values: Longs) -> dict[int, int]:
-    """Return how many times each value occurs."""
+    """Returns how many times each value occurs."""
     found, times = np.unique(values, return_counts=True)
     return dict(zip(found.tolist(), times.tolist(), strict=True))
 
 
 def _runs(lots: Longs) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each run of equal values."""
+    """Yields the begin and end of each run of equal values."""
     yield from pairwise([*np.flatnonzero(differs(lots)).tolist(), len(lots)])
 
 
@@ -186,7 +186,7 @@ class StepSets:
 
 
 def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
-    """Return the sets of steps and paths around each entity, with steps as in `traversal.walk`.
+    """Returns the sets of steps and paths around each entity, with steps as in `traversal.walk`.
 
     A step is a hop, or several through mediators that do not lead back to where they began. Memory grows with the
     number of steps and MAX_ROWS, not with the number of paths. Raises StoreError if more than MAX_STEPS pairs are
@@ -226,7 +226,7 @@ class _Steps:
         self._hops = adjacency.hops_of_targets()
 
     def of_all(self) -> tuple[Longs, Longs]:
-        """Return (owner, step number) for each node where a step may begin and each of its steps, once, in order."""
+        """Returns (owner, step number) for each node where a step may begin and each of its steps, once, in order."""
         found = [(_NOTHING, _NOTHING)]
         for owners, numbers, _ in self.rows():
             known, ids = np.unique(numbers, return_inverse=True)
@@ -237,7 +237,7 @@ class _Steps:
         return np.concatenate(all_owners), np.concatenate(all_numbers)
 
     def rows(self) -> Iterator[tuple[Longs, Longs, Longs]]:
-        """Yield owners, step numbers and ends, for so many nodes at a time as have about MAX_ROWS rows together.
+        """Yields owners, step numbers and ends, for so many nodes at a time as have about MAX_ROWS rows together.
 
         Raises StoreError if there are more than MAX_STEPS rows.
         """
@@ -250,7 +250,7 @@ class _Steps:
             yield self._leaving(np.flatnonzero(self._is_reached[first:last]) + first)
 
     def _costs(self) -> Longs:
-        """Return the number of rows of each node, including those of the mediators that its steps run through."""
+        """Returns the number of rows of each node, including those of the mediators that its steps run through."""
         of_depth = lengths_between(self._starts)
         costs = of_depth.copy()
         on = self._is_mediator[self._tails]
@@ -362,7 +362,7 @@ class Anonymity:
 
 
 def measure_anonymity(adjacency: Adjacency, schema: Schema, k: int = DEFAULT_K) -> Anonymity:
-    """Measure the anonymity sets of all entities.
+    """Measures the anonymity sets of all entities.
 
     An entity's anonymity set is all entities of its concept with the same set of steps (one hop) or of paths of two
     steps (two hops). Raises StoreError if there are too many steps (`find_step_sets`).
@@ -390,7 +390,7 @@ def measure_anonymity(adjacency: Adjacency, schema: Schema, k: int = DEFAULT_K) 
 
 
 def _set_sizes(concepts: Longs, sets: Longs) -> Longs:
-    """Return for each entity the number of entities with its concept and set, including itself."""
+    """Returns for each entity the number of entities with its concept and set, including itself."""
     keys = concepts * (int(sets.max(initial=0)) + 1) + sets
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     sizes: Longs = counts[place].astype(np.int64)
@@ -404,7 +404,7 @@ def _of_entities(profile: str, sizes: Longs, k: int) -> ProfileRisk:
 
 
 def _of_paths(profile: str, having: Mapping[int, int], k: int) -> ProfileRisk:
-    """Return the risk of a profile of paths; `having` maps n to the number of paths that exactly n entities have.
+    """Returns the risk of a profile of paths; `having` maps n to the number of paths that exactly n entities have.
 
     Such a path is in n prompts, each with a chance of 1/n.
     """
@@ -421,7 +421,7 @@ def _histogram(sizes: Longs, bounds: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _by_concept(found: StepSets, one_hop: Longs, two_hops: Longs, bounds: tuple[int, ...]) -> tuple[ConceptSets, ...]:
-    """Return the histograms of each concept, the largest concept first."""
+    """Returns the histograms of each concept, the largest concept first."""
     order = np.argsort(found.concepts, kind="stable")
     starts = np.searchsorted(found.concepts[order], np.arange(len(found.names) + 1)).tolist()
     rows = []

@@ -28,19 +28,19 @@ class BlindGraph(Protocol):
         ...
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Return every hop that leaves at least one of `mids`, sorted; unknown MIDs add nothing."""
+        """Returns every hop that leaves at least one of `mids`, sorted; unknown MIDs add nothing."""
         ...
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        """Return every (head, tail) pair that `hop` joins with heads in `mids`; complete, whatever the number."""
+        """Returns every (head, tail) pair that `hop` joins with heads in `mids`; complete, whatever the number."""
         ...
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Return the signature id of each MID, in order; -1 if this version does not hold the MID."""
+        """Returns the signature id of each MID, in order; -1 if this version does not hold the MID."""
         ...
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
-        """Return all nodes that have one of `signatures`."""
+        """Returns all nodes that have one of `signatures`."""
         ...
 
 
@@ -72,7 +72,7 @@ class CompactGraph:
         return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Return every hop that leaves at least one of `mids`, from the signatures of the nodes."""
+        """Returns every hop that leaves at least one of `mids`, from the signatures of the nodes."""
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops
@@ -85,7 +85,7 @@ class CompactGraph:
         return tuple(self._all_hops[code] for code in np.flatnonzero(seen).tolist())
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        """Return every (head, tail) pair that `hop` joins with heads in `mids`."""
+        """Returns every (head, tail) pair that `hop` joins with heads in `mids`."""
         code = hop.relation * 2 + hop.inverse
         if not 0 <= code < len(self._all_hops):
             return Edges(NO_MIDS, NO_MIDS)
@@ -105,7 +105,7 @@ class CompactGraph:
         return Edges(arrays.mids[nodes].repeat(ends - starts), tails)
 
     def _neighbours_of_one(self, mids: Mids, code: int) -> Edges:
-        """Return the same for a single MID with plain numbers, which is faster; most questions start from one node."""
+        """The same for a single MID with plain numbers, which is faster; most questions start from one node."""
         arrays = self._arrays
         node = self._node(int(mids[0]))
         if node is None:
@@ -121,7 +121,7 @@ class CompactGraph:
         return Edges(np.full(len(tails), mids[0], dtype=np.int64), tails)
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Return the signature id of each MID; -1 if this version does not hold it."""
+        """Returns the signature id of each MID; -1 if this version does not hold it."""
         if len(mids) == 1:
             node = self._node(int(mids[0]))
             return np.array([-1 if node is None else self._arrays.signatures[node]], dtype=np.int32)
@@ -132,7 +132,7 @@ class CompactGraph:
         return signatures if found.all() else np.where(found, signatures, np.int32(-1))
 
     def fact_counts(self, mids: Mids) -> npt.NDArray[np.int64]:
-        """Return the number of facts about each MID, in order; 0 if this version does not hold it."""
+        """Returns the number of facts about each MID, in order; 0 if this version does not hold it."""
         if not len(self._arrays.mids):
             return np.zeros(len(mids), dtype=np.int64)
         places, found = self._places(mids)
@@ -141,7 +141,7 @@ class CompactGraph:
         return np.where(found, starts[1] - starts[0], 0)
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
-        """Return all nodes that have one of `signatures`."""
+        """Returns all nodes that have one of `signatures`."""
         wanted = np.unique(np.asarray(signatures, dtype=np.int64))
         wanted = wanted[(wanted >= 0) & (wanted < len(self._schema.signatures))]
         starts, ends = self._arrays.member_starts[wanted], self._arrays.member_starts[wanted + 1]
@@ -149,20 +149,20 @@ class CompactGraph:
         return self._arrays.mids[np.sort(self._arrays.members[_between(starts, ends)])]
 
     def _node(self, mid: int) -> int | None:
-        """Return the position of a MID; None if this version does not hold it."""
+        """Returns the position of a MID; None if this version does not hold it."""
         known = self._arrays.mids
         place = int(known.searchsorted(mid))
         return place if place < len(known) and known[place] == mid else None
 
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        """Return the position of each MID, and a flag that it exists; a missing one may have the position after the
+        """Returns the position of each MID, and a flag that it exists; a missing one may have the position after the
         end.
         """
         places = self._arrays.mids.searchsorted(mids)
         return places, self._arrays.mids.take(places, mode="clip") == mids
 
     def _nodes(self, mids: Mids) -> _Positions:
-        """Return the positions of those `mids` that this version holds, sorted and distinct."""
+        """Returns the positions of those `mids` that this version holds, sorted and distinct."""
         if not len(self._arrays.mids):
             return np.empty(0, dtype=np.int64)
         places, found = self._places(mids)

@@ -50,7 +50,7 @@ class EntityDescription:
 
 
 def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
-    """Return the number of entities and mediators of the concept in `said` that fit the description.
+    """Returns the number of entities and mediators of the concept in `said` that fit the description.
 
     `said.concept` may be several concepts joined by commas; if no node has it, all entities are candidates. A path
     that the graph does not have leads nowhere. Raises nothing.
@@ -91,7 +91,7 @@ class _Known:
         self._bytes = 0
 
     def flags(self, concept: str, of: Path | Step | PathCardinality, work_out: Callable[[], Flags]) -> Flags:
-        """Return a flag for each member of the concept: the path or step leads somewhere, or to so many nodes."""
+        """Returns a flag for each member of the concept: the path or step leads somewhere, or to so many nodes."""
         found = self._flags.get((concept, of))
         if found is None:
             found = work_out()
@@ -103,7 +103,7 @@ class _Known:
 
 
 def _members_of(graph: BlindGraph, concept: str) -> Mids:
-    """Return all nodes of `concept` except values; a concept whose own word holds a comma is not split."""
+    """Returns all nodes of `concept` except values; a concept whose own word holds a comma is not split."""
     things = [each for each in graph.schema.signatures if each.kind is not NodeKind.VALUE]
     words = {each.id: {str(graph.schema.concepts[each.id]), *each.classes} for each in things}
     wanted = {concept} if any(concept in has for has in words.values()) else {*concept.split(", ")}
@@ -125,7 +125,7 @@ def _having(graph: BlindGraph, members: Mids, path: Path) -> Flags:
 
 
 def _leaving(graph: BlindGraph, members: Mids, step: Step) -> Flags:
-    """Return a flag for each member: `step` leaves it, even if it only leads back to itself."""
+    """Returns a flag for each member: `step` leaves it, even if it only leads back to itself."""
     here, walked = members, list[Edges]()
     for at, hop in enumerate(step):
         on = here[mediator_flags(graph.schema)[graph.signatures_of(here)]] if at else here
@@ -135,7 +135,7 @@ def _leaving(graph: BlindGraph, members: Mids, step: Step) -> Flags:
 
 
 def _whose_walk_ends(members: Mids, ends: Mids, walked: Sequence[Edges]) -> Flags:
-    """Return a flag for each of `members`: a walk that began there reached `ends`.
+    """Returns a flag for each of `members`: a walk that began there reached `ends`.
 
     `walked` holds the pairs of each step in order; they are followed backwards from `ends`.
     """
@@ -153,7 +153,7 @@ def _of_size(graph: BlindGraph, members: Mids, sized: PathCardinality) -> Flags:
 
 
 def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64] | None:
-    """Return the number of nodes that `path` reaches from each of `members`; None if they are more than MAX_PAIRS."""
+    """Returns the number of nodes that `path` reaches from each of `members`; None if they are more than MAX_PAIRS."""
     here = Edges(members, members)
     for step in path:
         last = walk(graph, as_mids(here.tails), (step,))
@@ -167,7 +167,7 @@ def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64]
 
 
 def _among(mids: Mids, some: Mids) -> Flags:
-    """Return a flag for each of `mids`: it is in `some`, which is sorted."""
+    """Returns a flag for each of `mids`: it is in `some`, which is sorted."""
     if not len(some):
         return np.zeros(len(mids), dtype=np.bool_)
     found: Flags = some.take(np.searchsorted(some, mids), mode="clip") == mids

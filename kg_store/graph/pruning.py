@@ -36,7 +36,7 @@ class Pruned:
         return len(self.adjacency.targets) // 2
 
     def counts(self) -> dict[NodeKind, int]:
-        """Return the number of nodes of each kind."""
+        """Returns the number of nodes of each kind."""
         totals = dict.fromkeys(KINDS, 0)
         for signature in self.schema.signatures:
             totals[signature.kind] += signature.size
@@ -44,7 +44,7 @@ class Pruned:
 
 
 def facts_of(adjacency: Adjacency) -> Facts:
-    """Return every fact of the arrays, in its forward direction."""
+    """Returns every fact of the arrays, in its forward direction."""
     hops = adjacency.hops_of_targets()
     forwards = hops % 2 == 0
     targets_of_nodes = lengths_between(adjacency.target_starts[adjacency.group_starts])
@@ -53,13 +53,13 @@ def facts_of(adjacency: Adjacency) -> Facts:
 
 
 def kinds_of_nodes(adjacency: Adjacency, schema: Schema) -> npt.NDArray[np.uint8]:
-    """Return the position of each node's kind in KINDS."""
+    """Returns the position of each node's kind in KINDS."""
     codes = np.array([KINDS.index(each.kind) for each in schema.signatures] or [0], dtype=np.uint8)
     return codes[adjacency.signatures]
 
 
 def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts: Facts) -> Pruned:
-    """Return the graph without the nodes `gone`, and with those facts of `kept` that join two remaining nodes."""
+    """Returns the graph without the nodes `gone`, and with those facts of `kept` that join two remaining nodes."""
     kept = kept & ~gone[facts.heads] & ~gone[facts.tails]
     place = np.cumsum(~gone) - 1
     used, relations = np.unique(facts.relations[kept], return_inverse=True)
@@ -114,7 +114,7 @@ class RemovalSet:
 
 
 def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
-    """Return everything that is removed with `chosen`.
+    """Returns everything that is removed with `chosen`.
 
     A mediator is removed if it joins fewer than two other nodes afterwards; a value, or a thing without any other
     fact, is removed with the last thing that it belonged to. `unseen`: the facts that the policy hides, so that a
@@ -140,7 +140,7 @@ def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chos
 
 
 def _mediators(facts: Facts, kinds: npt.NDArray[np.uint8], gone: Flags) -> Flags:
-    """Return flags for the mediators that join fewer than two nodes after the removal.
+    """Returns flags for the mediators that join fewer than two nodes after the removal.
 
     The search is repeated, because the removal of one mediator may make others join too little.
     """
@@ -164,7 +164,7 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 
 
 def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_concepts: NameConcepts) -> CompactGraph:
-    """Return the graph that `role` may see.
+    """Returns the graph that `role` may see.
 
     Nodes without any fact left are removed; concepts are named again from the relations that are shown. The result is
     kept in memory: 14 bytes a fact and a few for each node, for each role in use.
@@ -187,14 +187,14 @@ def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_conc
 
 
 def refuse_unknown_words(policy: Policy, schema: Schema) -> None:
-    """Raise PolicyError if a role lists a relation or concept that the graph lacks; it would have no effect."""
+    """Raises PolicyError if a role lists a relation or concept that the graph lacks; it would have no effect."""
     wrong = list(_unknown(policy, schema))
     if wrong:
         raise PolicyError("policy: " + "; ".join(wrong))
 
 
 def unknown_words(policy: Policy, schema: Schema) -> int:
-    """Return the number of words in roles that name no relation or concept of this graph."""
+    """Returns the number of words in roles that name no relation or concept of this graph."""
     return len(list(_unknown(policy, schema)))
 
 
@@ -218,7 +218,7 @@ _FIELDS = {
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
-    """Return True if the role may see nodes of `signature`; values and most mediators depend on their facts only."""
+    """Returns True if the role may see nodes of `signature`; values and most mediators depend on their facts only."""
     words = {*signature.classes}
     if signature.kind is NodeKind.ENTITY:
         words.add(str(schema.concepts[signature.id]))

@@ -34,21 +34,21 @@ from kg_store.text.normalise import normalise
 
 
 def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
-    """Return `schema` with one concept for each signature. Raises LoadError if the numbers differ."""
+    """Returns `schema` with one concept for each signature. Raises LoadError if the numbers differ."""
     if len(concepts) != len(schema.signatures):
         raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
     return replace(schema, concepts=tuple(Concept(clean(concept) or "thing") for concept in concepts))
 
 
 def placeholder(signature: Signature) -> Concept:
-    """Return the concept of a signature before it is named: its most specific class, else `value` or `thing`."""
+    """Returns the concept of a signature before it is named: its most specific class, else `value` or `thing`."""
     if signature.classes:
         return Concept(signature.classes[0])
     return Concept("value" if signature.kind is NodeKind.VALUE else "thing")
 
 
 def phrases_of(schema: Schema) -> Iterable[str]:
-    """Yield all words of the schema. Prompts hold them, so names that equal them are public words."""
+    """Yields all words of the schema. Prompts hold them, so names that equal them are public words."""
     for relation in schema.relations:
         yield from (relation.label, relation.inverse_label, relation.description, *relation.words)
     yield from set(schema.concepts)
@@ -58,7 +58,7 @@ def phrases_of(schema: Schema) -> Iterable[str]:
 
 
 def schema_bytes(schema: Schema) -> bytes:
-    """Return the schema as compressed JSON; a hop is written as `2 * relation + inverse`."""
+    """Returns the schema as compressed JSON; a hop is written as `2 * relation + inverse`."""
     relations = [
         [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view]
         + ([] if each.mask is None else [each.mask, each.description])
@@ -80,7 +80,7 @@ def schema_bytes(schema: Schema) -> bytes:
 
 
 def read_schema(data: bytes) -> Schema:
-    """Return the schema that `schema_bytes` wrote; fields that older data lack are empty."""
+    """Returns the schema that `schema_bytes` wrote; fields that older data lack are empty."""
     content = json.loads(zlib.decompress(data))
     masked = content.get("masked_classes", {})
     words, hints = content.get("words", {}), content.get("hints", {})
@@ -108,7 +108,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
-    """Return the opaque word for `told`, for example `Rk3ma2`; it is derived from `key` and not in `taken`.
+    """Returns the opaque word for `told`, for example `Rk3ma2`; it is derived from `key` and not in `taken`.
 
     Nobody without the key can tell it from a random word.
     """
@@ -117,7 +117,7 @@ def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
 
 
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the real names of a masked or hidden relation or class, the best first.
+    """Returns the real names of a masked or hidden relation or class, the best first.
 
     These are `labels` and the local name, each also without its type (`people.person.spouse`) and without `has` or
     `is`, and those single words of them that no dictionary has.
@@ -133,12 +133,12 @@ def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str,
 
 @cached_by_version
 def masks_of(schema: Schema) -> Mapping[int, str]:
-    """Return the opaque word of each masked relation, by the MID under which its real words are stored."""
+    """Returns the opaque word of each masked relation, by the MID under which its real words are stored."""
     return {each.mask: each.label for each in schema.relations if each.mask is not None}
 
 
 def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
-    """Return `schema` with the real names of masked relations and classes, for the question reader.
+    """Returns `schema` with the real names of masked relations and classes, for the question reader.
 
     The question reader sends nothing out. `called`: the names, by the MIDs under which the vault stores them. Labels
     and concepts, and so expressions and answers, keep the opaque words. Returns `schema` itself if nothing is masked.
@@ -153,12 +153,12 @@ def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
 
 
 def unsaid_of(schema: Schema) -> list[int]:
-    """Return the MIDs under which the vault stores the words of masked relations and classes."""
+    """Returns the MIDs under which the vault stores the words of masked relations and classes."""
     return [*masks_of(schema), *{mid for each in schema.signatures for mid in each.masked}]
 
 
 def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (concept, class's words) if all entities of the concept are of a masked class that no other concept
+    """Yields (concept, class's words) if all entities of the concept are of a masked class that no other concept
     has.
     """
     of_concept: dict[str, frozenset[Mid]] = {}
@@ -179,17 +179,17 @@ def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str,
 
 @cached_by_version
 def own_words_of(schema: Schema) -> Mapping[str, str]:
-    """Return the real names of masked relations by their opaque words; empty without `read_in_house`."""
+    """Returns the real names of masked relations by their opaque words; empty without `read_in_house`."""
     return {each.label: each.own for each in schema.relations if each.own}
 
 
 def holds_any(text: str, unsaid: Iterable[Sequence[str]]) -> bool:
-    """Return True if `text` holds a phrase of `unsaid`, the real words of masked or hidden relations and classes."""
+    """Returns True if `text` holds a phrase of `unsaid`, the real words of masked or hidden relations and classes."""
     return _holds(text, (f" {normalise(word).text} " for words in unsaid for word in words))
 
 
 def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: PublicWords) -> None:
-    """Raise LoadError if a description or a further word in the policy holds real words of a masked relation.
+    """Raises LoadError if a description or a further word in the policy holds real words of a masked relation.
 
     Everybody can read a description, and further words may be sent out in questions. `unsaid` holds the real words of
     masked and hidden relations and classes.

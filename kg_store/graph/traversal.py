@@ -104,7 +104,7 @@ def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
 
 
 def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
-    """Return the steps of one hop that leave `mids`; cached by the signatures of `mids`, which many sets share."""
+    """Returns the steps of one hop that leave `mids`; cached by the signatures of `mids`, which many sets share."""
     found = graph.signatures_of(mids)
     signatures = frozenset((np.unique(found) if len(found) > _MANY_SIGNATURES else found).tolist()) - {-1}
     steps = hops.steps_of.get(signatures)
@@ -118,7 +118,7 @@ def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...
 
 
 def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs]:
-    """Return the distinct pairs of a walker and the code of a hop that leaves one of its nodes."""
+    """Returns the distinct pairs of a walker and the code of a hop that leaves one of its nodes."""
     signatures = graph.signatures_of(here.mids).astype(np.int64)
     held = signatures >= 0
     kinds = len(hops.is_mediator)
@@ -131,7 +131,7 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs
 
 
 def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: Longs, codes: Longs) -> _Pairs:
-    """Return the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`.
+    """Returns the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`.
 
     In the result, they belong to walker number i.
     """
@@ -194,7 +194,7 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
-    """Return a flag for each hop code: True if the hop leads to nodes whose own hops are in `groups`."""
+    """Returns a flag for each hop code: True if the hop leads to nodes whose own hops are in `groups`."""
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags
@@ -205,12 +205,12 @@ _MANY = 50  # Up to this number of nodes, counting their signatures one by one i
 
 
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
-    """Return every step that leaves at least one of `mids`."""
+    """Returns every step that leaves at least one of `mids`."""
     return steps_from_each(graph, [mids])[0]
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
-    """Return the (node before the last step, end) pairs of all walks along `path` from `mids`, without a limit."""
+    """Returns the (node before the last step, end) pairs of all walks along `path` from `mids`, without a limit."""
     edges = Edges(mids, mids)
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
@@ -218,7 +218,7 @@ def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
 
 
 def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
-    """Return the pairs that `step` joins, one for each mediator before its last hop.
+    """Returns the pairs that `step` joins, one for each mediator before its last hop.
 
     Two prescriptions of the same dose are two pairs, so that an average counts both.
     """
@@ -226,25 +226,25 @@ def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
 
 
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
-    """Return the nodes at the end of `path`, each once."""
+    """Returns the nodes at the end of `path`, each once."""
     return as_mids(walk(graph, mids, path).tails)
 
 
 def named_of(graph: BlindGraph, mids: Mids) -> Mids:
-    """Return those of `mids` that are not mediators; mediators have no name to answer with."""
+    """Returns those of `mids` that are not mediators; mediators have no name to answer with."""
     signatures = graph.signatures_of(mids)
     return mids[(signatures < 0) | ~mediator_flags(graph.schema)[signatures]]
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """Return (label, concept at its start) of every unmasked relation that leads to one of `mids`."""
+    """Returns (label, concept at its start) of every unmasked relation that leads to one of `mids`."""
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
-    """Return the most frequent concept of `mids`, joined with the second if that covers at least a third of them."""
+    """Returns the most frequent concept of `mids`, joined with the second if that covers at least a third of them."""
     signatures = graph.signatures_of(mids)
     if len(signatures) <= _MANY:
         return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))
@@ -255,44 +255,44 @@ def concept_of(graph: BlindGraph, mids: Mids) -> str:
 
 
 def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
-    """Return True if all of `mids` have the same concept."""
+    """Returns True if all of `mids` have the same concept."""
     signatures = np.unique(graph.signatures_of(mids)).tolist()
     return len({_concept(graph.schema, signature) for signature in signatures}) == 1
 
 
 def tail_concept(schema: Schema, step: Step) -> str:
-    """Return the concept of the nodes that `step` leads to, read from the schema, so that it tells no individual."""
+    """Returns the concept of the nodes that `step` leads to, read from the schema, so that it tells no individual."""
     return tail_concepts(schema).get(step[-1], "thing")
 
 
 def leads_to_values(schema: Schema, step: Step) -> bool:
-    """Return True if `step` ends at literals."""
+    """Returns True if `step` ends at literals."""
     hop = step[-1]
     return not hop.inverse and schema.relations[hop.relation].value_kind is not None
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
-    """Return the kind of the first of `mids`; all members of a set have the same kind. ENTITY if there is none."""
+    """Returns the kind of the first of `mids`; all members of a set have the same kind. ENTITY if there is none."""
     signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
     return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
 
 
 def members_of(graph: BlindGraph, concept: str) -> Mids:
-    """Return all nodes of a concept or class."""
+    """Returns all nodes of a concept or class."""
     ids = _signatures_of(graph.schema).get(concept, [])
     return graph.members(ids) if ids else NO_MIDS
 
 
 @cached_by_version
 def kinds_of(schema: Schema) -> tuple[str, ...]:
-    """Return the concepts of entities, and all classes of the graph; sorted and distinct."""
+    """Returns the concepts of entities, and all classes of the graph; sorted and distinct."""
     named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
     classes = {each for signature in schema.signatures for each in signature.classes}
     return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
-    """Return the pairs of one step; `joined` combines those before and after the last mediator (default: distinct)."""
+    """The pairs of one step; `joined` combines those before and after the last mediator (default: distinct)."""
     edges = graph.neighbours(heads, step[0])
     for at, hop in enumerate(step[1:], start=2):
         middle = _mediators_in(graph, as_mids(edges.tails))
@@ -306,13 +306,13 @@ def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, E
 
 
 def _join(first: Edges, second: Edges) -> Edges:
-    """Return the distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
+    """Returns the distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
     pairs = _join_each(first, second)
     return distinct_pairs(pairs.heads, pairs.tails)
 
 
 def _join_each(first: Edges, second: Edges) -> Edges:
-    """Return the pairs of `_join`, once for each b."""
+    """Returns the pairs of `_join`, once for each b."""
     starts = np.searchsorted(second.heads, first.tails, side="left")
     lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
     return Edges(np.repeat(first.heads, lengths), second.tails[ranges(starts, lengths)])
@@ -325,14 +325,14 @@ def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
 
 @cached_by_version
 def mediator_flags(schema: Schema) -> Flags:
-    """Return a flag for each signature: True if its nodes are mediators."""
+    """Returns a flag for each signature: True if its nodes are mediators."""
     flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
     return np.array(flags or [False], dtype=np.bool_)
 
 
 @cached_by_version
 def tail_concepts(schema: Schema) -> dict[Hop, str]:
-    """Return the concepts that each hop leads to, the one with the most nodes first, in one pass over the signatures.
+    """Returns the concepts that each hop leads to, the one with the most nodes first, in one pass over the signatures.
 
     Classes of the graph are included even if they are rare, for example doctors beside the patients at an address.
     """
@@ -352,7 +352,7 @@ def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str])
 
 @cached_by_version
 def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
-    """Return the signatures of each concept and of each class."""
+    """Returns the signatures of each concept and of each class."""
     found: dict[str, list[SignatureId]] = defaultdict(list)
     for signature in schema.signatures:
         for concept in {str(schema.concepts[signature.id]), *signature.classes}:
@@ -407,7 +407,7 @@ class ConceptPaths:
 
 
 def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths:
-    """Return the paths of at most `longest` steps that leave the nodes of `kin`; computed once for each version."""
+    """Returns the paths of at most `longest` steps that leave the nodes of `kin`; computed once for each version."""
     known = _known(graph.schema)
     found = known.get((kin, longest))
     if found is None:
@@ -419,12 +419,12 @@ def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths
 
 
 def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
-    """Return True if the result of `paths_of` is cached."""
+    """Returns True if the result of `paths_of` is cached."""
     return (kin, longest) in _known(graph.schema)
 
 
 def everything_of(graph: BlindGraph, kin: ConceptScope) -> Mids:
-    """Return all nodes of the concepts of `kin`, without walking its path."""
+    """Returns all nodes of the concepts of `kin`, without walking its path."""
     members = [members_of(graph, concept) for concept in kin.concept.split(", ")]
     return np.unique(np.concatenate(members)) if members else NO_MIDS
 
@@ -445,7 +445,7 @@ def _paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPath
 
 
 def _common_steps(graph: BlindGraph, mids: Mids) -> list[tuple[Step, Mids]]:
-    """Return the steps that at least MIN_SHARE of `mids` have, with the nodes that each reaches."""
+    """Returns the steps that at least MIN_SHARE of `mids` have, with the nodes that each reaches."""
     least = MIN_SHARE * len(mids)
     found = []
     for step in steps_from(graph, mids):
@@ -463,5 +463,5 @@ def _spread(mids: Mids) -> Mids:
 
 @cached_by_version
 def _known(schema: Schema) -> dict[tuple[ConceptScope, int], ConceptPaths]:  # noqa: ARG001
-    """Return the cache of the paths that have been computed for one version."""
+    """Returns the cache of the paths that have been computed for one version."""
     return {}

@@ -23,7 +23,7 @@ KINDS: Final = "nvarf"  # Noun, verb, adjective, adverb, auxiliary.
 
 
 def in_lexicon(word: str) -> bool:
-    """Return True if `word`, in lower case and with its accents as typed, is a common English word that names nobody.
+    """Returns True if `word`, in lower case and with its accents as typed, is a common English word that names nobody.
 
     Promise: only exact spellings of the list count, so that a name does not pass because it resembles a word.
     """
@@ -31,27 +31,27 @@ def in_lexicon(word: str) -> bool:
 
 
 def in_any_lexicon(word: str) -> bool:
-    """Return True if `word` is a common word of English or another language."""
+    """Returns True if `word` is a common word of English or another language."""
     return word in _english() or word in _of_all_languages()
 
 
 def kinds_of(word: str) -> str:
-    """Return the parts of speech of a word as letters of `KINDS`; empty if they are unknown."""
+    """Returns the parts of speech of a word as letters of `KINDS`; empty if they are unknown."""
     return _english().get(word, "")
 
 
 def words_of_language(code: str) -> frozenset[str]:
-    """Return the common words of a language other than English (ISO 639-1); empty if the language is unknown."""
+    """Returns the common words of a language other than English (ISO 639-1); empty if the language is unknown."""
     return _others().get(code, frozenset())
 
 
 def languages() -> tuple[str, ...]:
-    """Return the codes of the languages other than English that the lexicon has."""
+    """Returns the codes of the languages other than English that the lexicon has."""
     return tuple(_others())
 
 
 def size() -> int:
-    """Return the number of English words."""
+    """Returns the number of English words."""
     return len(_english())
 
 
@@ -62,7 +62,7 @@ def _of_all_languages() -> frozenset[str]:
 
 @cache
 def sources() -> dict[str, int]:
-    """Return the number of English words by their first source, and of those `taken_out` as names."""
+    """Returns the number of English words by their first source, and of those `taken_out` as names."""
     return tomllib.loads(SOURCES.read_text(encoding="utf-8"))
 
 
@@ -85,7 +85,7 @@ _THE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
 
 
 def places_called(text: str) -> tuple[str, ...]:
-    """Return the names, in lower case, of the places that `text` is an adjective or a short name of."""
+    """Returns the names, in lower case, of the places that `text` is an adjective or a short name of."""
     return _table().get(" ".join(text.lower().split()), ())
 
 
@@ -99,7 +99,7 @@ class PlaceAdjectives:
 
     @classmethod
     def of(cls, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> PlaceAdjectives:
-        """Build the table. `is_spelt`: True for a name or value of the graph; `is_own`: for the service's own
+        """Builds the table. `is_spelt`: True for a name or value of the graph; `is_own`: for the service's own
         words.
         """
         found = {
@@ -113,7 +113,7 @@ class PlaceAdjectives:
         return cls(found, re.compile(pattern, re.IGNORECASE), first) if found else cls()
 
     def said_in(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Yield (start, end, names of the place) for each adjective or short name in `text`."""
+        """Yields (start, end, names of the place) for each adjective or short name in `text`."""
         # Most texts hold none, and finding that out with the long pattern takes half a millisecond.
         if self._first_words.isdisjoint(_WORD.findall(_small(text))):
             return
@@ -129,12 +129,12 @@ def _small(text: str) -> str:
 
 
 def is_short_place(text: str) -> bool:
-    """Return True for a short name of a place such as UK, and False for an adjective such as British."""
+    """Returns True for a short name of a place such as UK, and False for an adjective such as British."""
     return " ".join(text.lower().split()) in _file()["short_names"]
 
 
 def _is_taken(said: str, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> bool:
-    """Return True if the graph or the service uses the word itself; "us" counts only as "the us"."""
+    """Returns True if the graph or the service uses the word itself; "us" counts only as "the us"."""
     if said in _file()["short_names"] and said in _file()["lower_case_is_another_word"]["words"]:
         return is_own(f"the {said}")
     return is_spelt(said) or is_own(said)
@@ -147,6 +147,6 @@ def _file() -> dict[str, dict[str, str]]:
 
 @cache
 def _table() -> dict[str, tuple[str, ...]]:
-    """Return the names of the places, in lower case, by their adjectives and short names."""
+    """Returns the names of the places, in lower case, by their adjectives and short names."""
     said = {**_file()["adjectives"], **_file()["short_names"]}
     return {adjective: tuple(names.lower().split(", ")) for adjective, names in said.items()}

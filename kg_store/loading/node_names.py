@@ -35,7 +35,7 @@ _MIN_ALIAS_CHARS = 3
 
 
 def given_names(triples: SortedTriples, policy: Policy) -> Names:
-    """Return the names that triples give: in the policy's order of predicates, English or untagged first, then names
+    """Returns the names that triples give: in the policy's order of predicates, English or untagged first, then names
     joined from several predicates.
     """
     spelled = _spelled(triples, policy.names, triples.names)
@@ -55,7 +55,7 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
 
 
 def labels_by_language(triples: SortedTriples, policy: Policy) -> dict[int, tuple[tuple[str, str], ...]]:
-    """Return (language, label) pairs of every node that has different labels: the first label in each language.
+    """Returns (language, label) pairs of every node that has different labels: the first label in each language.
 
     All labels of a node are from one predicate, the one that the policy lists first.
     """
@@ -74,7 +74,7 @@ def labels_by_language(triples: SortedTriples, policy: Policy) -> dict[int, tupl
 
 
 def labels_of(triples: SortedTriples, policy: Policy) -> dict[str, str]:
-    """Return the best label of each predicate and class that has one, by its IRI or text."""
+    """Returns the best label of each predicate and class that has one, by its IRI or text."""
     raw = triples.raw
     spelled = _spelled(triples, policy.names, triples.labels & speaks_of_schema(triples))
     labels = {raw.text(node): texts[0] for node, texts in spelled.items()}
@@ -85,7 +85,7 @@ def labels_of(triples: SortedTriples, policy: Policy) -> dict[str, str]:
 
 
 def speaks_of_schema(triples: SortedTriples) -> Flags:
-    """Return a flag for each triple: its subject is a predicate, a class or other schema."""
+    """Returns a flag for each triple: its subject is a predicate, a class or other schema."""
     raw = triples.raw
     worded = triples.schema.copy()
     worded[raw.predicates] = True
@@ -96,7 +96,7 @@ def speaks_of_schema(triples: SortedTriples) -> Flags:
 
 
 def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
-    """Return names made of IRIs and cells, preferred first. `words` holds the class words, for plain ids.
+    """Returns names made of IRIs and cells, preferred first. `words` holds the class words, for plain ids.
 
     For example, `29414805` of class Purchase is named `29414805` and `purchase 29414805`.
     """
@@ -107,7 +107,7 @@ def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
 
 
 def local_aliases(term: str, word: str) -> list[str]:
-    """Return further spellings of a node that has names: its local part, or `patient 12345` if that is a number."""
+    """Returns further spellings of a node that has names: its local part, or `patient 12345` if that is a number."""
     if term[0] != "<":
         return []
     local = local_name(text_of(term))
@@ -117,12 +117,12 @@ def local_aliases(term: str, word: str) -> list[str]:
 
 
 def main_language(tag: str) -> str:
-    """Return the language of a tag without region and script: `de` for `de-AT`."""
+    """Returns the language of a tag without region and script: `de` for `de-AT`."""
     return tag.partition("-")[0].lower()
 
 
 def unique(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return `texts` stripped, without empty ones, each once."""
+    """Returns `texts` stripped, without empty ones, each once."""
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
@@ -202,7 +202,7 @@ _EDGES = " \t,;:/|-–—.*†"
 
 
 def undone(text: str) -> str:
-    """Return `text` with HTML entities and percent escapes undone; unchanged if there are none."""
+    """Returns `text` with HTML entities and percent escapes undone; unchanged if there are none."""
     plain = text
     for _ in range(MAX_ESCAPES):
         before, plain = plain, _ESCAPED.sub(_meant, plain)
@@ -212,7 +212,7 @@ def undone(text: str) -> str:
 
 
 def with_spellings(named: Names) -> Names:
-    """Return each node's names without escapes in their order, then the names inside them, then the escaped originals.
+    """Returns each node's names without escapes, in order, then the names inside them, then the escaped originals.
 
     `Dr. Ines Brackwede (1961) geb. Tarn, #4711` is also Ines Brackwede and Ines Tarn, unless another node has that
     name.
@@ -230,7 +230,7 @@ def with_spellings(named: Names) -> Names:
 
 
 def _meant(escape: re.Match[str]) -> str:
-    """Return the text that an escape stands for; the match itself if it is no valid escape."""
+    """Returns the text that an escape stands for; the match itself if it is no valid escape."""
     if escape[0][0] == "&":
         return html.unescape(escape[0])
     try:
@@ -240,7 +240,7 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 def inner_names(name: str) -> Iterator[str]:
-    """Yield the bare name inside `name`, without titles, numbers and brackets, and the full birth name."""
+    """Yields the bare name inside `name`, without titles, numbers and brackets, and the full birth name."""
     bare = _NUMBER.sub(" ", _BRACKETS.sub(_opened, name))
     own, *former = [_trimmed(part) for part in _BIRTH_NAME.split(bare)]
     first_names = own.partition(",")[2] or own.rpartition(" ")[0]
@@ -251,7 +251,7 @@ def inner_names(name: str) -> Iterator[str]:
 
 
 def _opened(brackets: re.Match[str]) -> str:
-    """Return the text for a pair of brackets inside a name.
+    """Returns the text for a pair of brackets inside a name.
 
     A space if they hold only years or a record number, their content if it is a birth name, else the brackets as they
     are.
@@ -271,7 +271,7 @@ def _trimmed(part: str) -> str:
 def find_mediators(
     triples: SortedTriples, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
 ) -> Flags:
-    """Return a flag for each term: it is a mediator by the policy. A node with a name never is one."""
+    """Returns a flag for each term: it is a mediator by the policy. A node with a name never is one."""
     nameless = triples.nodes & (kinds != TermKind.LITERAL)
     nameless[list(named)] = False
     mediating: Flags = nameless & (kinds == TermKind.BLANK) & policy.mediators.blank_nodes

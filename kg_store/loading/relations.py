@@ -48,7 +48,7 @@ class Relations:
 
 
 def value_kinds(triples: SortedTriples, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return for each term the position of its value kind in KINDS; 0 for all terms but literals among the facts."""
+    """Returns for each term the position of its value kind in KINDS; 0 for all terms but literals among the facts."""
     codes = np.zeros(len(kinds), dtype=np.uint8)
     code_of = {kind: code for code, kind in enumerate(KINDS)}
     for term in np.flatnonzero(triples.nodes & (kinds == TermKind.LITERAL)).tolist():
@@ -64,7 +64,7 @@ def find_relations(
     mid_key: bytes,
     further: FurtherWords,
 ) -> Relations:
-    """Return every predicate of a fact that the policy does not hide, sorted by predicate, without further words."""
+    """Returns every predicate of a fact that the policy does not hide, sorted by predicate, without further words."""
     raw = triples.raw
     used = np.unique(raw.predicates[triples.facts]).tolist()
     shown = sorted((raw.text(term), term) for term in used if is_shown(policy, raw.text(term)))
@@ -117,18 +117,18 @@ def _unsaid(
 
 
 def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
-    """Return the MID of a predicate as a relation; a prefix makes it differ from the predicate's MID as a node."""
+    """Returns the MID of a predicate as a relation; a prefix makes it differ from the predicate's MID as a node."""
     return Mid(int(mids_of(mid_key, [f"relation\n{predicate}"])[0]))
 
 
 def is_shown(policy: Policy, predicate: str) -> bool:
-    """Return True if the policy leaves the relation in the graph, masked or not."""
+    """Returns True if the policy leaves the relation in the graph, masked or not."""
     settings = policy.of(predicate)
     return not settings.hide and settings.values is not ValueView.NEVER
 
 
 def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping[str, str]) -> str:
-    """Return a relation's label: the policy's, else a short label in the sources, else its local name."""
+    """Returns a relation's label: the policy's, else a short label in the sources, else its local name."""
     own = policy.of(predicate).label
     if own is not None:
         return own
@@ -151,7 +151,7 @@ def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict
 def _kinds_of_relations(
     triples: SortedTriples, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
 ) -> list[ValueKind | None]:
-    """Return the most frequent kind of each relation's values; None if one of its objects is not a value."""
+    """Returns the most frequent kind of each relation's values; None if one of its objects is not a value."""
     ids = id_of[triples.raw.predicates[triples.facts]]
     kinds = codes[triples.raw.objects[triples.facts]]
     cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]
@@ -184,7 +184,7 @@ def find_showing(
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
 ) -> ValueExposure:
-    """Return how each value is shown.
+    """Returns how each value is shown.
 
     It is protected unless all relations that lead to it open it, and linkable if one of them makes it so.
     """
@@ -208,7 +208,7 @@ def find_showing(
 
 
 def _is_open(triples: SortedTriples, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
-    """Return a flag for each object: the policy lets the model read its text, in clear or because it is a year."""
+    """Returns a flag for each object: the policy lets the model read its text, in clear or because it is a year."""
     if view is not ValueView.YEAR:
         return np.full(len(objects), view is ValueView.CLEAR)
     years = (is_year(triples.raw.literal(term).lexical) for term in objects.tolist())

@@ -44,7 +44,7 @@ class SortedTriples:
 
 
 def sort_triples(raw: RawGraph, policy: Policy) -> SortedTriples:
-    """Sort every triple by `policy`. Values for which the policy sets a kind become terms of that kind."""
+    """Sorts every triple by `policy`. Values for which the policy sets a kind become terms of that kind."""
     turned = turn_inverses(raw, policy.inverse_prefix)
     turned = _retype_values(turned, policy)
     kinds = turned.kinds()
@@ -85,7 +85,7 @@ def _schema_terms(
     subclasses: Flags,
     about_schema: Flags,
 ) -> Flags:
-    """Return the terms that are predicates or classes and take no part in facts.
+    """Returns the terms that are predicates or classes and take no part in facts.
 
     A class that facts also describe as a thing (a species, a profession) stays a node.
     """
@@ -110,7 +110,7 @@ def _schema_terms(
 
 
 def property_twins(raw: RawGraph) -> dict[int, int]:
-    """Return the second term of each predicate that has one.
+    """Returns the second term of each predicate that has one.
 
     Wikidata describes its predicate `prop/direct/P19` as `entity/P19`.
     """
@@ -126,7 +126,7 @@ def property_twins(raw: RawGraph) -> dict[int, int]:
 
 
 def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
-    """Return the triples with those turned around whose predicate starts with `prefix`, unless they have a literal
+    """Returns the triples with those turned around whose predicate starts with `prefix`, unless they have a literal
     object.
     """
     if prefix is None:
@@ -176,7 +176,7 @@ def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
 
 
 def _retyped(term: str, kind: ValueKind) -> str:
-    """Return the value term for a literal or a cell; IRIs and blank nodes are returned unchanged."""
+    """Returns the value term for a literal or a cell; IRIs and blank nodes are returned unchanged."""
     if term[0] in "<_":
         return term
     literal = literal_of(term)
@@ -205,11 +205,11 @@ class NodeClasses:
         return self.words[int(self.set_of[term])]
 
     def words_by_term(self, raw: RawGraph) -> dict[str, str]:
-        """Return the word of every class in `word_of` by its IRI or cell."""
+        """Returns the word of every class in `word_of` by its IRI or cell."""
         return {raw.text(position): word for position, word in self.word_of.items()}
 
     def without(self, hidden: Container[str]) -> NodeClasses:
-        """Return the same classes without the words in `hidden`; a node with no other class then has none."""
+        """Returns the same classes without the words in `hidden`; a node with no other class then has none."""
         words = (tuple(word for word in each if word not in hidden) for each in self.words)
         return replace(self, words=tuple(words))
 
@@ -218,7 +218,7 @@ class NodeClasses:
 
 
 def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
-    """Return the classes of every node, from the type and subclass triples of the load."""
+    """Returns the classes of every node, from the type and subclass triples of the load."""
     raw, dull = triples.raw, _DULL | frozenset(policy.schema_classes)
     direct: dict[int, set[int]] = defaultdict(set)
     for triple in np.flatnonzero(triples.types).tolist():
@@ -244,7 +244,7 @@ def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, st
 
 
 def _ordered(classes: tuple[int, ...], supers: Mapping[int, list[int]]) -> list[int]:
-    """Return `classes` with all superclasses, each after its subclasses; cycles are cut."""
+    """Returns `classes` with all superclasses, each after its subclasses; cycles are cut."""
     finished: list[int] = []
     met: set[int] = set()
     pending = [(term, False) for term in classes]
@@ -264,7 +264,7 @@ _Hashes = npt.NDArray[np.uint64]
 
 
 def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict[int, Term]:
-    """Return a term for each blank node that does not depend on the order of the file.
+    """Returns a term for each blank node that does not depend on the order of the file.
 
     It is a hash over the node's triples, made from `mids`, the MIDs of all other terms, so that nobody without the key
     can guess it. Nodes that are still equal after three rounds are numbered in the order of the file.
@@ -292,7 +292,7 @@ def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict
 
 
 def _mixed(numbers: _Hashes) -> _Hashes:
-    """Return the numbers hashed with splitmix64's finaliser: each input bit affects all bits of the result."""
+    """Returns the numbers hashed with splitmix64's finaliser: each input bit affects all bits of the result."""
     with np.errstate(over="ignore"):
         mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -102,7 +102,7 @@ class NamesOfGraph:
                 self._surnames[words[-1]].add(node)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
-        """Return True if the words equal or hold a name or text value of a node outside `shown`, not the term
+        """Returns True if the words equal or hold a name or text value of a node outside `shown`, not the term
         itself.
         """
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
@@ -112,20 +112,20 @@ class NamesOfGraph:
 
 
 def _doubtful(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words that may be part of a name: those outside the lexicon, and those after a title."""
+    """Yields the words that may be part of a name: those outside the lexicon, and those after a title."""
     for before, word in pairwise(("", *words)):
         if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
             yield word
 
 
 def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
-    """Yield the last word if it follows a preposition, as a name may: "told by price", "enemies of bishop"."""
+    """Yields the last word if it follows a preposition, as a name may: "told by price", "enemies of bishop"."""
     if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
         yield words[-1]
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:
-    """Yield all the words together, and every run of at least two of them."""
+    """Yields all the words together, and every run of at least two of them."""
     yield " ".join(words)
     for first in range(len(words)):
         for end in range(first + 2, len(words) + 1):
@@ -133,7 +133,7 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
 
 
 def _texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
-    """Yield names of nodes, given or local, and short text values, as (node, text, True for a name)."""
+    """Yields names of nodes, given or local, and short text values, as (node, text, True for a name)."""
     raw, kinds = triples.raw, triples.raw.kinds()
     nodes = np.flatnonzero(triples.nodes)
     literal, cell, iri = TermKind.LITERAL, TermKind.TEXT, TermKind.IRI
@@ -187,15 +187,15 @@ class Wordings:
     hints: Words = field(repr=False)
 
     def of_relation(self, predicate: str) -> tuple[str, ...]:
-        """Return the further words of a relation, shown or not: the owner's, then those of the sources."""
+        """Returns the further words of a relation, shown or not: the owner's, then those of the sources."""
         return _each_once((*self.policy.of(predicate).words, *self.of_sources.get(predicate, ())))
 
     def of_class(self, term: str, word: str) -> tuple[str, ...]:
-        """Return the further words of a class; the policy may list it by its IRI (`term`) or by its `word`."""
+        """Returns the further words of a class; the policy may list it by its IRI (`term`) or by its `word`."""
         return _each_once((*self._of_owner(term, word), *self.of_sources.get(term, ())))
 
     def relations(self, shown: Iterable[Relation], unsaid: Iterable[tuple[str, ...]]) -> tuple[Relation, ...]:
-        """Return the relations `shown` with their further words; masked ones get none.
+        """Returns the relations `shown` with their further words; masked ones get none.
 
         Words of the sources are dropped if they hold words of masked or hidden relations (`unsaid`); words of the
         owner that do so are refused elsewhere (`refuse_telling`).
@@ -213,7 +213,7 @@ class Wordings:
     def kinds(
         self, classes: Mapping[str, str], hidden: Container[str], unsaid: Iterable[tuple[str, ...]]
     ) -> dict[str, tuple[str, ...]]:
-        """Return the further words of each class by the class's word; classes in `hidden` are left out.
+        """Returns the further words of each class by the class's word; classes in `hidden` are left out.
 
         `classes`: the word of each class, by its IRI or cell. Kinds in the policy that are no class are included,
         since a concept may have that name.
@@ -235,7 +235,7 @@ class Wordings:
 
 
 def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes: NodeClasses) -> Wordings:
-    """Return the further words of relations and classes from the policy and the sources.
+    """Returns the further words of relations and classes from the policy and the sources.
 
     The sources give labels beside the one that is shown, alternative labels, comments of a few words, and local names,
     in English or without a language. Promise: a word of the sources that is kept consists of common English words
@@ -273,7 +273,7 @@ def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
 
 
 def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
-    """Yield (relation, word) for each lower-case word in its long comments that no other relation's comments have."""
+    """Yields (relation, word) for each lower-case word in its long comments that no other relation's comments have."""
     is_relation = {*np.unique(triples.raw.predicates).tolist(), *property_twins(triples.raw).values()}
     said: defaultdict[int, set[str]] = defaultdict(set)
     for subject, is_comment, text in _texts(triples):
@@ -286,7 +286,7 @@ def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
 
 
 def _texts(triples: SortedTriples) -> Iterator[tuple[int, bool, str]]:
-    """Yield the labels and comments of relations and classes as (subject, True for a comment, text)."""
+    """Yields the labels and comments of relations and classes as (subject, True for a comment, text)."""
     raw, kinds = triples.raw, triples.raw.kinds()
     wanted = {*NAME_PREDICATES, _COMMENT}
     telling = [each for each in np.unique(raw.predicates).tolist() if raw.text(each) in wanted]
@@ -300,7 +300,7 @@ def _texts(triples: SortedTriples) -> Iterator[tuple[int, bool, str]]:
 
 
 def _local(triples: SortedTriples, classes: NodeClasses) -> Iterator[tuple[int, str]]:
-    """Yield the local names of relations and classes with the positions of their terms."""
+    """Yields the local names of relations and classes with the positions of their terms."""
     raw = triples.raw
     for position in (*np.unique(raw.predicates[triples.facts]).tolist(), *classes.word_of):
         text = readable_relation(raw.text(position), raw.is_iri(position))

@@ -88,7 +88,7 @@ class _Matching:
 
 
 def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
-    """Return the best match of the name `row` with the words around typed word `at`; None if none fits."""
+    """Returns the best match of the name `row` with the words around typed word `at`; None if none fits."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
         slips = near.get(word)
@@ -102,7 +102,7 @@ def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
 
 
 def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: int) -> None:
-    """Add the words on one side of `at` while they are words of the row; an initial that the row lacks is skipped."""
+    """Adds the words on one side of `at` while they are words of the row; an initial that the row lacks is skipped."""
     for _ in range(_WINDOW):
         beside = at + step
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(at, beside)):
@@ -138,12 +138,12 @@ def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: in
 
 
 def _letters(row: NameRow, place: int, typed: TypedWords, at: int) -> int:
-    """Return the length of the longer word, since a slip may have dropped a letter."""
+    """Returns the length of the longer word, since a slip may have dropped a letter."""
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
 
 def stands_for(typed: TypedWords, at: int, word: str) -> bool:
-    """Return True if the typed word is an initial or short form (Ben) of `word`, or `word` is its initial."""
+    """Returns True if the typed word is an initial or short form (Ben) of `word`, or `word` is its initial."""
     said = typed.spellings[at]
     if said[0] != word[0]:
         return False
@@ -155,7 +155,7 @@ def stands_for(typed: TypedWords, at: int, word: str) -> bool:
 
 
 def _judge(found: _Matching, row: NameRow, typed: TypedWords) -> RowMatch | None:
-    """Return the scored match, without function words at its ends; None if it does not identify the name."""
+    """Returns the scored match, without function words at its ends; None if it does not identify the name."""
     needed = [place for place, each in enumerate(row.needed) if each]
     first, last = min(found.used), max(found.used)
     used = found.used.values()
@@ -186,17 +186,17 @@ def _judge(found: _Matching, row: NameRow, typed: TypedWords) -> RowMatch | None
 
 
 def _is_jumbled(places: Sequence[int]) -> bool:
-    """Return True if the words are out of order, except for a last word that was put first (Smith, John)."""
+    """Returns True if the words are out of order, except for a last word that was put first (Smith, John)."""
     return sum(after < before for before, after in pairwise(places)) > 1
 
 
 def _is_title(typed: TypedWords, first: int) -> bool:
-    """Return True if the first word is an everyday word, as in titles; only names of people leave out middle words."""
+    """True if the first word is an everyday word, as in titles; only names of people leave out middle words."""
     return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)
 
 
 def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
-    """Return `rows` in groups, and how many words on each side of `at` determine the result of `fit_row`.
+    """Returns `rows` in groups, and how many words on each side of `at` determine the result of `fit_row`.
 
     Promise: `fit_row` gives the same result for all rows of a group at `at`, so one row of each is enough.
     """
@@ -232,7 +232,7 @@ def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int
 
 
 def _meant(names: NameTable, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
-    """Return a flag for each of `words`: the typed word may be it or stand for it."""
+    """Returns a flag for each of `words`: the typed word may be it or stand for it."""
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])
     known = typed.standing(beside)

@@ -107,7 +107,7 @@ class FuzzyWindow:
         return self.words[at].joins
 
     def near(self, at: int) -> dict[int, int]:
-        """Return the name words that the typed word may be, with the number of slips, most slips first."""
+        """Returns the name words that the typed word may be, with the number of slips, most slips first."""
         found = self._near.get(at)
         if found is None:
             forms = () if self.is_skipped(at) else self.words[at].forms
@@ -117,14 +117,14 @@ class FuzzyWindow:
         return found
 
     def numbers_near(self, at: int) -> Numbers:
-        """Return the keys of `near`, the numbers of name words, ascending."""
+        """Returns the keys of `near`, the numbers of name words, ascending."""
         found = self._numbers.get(at)
         if found is None:
             found = self._numbers[at] = np.array(sorted(self.near(at)), dtype=np.int32)
         return found
 
     def standing(self, at: int) -> Standing:
-        """Return the cache of the name words that the typed word may stand for as an initial or a short form."""
+        """Returns the cache of the name words that the typed word may stand for as an initial or a short form."""
         key = self.spellings[at], self._signs[at][1]
         found = self._standing.get(key)
         if found is None:
@@ -147,7 +147,7 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """Return False if no name need be searched around this word.
+        """Returns False if no name need be searched around this word.
 
         That holds for everyday words that nothing marks as a name, single letters, numbers, months and weekdays.
         """
@@ -161,7 +161,7 @@ class FuzzyWindow:
         return self.is_name is not None and self.is_name(*self._span(at, at))
 
     def _follows_initial(self, at: int) -> bool:
-        """Return True for the last word of "J. Smith" and "J Smith", with only a space and a point in between."""
+        """Returns True for the last word of "J. Smith" and "J Smith", with only a space and a point in between."""
         if not at or not self.is_initial(at - 1) or self.is_skipped(at - 1):
             return False
         if self.spellings[at] in COMMON_WORDS or self.names.public.is_own(self.spellings[at]):
@@ -169,7 +169,7 @@ class FuzzyWindow:
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
 
     def _follows_stranger(self, at: int) -> bool:
-        """Return True if the word before is in no dictionary: `thad field` may be Thaddeus Field."""
+        """Returns True if the word before is in no dictionary: `thad field` may be Thaddeus Field."""
         if not at or not self.joins(at) or self.is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
             return False
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
@@ -197,7 +197,7 @@ class FuzzyWindow:
         return reach, at - begin, tuple(self._signs[begin : at + reach + 1])
 
     def _fits_around(self, at: int) -> tuple[_Fits, int]:
-        """Return the names that fit around the word, and how many words on each side determine that result."""
+        """Returns the names that fit around the word, and how many words on each side determine that result."""
         rows, candidates = self.names.rows, self._candidates(at)
         groups, reach = group_rows(rows, candidates, self, at) if len(candidates) else ([], 0)
         fits: _Fits = []
@@ -208,7 +208,7 @@ class FuzzyWindow:
         return fits, reach
 
     def _candidates(self, at: int) -> Numbers:
-        """Return the rows that hold the word; if too many, those that share most words with its surroundings."""
+        """Returns the rows that hold the word; if too many, those that share most words with its surroundings."""
         near = self.numbers_near(at)
         if not len(near):
             return near
@@ -220,7 +220,7 @@ class FuzzyWindow:
         return found
 
     def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
-        """Return the rows that hold one of `words`, ascending, and their words; cached."""
+        """Returns the rows that hold one of `words`, ascending, and their words; cached."""
         key = words.tobytes()
         found = self._cached.get(key)
         if found is None:
@@ -234,7 +234,7 @@ class FuzzyWindow:
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
-        """Return True if the match is good enough; a single word needs some letters, and more if it is misspelt."""
+        """Returns True if the match is good enough; a single word needs some letters, and more if it is misspelt."""
         if fit.first < fit.last:
             return True
         word = self.spellings[fit.first]
@@ -246,7 +246,7 @@ class FuzzyWindow:
         return len(word) >= shortest and not may_be_ordinary(word)
 
     def _read_joined(self, at: int) -> None:
-        """Find joined, differently split or reordered words: `johnsmith`, `O Brien`, `Smith, John`."""
+        """Finds joined, differently split or reordered words: `johnsmith`, `O Brien`, `Smith, John`."""
         for first in range(max(0, at - _MAX_JOINED_LENGTH + 1), at + 1):
             for last in range(at, min(len(self.words), first + _MAX_JOINED_LENGTH)):
                 # This window was read with an earlier word.
@@ -259,7 +259,7 @@ class FuzzyWindow:
                     self._add(first, last, _SCORE_OF_REORDERED, True, self.names.rows.reordered(words))
 
     def _read_alone(self, at: int) -> None:
-        """Find the initials of a long name (NATO), and adjectives of places (Jamaican)."""
+        """Finds the initials of a long name (NATO), and adjectives of places (Jamaican)."""
         word, rows = self.spellings[at], self.names.rows
         if self.is_everyday(at):
             return
@@ -277,7 +277,7 @@ class FuzzyWindow:
             self._found.setdefault((first, last), []).append((score, whole, rows))
 
     def _hit(self, first: int, last: int, found: list[tuple[float, bool, Sequence[int]]]) -> InexactHit:
-        """Return a hit with the best readings of one span: all that are equally good."""
+        """Returns a hit with the best readings of one span: all that are equally good."""
         best = max(score for score, _, _ in found)
         # Readings by initials or adjectives stay beside better ones: Jamaicans may be a people or the place.
         good = [(whole, rows) for score, whole, rows in found if score > best - 1e-6 or score in _AS_GOOD]
@@ -319,7 +319,7 @@ class InexactNames:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Return hits by start, then the longest first; they may overlap. Words in `skip` are never part of a name.
+        """Returns hits by start, then the longest first; they may overlap. Words in `skip` are never part of a name.
 
         `may_hold` tells which stretches of everyday words can be skipped; `fits` caches the results of one request.
         """
@@ -342,7 +342,7 @@ class InexactNames:
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
 
     def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Yield the pieces of `text` between quotes that must be searched, as (start, end).
+        """Yields the pieces of `text` between quotes that must be searched, as (start, end).
 
         No name crosses a quote. Pieces that certainly hold no name and those in `skip` are left out. Only possible if
         every character is normalised by itself, so that the pieces are too.
@@ -369,7 +369,7 @@ class InexactNames:
         is_name: IsName | None,
         fits: Fits,
     ) -> tuple[list[InexactHit], bool]:
-        """Return the hits of one stretch, and True if it never holds a name, also without `skip` and `is_name`."""
+        """Returns the hits of one stretch, and True if it never holds a name, also without `skip` and `is_name`."""
         first, last = normalised.span(start, end)
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
@@ -385,7 +385,7 @@ class InexactNames:
         return hits, is_nameless
 
     def _may_hold_name(self, stretch: str) -> bool:
-        """Return False for everyday words only, which are nearly all of a request: a cheap first test."""
+        """Returns False for everyday words only, which are nearly all of a request: a cheap first test."""
         for word in stretch.split():
             if word in self._dull:
                 continue
@@ -400,7 +400,7 @@ class InexactNames:
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """Return the position after a word of `skip` and a space, as in `Eq7f2k (person)`; no name crosses that."""
+    """Returns the position after a word of `skip` and a space, as in `Eq7f2k (person)`; no name crosses that."""
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 

@@ -81,7 +81,7 @@ _SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Return True if `name` occurs between word borders in `text`; both are normalised."""
+    """Returns True if `name` occurs between word borders in `text`; both are normalised."""
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
@@ -93,12 +93,12 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def can_be_found(pattern: str) -> bool:
-    """Return False if `pattern` is only punctuation, which every JSON text is full of."""
+    """Returns False if `pattern` is only punctuation, which every JSON text is full of."""
     return pattern[:1].isalnum() or any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
 
 
 def spellings_of(pattern: str) -> list[str]:
-    """Return the pattern and its other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
+    """Returns the pattern and its other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
     if PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith("saint "):
         return [pattern]
     plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
@@ -115,7 +115,7 @@ def spellings_of(pattern: str) -> list[str]:
 
 
 def _unspaced_spellings(pattern: str) -> Iterator[str]:
-    """Yield spellings of names in scripts without spaces: joined, letter by letter, and the parts.
+    """Yields spellings of names in scripts without spaces: joined, letter by letter, and the parts.
 
     Such scripts are not searched inexactly.
     """
@@ -130,7 +130,7 @@ def _unspaced_spellings(pattern: str) -> Iterator[str]:
 
 
 def _without_signs(spelling: str) -> str:
-    """Return the spelling with spaces for signs between letters; unchanged if that leaves one word, or no letters."""
+    """Returns the spelling with spaces for signs between letters; unchanged if that leaves one word, or no letters."""
     apart = " ".join(_SIGNS.sub(" ", spelling).split())
     return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
 
@@ -140,7 +140,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 def pack(sections: Sequence[bytes | memoryview]) -> bytes:
-    """Return the sections as bytes, each after its length and padded to 8 bytes so that arrays stay aligned."""
+    """Returns the sections as bytes, each after its length and padded to 8 bytes so that arrays stay aligned."""
     parts = [_MAGIC, _LENGTH.pack(len(sections))]
     for section in sections:
         data = bytes(section)
@@ -149,7 +149,7 @@ def pack(sections: Sequence[bytes | memoryview]) -> bytes:
 
 
 def unpack(data: bytes) -> list[memoryview]:
-    """Return the sections of `pack` without copying. Raises FormatTooNewError or StoreError."""
+    """Returns the sections of `pack` without copying. Raises FormatTooNewError or StoreError."""
     if data[: len(_MAGIC)] != _MAGIC:
         raise FormatTooNewError("the name index was written by another format version")
     view, position = memoryview(data), len(_MAGIC) + _LENGTH.size
@@ -165,7 +165,7 @@ def unpack(data: bytes) -> list[memoryview]:
 
 
 def packed_numbers(values: Iterable[int]) -> memoryview:
-    """Return signed 64-bit numbers as a read-only buffer. Raises StoreError on a big-endian machine."""
+    """Returns signed 64-bit numbers as a read-only buffer. Raises StoreError on a big-endian machine."""
     if sys.byteorder != "little":
         raise StoreError("name indexes are written on little-endian machines only")
     return memoryview(array("q", values)).toreadonly()
@@ -212,7 +212,7 @@ class NameIndex:
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
-        """Build the index. Spellings that normalise to the same text share one pattern."""
+        """Builds the index. Spellings that normalise to the same text share one pattern."""
         spellings = Spellings()
         for entry in entries:
             spellings.add(entry)
@@ -233,7 +233,7 @@ class NameIndex:
         )
 
     def without(self, mids: Collection[int]) -> NameIndex:
-        """Return the index without these nodes; `with_public` has to be called again."""
+        """Returns the index without these nodes; `with_public` has to be called again."""
         groups: dict[tuple[str, int], list[int]] = {}
         for pattern, text in enumerate(self._all_texts()):
             left = [mid for mid in self._mids_of(pattern) if mid not in mids]
@@ -242,14 +242,14 @@ class NameIndex:
         return self._of_groups(groups, set(self._too_short) - set(mids))
 
     def to_bytes(self) -> bytes:
-        """Return the index as unencrypted bytes; the caller encrypts them."""
+        """Returns the index as unencrypted bytes; the caller encrypts them."""
         numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
         rows = self._rows or NameTable.of(self._names())
         return pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Return the index that `to_bytes` wrote, as a copy. Raises FormatTooNewError or StoreError."""
+        """Returns the index that `to_bytes` wrote, as a copy. Raises FormatTooNewError or StoreError."""
         sections = unpack(data)
         if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")
@@ -263,7 +263,7 @@ class NameIndex:
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
     def with_public(self, words: PublicWords) -> NameIndex:
-        """Return the index with the spellings marked that `words` holds as public; a single character always is."""
+        """Returns the index with the spellings marked that `words` holds as public; a single character always is."""
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
@@ -274,13 +274,13 @@ class NameIndex:
         )  # fmt: skip
 
     def find(self, text: str) -> list[NameHit]:
-        """Return every match, also overlapping ones, by start, then the longest first."""
+        """Returns every match, also overlapping ones, by start, then the longest first."""
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_secret(self, text: str) -> list[NameHit]:
-        """Return the matches that the guard blocks: protected, and not public words."""
+        """Returns the matches that the guard blocks: protected, and not public words."""
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
@@ -288,7 +288,7 @@ class NameIndex:
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_adjectives(self, text: str) -> list[NameHit]:
-        """Return the places whose adjectives occur in `text`, by their names and text values: France for "French"."""
+        """Returns the places whose adjectives occur in `text`, by their names and text values: France for "French"."""
         said = self._adjectives.said_in(text)
         return [replace(hit, start=start, end=end) for start, end, names in said for hit in self._places(names)]
 
@@ -305,12 +305,12 @@ class NameIndex:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Return names in inexact forms, including exact ones; nothing before `with_public` was called."""
+        """Returns names in inexact forms, including exact ones; nothing before `with_public` was called."""
         hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name, may_hold, fits)
         return [hit for hit in hits if not _NOT.match(text, hit.end)]
 
     def holding(self, names: Iterable[str]) -> set[int]:
-        """Return the nodes with a spelling that equals one of `names` or contains it between word borders."""
+        """Returns the nodes with a spelling that equals one of `names` or contains it between word borders."""
         wanted = [name for text in names if (name := normalise(text).text.strip(AROUND_NAMES))]
         found: set[int] = set()
         for pattern, text in enumerate(self._all_texts()):
@@ -319,35 +319,35 @@ class NameIndex:
         return found
 
     def named(self, text: str) -> tuple[int, ...]:
-        """Return the nodes with the name `text` in any spelling that `spellings_of` covers; values have no name."""
+        """Returns the nodes with the name `text` in any spelling that `spellings_of` covers; values have no name."""
         hits = [hit for hit in self.find(text.strip()) if hit.kind == "name" and len(text.strip()) == hit.end]
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
     def places_called(self, text: str) -> Mids:
-        """Return the nodes named like the place that `text` is an adjective or short name of, ascending."""
+        """Returns the nodes named like the place that `text` is an adjective or short name of, ascending."""
         return np.array(sorted({mid for name in places_called(text) for mid in self.named(name)}), dtype=np.int64)
 
     def longer_names(self, text: str) -> Mids:
-        """Return the nodes with a longer name that begins or ends with the words of `text`, ascending."""
+        """Returns the nodes with a longer name that begins or ends with the words of `text`, ascending."""
         words = [word.text for word in words_of(normalise(text).text)]
         rows = self._rows.longer(words).tolist() if self._rows else []
         return np.array(self._rows.mids_of(rows) if self._rows and rows else (), dtype=np.int64)
 
     def text_values(self, text: str) -> list[int]:
-        """Return the linkable text values that are spelt like `text`."""
+        """Returns the linkable text values that are spelt like `text`."""
         hits = [hit for hit in self.find(text) if hit.value_kind is ValueKind.TEXT and hit.linkable]
         return sorted({mid for hit in hits if hit.start == 0 and hit.end == len(text) for mid in hit.mids})
 
     def looks_like_name(self, text: str) -> bool:
-        """Return True if a word of `text` is neither in the dictionary nor in the service's phrases."""
+        """Returns True if a word of `text` is neither in the dictionary nor in the service's phrases."""
         return self._inexact is not None and self._inexact.words.looks_like_name(text)
 
     def is_own(self, text: str) -> bool:
-        """Return True if `text`, in lower case, is in the service's phrases or the shown schema."""
+        """Returns True if `text`, in lower case, is in the service's phrases or the shown schema."""
         return self._inexact is not None and self._inexact.words.public.is_own(text)
 
     def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
-        """Return the linkable values equal to a number or date in any notation; empty if there is none."""
+        """Returns the linkable values equal to a number or date in any notation; empty if there is none."""
         try:
             key = _key(kind, canonical(lexical, kind))
         except ValueError:
@@ -356,7 +356,7 @@ class NameIndex:
         return tuple(sorted({mid for pattern in patterns for mid in self._mids_of(pattern)}))
 
     def report(self) -> NameReport:
-        """Return the report for the graph's owner; it holds public words and MIDs, and no other spelling."""
+        """Returns the report for the graph's owner; it holds public words and MIDs, and no other spelling."""
         spellings = [flags for flags in self._flags if not flags & _KEY]
         values = sum(flags & _VALUE for flags in spellings)
         public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
@@ -364,7 +364,7 @@ class NameIndex:
         return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
 
     def _unguarded(self) -> int:
-        """Return the number of nodes that have names, none of which the guard blocks."""
+        """Returns the number of nodes that have names, none of which the guard blocks."""
         flags = np.frombuffer(self._flags, dtype=np.uint8)
         of_mids = np.repeat(flags, np.diff(np.asarray(self._mid_ends), prepend=0))
         mids, is_name = np.asarray(self._mids), of_mids & (_VALUE | _KEY) == 0
@@ -391,7 +391,7 @@ class NameIndex:
         return tuple(self._mids[start : self._mid_ends[pattern]])
 
     def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield the protected names with their nodes, for inexact search; values are found by their meaning."""
+        """Yields the protected names with their nodes, for inexact search; values are found by their meaning."""
         for pattern, text in enumerate(self._all_texts()):
             if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
                 yield text, self._mids_of(pattern)
@@ -432,7 +432,7 @@ def _flags_of(entry: NameEntry) -> int:
 
 
 def _keys_of(entry: NameEntry) -> Iterator[str]:
-    """Yield the key by which a number or date is found by meaning: 12 March 2020 is 2020-03-12."""
+    """Yields the key by which a number or date is found by meaning: 12 March 2020 is 2020-03-12."""
     if entry.kind != "value" or not entry.linkable or entry.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
         return
     try:

@@ -55,7 +55,7 @@ def choose_inexact(
     is_name: IsName,
     is_known_better: IsKnownBetter = lambda _hit: False,
 ) -> list[InexactHit]:
-    """Return the hits that are mentions, in order, without overlaps.
+    """Returns the hits that are mentions, in order, without overlaps.
 
     A hit that covers a whole exact name and more (Los Angeles Dogers over Los Angeles) replaces it, unless the exact
     name is in `fixed`. A hit that is better known (`is_known_better`) than all exact names that it covers may replace
@@ -94,7 +94,7 @@ class _WordSpans:
         return self.spans[bisect_left(self._starts, start) : bisect_right(self._ends, end)]
 
     def beside(self, start: int, end: int) -> Iterator[Span]:
-        """Yield the gaps between [start, end) and the next word on either side."""
+        """Yields the gaps between [start, end) and the next word on either side."""
         before, after = bisect_right(self._ends, start), bisect_left(self._starts, end)
         if before:
             yield self._ends[before - 1], start
@@ -108,13 +108,13 @@ def _cover(taken: bytearray, spans: Iterable[Span]) -> None:
 
 
 def _is_marked(hit: InexactHit, words: _WordSpans, is_name: IsName) -> bool:
-    """Return True if the hit, or one word of a whole name, is marked as a name: "a Sparrow hawk"."""
+    """Returns True if the hit, or one word of a whole name, is marked as a name: "a Sparrow hawk"."""
     inside = words.inside(hit.start, hit.end)
     return is_name(hit.start, hit.end) or (hit.whole and any(is_name(*span) for span in inside))
 
 
 def _is_doubtful(text: str, hit: InexactHit, strangers: _WordSpans) -> bool:
-    """Return True for a part of a name, or a single misspelt word, beside the name of a stranger."""
+    """Returns True for a part of a name, or a single misspelt word, beside the name of a stranger."""
     if hit.whole and (hit.score >= 1 or not is_letters(text[hit.start : hit.end])):
         return False
     gaps = (text[first:last] for first, last in strangers.beside(hit.start, hit.end))
@@ -130,7 +130,7 @@ def _may_cover(
     is_name: IsName,
     is_known_better: IsKnownBetter,
 ) -> bool:
-    """Return True if the hit covers no exact name, or may replace those that it covers (see `choose_inexact`)."""
+    """Returns True if the hit covers no exact name, or may replace those that it covers (see `choose_inexact`)."""
     over = [(start, end) for start, end in exact if start < hit.end and hit.start < end]
     if not over:
         return True
@@ -171,7 +171,7 @@ class EntityLinker:
     counts: FactCounts = field(default=no_facts, repr=False)
 
     def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
-        """Return mentions in order, without overlaps: the longest is taken, then the leftmost.
+        """Returns mentions in order, without overlaps: the longest is taken, then the leftmost.
 
         The whole content of quotes or [brackets] precedes any other match. A public word counts only if the text marks
         it as a name. Numbers and dates are matched by meaning, in any notation, in words and in digits of any script.
@@ -188,7 +188,7 @@ class EntityLinker:
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
-        """Return public words that may name entities, for dialogues in which nothing else is linked.
+        """Returns public words that may name entities, for dialogues in which nothing else is linked.
 
         In a text without capitals these are names like England in "what countries does england border"; in any text
         they are plurals of everyday words that are names ("dogs", if something is called Dog). Words of the service's
@@ -214,13 +214,13 @@ class EntityLinker:
         return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
 
     def _plural_names(self, text: str, public: PublicWords) -> list[Mention]:
-        """Return mentions by plural: "dogs", if something is called Dog."""
+        """Returns mentions by plural: "dogs", if something is called Dog."""
         hits = [hit for hit in find_plural_names(self.index, text) if hit.linkable and is_ordinary(hit.text)]
         named = [hit for hit in hits if _says_much(text[hit.start : hit.end], public)]
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Return everyday words that equal a text value, in singular or plural: "lost" shipments."""
+        """Returns everyday words that equal a text value, in singular or plural: "lost" shipments."""
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -234,11 +234,11 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Return common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
+        """Returns common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
-        """Return the mention with the nodes of shorter names inside it: "governor of arizona" may mean Arizona.
+        """Returns the mention with the nodes of shorter names inside it: "governor of arizona" may mean Arizona.
 
         Only in a text without capitals, which would show where the name begins.
         """
@@ -267,7 +267,7 @@ class EntityLinker:
         spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
 
         def is_more(start: int, end: int) -> bool:
-            """Return False for everyday words inside an exact name, which lead to no better name."""
+            """Returns False for everyday words inside an exact name, which lead to no better name."""
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
         rare = {span for span in self._rare_words(text) if not is_name(*span)}
@@ -301,7 +301,7 @@ class EntityLinker:
         return sorted([*kept, *meant], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
-        """Return a test for spans of `text` that are marked as names; without any marks, the dictionary decides."""
+        """Returns a test for spans of `text` that are marked as names; without any marks, the dictionary decides."""
         if marks.has_any:
             return marks.is_marked
         known: dict[str, bool] = {}
@@ -316,7 +316,7 @@ class EntityLinker:
         return looks_like_name
 
     def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield rare words outside the lexicon, which count as names if a name holds them ("palisander patients")."""
+        """Yields rare words outside the lexicon, which count as names if a name holds them ("palisander patients")."""
         for word in _RARE.finditer(text):
             plain = word[0].lower()
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
@@ -344,7 +344,7 @@ class EntityLinker:
 
 
 def _is_narrowed(text: str, mention: Mention, inside: Mention) -> bool:
-    """Return True if `inside` is the everyday noun at the end of a longer name: "guitar" in "a bass guitar"."""
+    """Returns True if `inside` is the everyday noun at the end of a longer name: "guitar" in "a bass guitar"."""
     before = text[mention.start : inside.start].split()
     is_joined = not before or before[-1] in COMMON_WORDS or not is_ordinary(before[-1])
     return inside.end == mention.end and not is_joined and is_ordinary(text[inside.start : inside.end])
@@ -357,12 +357,12 @@ def _says_much(word: str, public: PublicWords) -> bool:
 
 
 def _is_telling(text: str) -> bool:
-    """Return True for several words together, or for one that questions rarely use."""
+    """Returns True for several words together, or for one that questions rarely use."""
     return len(text.split()) > 1 or is_rare(text)
 
 
 def _is_common_noun(text: str, hit: InexactHit) -> bool:
-    """Return True for a lower-case part of several names that is used as a common noun: "a grant", "grants"."""
+    """Returns True for a lower-case part of several names that is used as a common noun: "a grant", "grants"."""
     written = text[hit.start : hit.end]
     if hit.whole or " " in written or has_capitals(written) or len(hit.mids) == 1:
         return False
@@ -384,12 +384,12 @@ def has_capitals(text: str) -> bool:
 
 
 def _is_genitive(text: str, hit: NameHit) -> bool:
-    """Return True for the "s" after an apostrophe: "X's spouse" does not mention anything called S."""
+    """Returns True for the "s" after an apostrophe: "X's spouse" does not mention anything called S."""
     return hit.text == "s" and hit.start > 1 and text[hit.start - 1] in "'’" and text[hit.start - 2].isalnum()
 
 
 def _is_small_number(written: str) -> bool:
-    """Return True for numbers up to 99, which are public because candidates are numbered with them."""
+    """Returns True for numbers up to 99, which are public because candidates are numbered with them."""
     plain = normalise(written).text
     return plain.isdecimal() and len(plain) <= 2
 

@@ -85,7 +85,7 @@ class NameTable:
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameTable:
-        """Build the table. `names` are normalised, each with the nodes of that name."""
+        """Builds the table. `names` are normalised, each with the nodes of that name."""
         number_of: dict[str, int] = {}
         rows: dict[tuple[int, ...], tuple[tuple[bool, ...], set[int]]] = {}
         for name, mids in names:
@@ -108,13 +108,13 @@ class NameTable:
         )  # fmt: skip
 
     def sections(self) -> list[bytes]:
-        """Return the table as unencrypted bytes; they are part of the name index, which its caller encrypts."""
+        """Returns the table as unencrypted bytes; they are part of the name index, which its caller encrypts."""
         arrays = (getattr(self, name) for name, _ in _ARRAYS)
         return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
 
     @classmethod
     def of_sections(cls, sections: Sequence[memoryview]) -> NameTable:
-        """Return the table that `sections` wrote. Raises StoreError on other bytes."""
+        """Returns the table that `sections` wrote. Raises StoreError on other bytes."""
         if len(sections) != 1 + len(_ARRAYS):
             raise StoreError("the name index has the wrong number of sections")
         joined = bytes(sections[0]).decode()
@@ -149,39 +149,39 @@ class NameTable:
         return tuple(self._mids[start : int(self._mid_ends[at])].tolist())
 
     def with_word(self, word: int) -> Numbers:
-        """Return the rows that hold the word, ascending."""
+        """Returns the rows that hold the word, ascending."""
         start = int(self._held_ends[word - 1]) if word else 0
         return self._held_by[start : int(self._held_ends[word])]
 
     def mids_of(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """Return every node that one of the rows names, ascending."""
+        """Returns every node that one of the rows names, ascending."""
         if len(rows) == 1:
             return tuple(sorted(self.mids(rows[0])))
         at = np.asarray(rows, dtype=np.int64)
         return tuple(np.unique(self._mids[_positions(self._mid_ends, at)[0]]).tolist())
 
     def places(self, rows: Numbers) -> RowPlaces:
-        """Return the words of `rows`, which must not be empty."""
+        """Returns the words of `rows`, which must not be empty."""
         positions, begins, lengths = _positions(self._ends, rows)
         return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
 
     def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
-        """Return for each row the share of its words that is among `words`."""
+        """Returns for each row the share of its words that is among `words`."""
         shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
         return np.asarray(shared / places.lengths, dtype=np.float64)
 
     def are_among(self, words: Numbers, some: Numbers) -> npt.NDArray[np.bool_]:
-        """Return for each of `words` True if it is one of `some`."""
+        """Returns for each of `words` True if it is one of `some`."""
         is_one = np.zeros(len(self.words), dtype=np.bool_)
         is_one[some] = True
         return np.asarray(is_one[words])
 
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
-        """Return for each of `words` True if it begins with `letter`; a few other letters also give True."""
+        """Returns for each of `words` True if it begins with `letter`; a few other letters also give True."""
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Return the rows that begin or end with `words` and have more necessary words."""
+        """Returns the rows that begin or end with `words` and have more necessary words."""
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
         if not known or (typed < 0).any():
@@ -200,21 +200,21 @@ class NameTable:
         return found
 
     def joined(self, words: Sequence[str]) -> list[int]:
-        """Return the rows that equal `words` with spaces in other places."""
+        """Returns the rows that equal `words` with spaces in other places."""
         return self._of_key("=" + "".join(words))
 
     def reordered(self, words: Sequence[str]) -> list[int]:
-        """Return the rows that are `words` in any order."""
+        """Returns the rows that are `words` in any order."""
         if len(words) < 2 or not all(map(self._number_of.__contains__, words)):
             return []
         return self._of_key("/" + " ".join(sorted(words)))
 
     def abbreviated(self, word: str) -> list[int]:
-        """Return the rows of three or more words whose initials are `word`."""
+        """Returns the rows of three or more words whose initials are `word`."""
         return self._of_key("." + word)
 
     def of_adjective(self, word: str) -> list[int]:
-        """Return the one-word rows of which `word` is an adjective by its ending: Jamaican -> Jamaica."""
+        """Returns the one-word rows of which `word` is an adjective by its ending: Jamaican -> Jamaica."""
         stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
         long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH)
         return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
@@ -235,7 +235,7 @@ _ARRAYS = (
 
 
 def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
-    """Return the positions of the entries of `rows` in a flat array, where each row begins among them, and its length.
+    """Returns the positions of the entries of `rows` in a flat array, where each row begins there, and its length.
 
     In the flat array, row i ends before ends[i].
     """
@@ -254,12 +254,12 @@ def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
 
 
 def _hash_of(key: str) -> int:
-    """Return a hash below 2**62 that is the same in every process."""
+    """Returns a hash below 2**62 that is the same in every process."""
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
 
 
 def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
-    """Yield the words of a name with their `needed` flags: in plain Latin letters, and transliterated if that differs.
+    """Yields the words of a name with their `needed` flags: in Latin letters, and transliterated if that differs.
 
     A single uncommon word in parentheses is a variant of its own.
     """
@@ -285,12 +285,12 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
 
 
 def _is_needed(text: str, word: WordForms, opened: int) -> bool:
-    """Return True for a word that a mention cannot leave out, such as a digit: `ward 1` is not the ward."""
+    """Returns True for a word that a mention cannot leave out, such as a digit: `ward 1` is not the ward."""
     return _tells(text) and word.start < opened
 
 
 def _tells(word: str) -> bool:
-    """Return True unless `word` is small, a suffix such as "Jr." or a single letter."""
+    """Returns True unless `word` is small, a suffix such as "Jr." or a single letter."""
     return not (word in SMALL_WORDS or word in _SUFFIXES or (len(word) == 1 and not word.isdigit()))
 
 
@@ -326,7 +326,7 @@ class NameVocabulary:
         may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
     def is_everyday(self, word: str) -> bool:
-        """Return True for a word of the service's phrases, a small number, or an ordinary English word in any form."""
+        """True for a word of the service's phrases, a small number, or an ordinary English word in any form."""
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
         return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
 
@@ -334,12 +334,12 @@ class NameVocabulary:
         return word in _MORE_EVERYDAY or word in self.public or is_ordinary(word)
 
     def looks_like_name(self, text: str) -> bool:
-        """Return True if a word of `text` consists of letters and is not an everyday word."""
+        """Returns True if a word of `text` consists of letters and is not an everyday word."""
         words = (word.text for word in words_of(normalise(text).text))
         return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
 
     def near(self, word: str) -> dict[int, int]:
-        """Return the name words that `word` may stand for, each with its number of slips; 0 for itself."""
+        """Returns the name words that `word` may stand for, each with its number of slips; 0 for itself."""
         if word in self._near:
             return self._near[word]
         is_plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
@@ -357,7 +357,7 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """Return True if `word` is a slip away from a frequent English word, so that alone it is no misspelt name."""
+    """Returns True if `word` is a slip away from a frequent English word, so that alone it is no misspelt name."""
     return bool(_frequent().near(word))
 
 

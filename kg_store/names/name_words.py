@@ -115,11 +115,11 @@ class EmphasisMarks:
         return bool(self.enclosed or self._telling)
 
     def may_mark(self, start: int, end: int) -> bool:
-        """Return True if `is_marked` may be True for some span in [start, end)."""
+        """Returns True if `is_marked` may be True for some span in [start, end)."""
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
-        """Return True if the span is enclosed, or has a marking capital and no lower-case words but function words."""
+        """True if the span is enclosed, or has a marking capital and no lower-case words but function words."""
         if (start, end) in self.enclosed:
             return True
         has_telling = False
@@ -134,7 +134,7 @@ class EmphasisMarks:
 
 
 def _enclosed(text: str) -> set[tuple[int, int]]:
-    """Return the contents of quotes and brackets, with and without punctuation at their ends."""
+    """Returns the contents of quotes and brackets, with and without punctuation at their ends."""
     spans = set()
     for pattern in _ENCLOSED:
         for match in pattern.finditer(text):
@@ -155,7 +155,7 @@ def _is_abbreviation(text: str, end: int) -> bool:
 
 
 def _telling_capitals(sentence: list[_Word]) -> set[int]:
-    """Return the starts of words whose capital shows that they are names."""
+    """Returns the starts of words whose capital shows that they are names."""
     if _has_capitals_everywhere(sentence):
         return set()
     telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
@@ -168,7 +168,7 @@ def _telling_capitals(sentence: list[_Word]) -> set[int]:
 
 
 def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
-    """Return True for text in capitals, and for a headline, in which only function words are in lower case."""
+    """Returns True for text in capitals, and for a headline, in which only function words are in lower case."""
     if any(is_unspaced(letter) for word in sentence if not word.text.isascii() for letter in word.text):
         return False  # In such a script, Latin words with capitals are names or foreign words.
     if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
@@ -196,7 +196,7 @@ class WordHashes:
 
     @classmethod
     def of(cls, hashes: Iterable[int]) -> WordHashes:
-        """Build the set from results of `hash_of`."""
+        """Builds the set from results of `hash_of`."""
         return cls(np.unique(np.fromiter(hashes, dtype=np.uint64)).tobytes())
 
     @classmethod
@@ -225,12 +225,12 @@ def hash_of(word: str) -> int:
 
 
 def pair_of(word: str, other: str) -> str:
-    """Return a key for two neighbouring words, the same in either order."""
+    """Returns a key for two neighbouring words, the same in either order."""
     return " ".join(sorted((word, other)))
 
 
 def one_slip_away(word: str) -> Iterator[str]:
-    """Yield `word` and all words with one letter removed, added, changed or swapped (letters a to z)."""
+    """Yields `word` and all words with one letter removed, added, changed or swapped (letters a to z)."""
     yield word
     for at in range(len(word) + 1):
         head, tail = word[:at], word[at:]
@@ -299,23 +299,23 @@ class NameWords:
         return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs), alone)
 
     def are_neighbours(self, word: str, other: str) -> bool:
-        """Return True if the two words (lower case, `word` in the lexicon) stand side by side in a name."""
+        """Returns True if the two words (lower case, `word` in the lexicon) stand side by side in a name."""
         forms = (other, without_accents(other))
         return any(pair_of(without_accents(word), form) in self.hashes for form in forms)
 
     def has_near(self, word: str) -> bool:
-        """Return True if a name holds `word` (letters a to z) or a word one slip away from it."""
+        """Returns True if a name holds `word` (letters a to z) or a word one slip away from it."""
         return any(form in self.parts or form in self.hashes for form in one_slip_away(word))
 
     def to_bytes(self) -> bytes:
-        """Return the words as unencrypted bytes; the caller encrypts them."""
+        """Returns the words as unencrypted bytes; the caller encrypts them."""
         words = ("\n".join(sorted(each)) for each in (self.parts, self.phrases, self.said_alone))
         sections = (*words, self.hashes.to_text())
         return "\n\n".join((_VERSION, *sections)).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameWords:
-        """Return the words that `to_bytes` wrote. Raises NameWordsVersionError on other bytes."""
+        """Returns the words that `to_bytes` wrote. Raises NameWordsVersionError on other bytes."""
         version, *sections = data.decode().split("\n\n")
         if version != _VERSION or len(sections) != 4:
             raise NameWordsVersionError("the words of the graph's names are of another version of the service")
@@ -348,12 +348,12 @@ class CollectedWords:
 
 
 def may_name(word: str) -> bool:
-    """Return True if a word of the lexicon that is part of a name can identify somebody; "the" cannot."""
+    """Returns True if a word of the lexicon that is part of a name can identify somebody; "the" cannot."""
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 
 def is_short_name(word: str) -> bool:
-    """Return True for a word of two letters that English texts rarely use: "ma", but not "up"."""
+    """Returns True for a word of two letters that English texts rarely use: "ma", but not "up"."""
     if len(word) != SHORT_LETTERS or word in COMMON_WORDS:
         return False
     return not in_lexicon(word) or is_rare(word)
@@ -365,7 +365,7 @@ def forget_name_words() -> None:
 
 
 def _named_in(record: VaultRecord) -> Iterator[list[str]]:
-    """Yield the words of each name, and of each part of a text value that may be a name."""
+    """Yields the words of each name, and of each part of a text value that may be a name."""
     for name in record.names:
         yield _WORD.findall(name)
     if record.lexical is None or record.value_kind is not ValueKind.TEXT:
@@ -378,7 +378,7 @@ def _named_in(record: VaultRecord) -> Iterator[list[str]]:
 
 
 def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Yield the words outside the lexicon, without accents, and pairs of neighbouring words (`pair_of`)."""
+    """Yields the words outside the lexicon, without accents, and pairs of neighbouring words (`pair_of`)."""
     plain = [without_accents(word.lower()) for word in words]
     tells = [any(map(may_name, forms)) for forms in known]
     yield from (word for word, forms in zip(plain, known, strict=True) if not forms)
@@ -388,7 +388,7 @@ def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iter
 
 
 def _capitalised(text: str) -> Iterator[list[str]]:
-    """Yield runs of capitalised words, without the first word of a sentence."""
+    """Yields runs of capitalised words, without the first word of a sentence."""
     run: list[str] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -405,6 +405,6 @@ def _capitalised(text: str) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=200_000)
 def _everyday(word: str) -> tuple[str, ...]:
-    """Return the forms of `word` that are in a lexicon: as written, and without accents."""
+    """Returns the forms of `word` that are in a lexicon: as written, and without accents."""
     small = word.lower()
     return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))

@@ -39,7 +39,7 @@ class Mention:
 
 
 def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
-    """Return the longest of overlapping mentions; for one span all of one kind, names before values."""
+    """Returns the longest of overlapping mentions; for one span all of one kind, names before values."""
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in enclosed
@@ -58,7 +58,7 @@ def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, i
 
 
 def merged(mentions: Sequence[Mention]) -> list[Mention]:
-    """Return one mention for each span, with the nodes of all mentions of that span."""
+    """Returns one mention for each span, with the nodes of all mentions of that span."""
     found: dict[tuple[int, int], Mention] = {}
     for mention in mentions:
         span = (mention.start, mention.end)
@@ -81,12 +81,12 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 
 
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yield whole text values that occur in `text` in the other number, singular or plural."""
+    """Yields whole text values that occur in `text` in the other number, singular or plural."""
     yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
 def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yield names that occur in `text` as lower-case plurals: "dogs", if something is called Dog."""
+    """Yields names that occur in `text` as lower-case plurals: "dogs", if something is called Dog."""
     for hit in find_inflected(index, text):
         typed = text[hit.start : hit.end]
         if hit.kind == "name" and typed.islower() and is_plural(typed.split()[-1]):
@@ -94,7 +94,7 @@ def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yield names and values whose last word occurs in `text` in its other number."""
+    """Yields names and values whose last word occurs in `text` in its other number."""
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
@@ -110,7 +110,7 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
-    """Return `mentions` with the places added whose adjectives occur in `text`.
+    """Returns `mentions` with the places added whose adjectives occur in `text`.
 
     Used as an adjective, the place replaces a name that has the word only as a part: "French actors" does not ask for
     people called French. It also replaces names that several nodes share, even if it is not used as an adjective.
@@ -137,7 +137,7 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
 
 
 def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
-    """Return True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
+    """Returns True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
     before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)
     behind = _BEHIND.match(text, end)
     word = (before[1] or "").lower() if before else ""
@@ -164,19 +164,19 @@ Span = tuple[int, int]
 
 
 def no_facts(mids: Mids) -> npt.NDArray[np.int64]:
-    """Return 0 for each node; used for names without a graph."""
+    """Returns 0 for each node; used for names without a graph."""
     return np.zeros(len(mids), dtype=np.int64)
 
 
 def well_known(mids: Sequence[int], others: Sequence[int], counts: FactCounts) -> list[int]:
-    """Return the one of `mids` with far more facts than the next one and than any of `others`; else empty."""
+    """Returns the one of `mids` with far more facts than the next one and than any of `others`; else empty."""
     return _best_known(np.array(mids, dtype=np.int64), counts, MIN_RATIO * _most(others, counts))
 
 
 def with_namesakes(
     index: NameIndex, text: str, mentions: Sequence[Mention], fixed: Collection[Span], counts: FactCounts
 ) -> list[Mention]:
-    """Return `mentions` with well-known namesakes added.
+    """Returns `mentions` with well-known namesakes added.
 
     For each mention this is the node with by far the most facts among those with a longer name that begins or ends
     with the text, or among places with such a short name or adjective. Nothing is added to a mention in `fixed`, or
@@ -215,7 +215,7 @@ def _most(mids: Sequence[int], counts: FactCounts) -> int:
 
 
 def _best_known(mids: Mids, counts: FactCounts, least: int) -> list[int]:
-    """Return the one of `mids` with most facts, if it has `least` facts and far more than the next; else empty."""
+    """Returns the one of `mids` with most facts, if it has `least` facts and far more than the next; else empty."""
     if not len(mids):
         return []
     facts = counts(mids)
@@ -250,7 +250,7 @@ def find_common_names(
     taken: Collection[Span],
     is_concept: Callable[[str], bool],
 ) -> list[Mention]:
-    """Return everyday nouns outside of `taken` that are the complete name of a well-known thing.
+    """Returns everyday nouns outside of `taken` that are the complete name of a well-known thing.
 
     They are in lower case, singular or plural, and not concepts of the schema. Of several nodes with one name, those
     with most facts are taken.
@@ -281,7 +281,7 @@ def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[
 
 
 def _is_kind(text: str, start: int, end: int) -> bool:
-    """Return True for "models" in "which models" and for "a play"; False for "who models" and "the author"."""
+    """Returns True for "models" in "which models" and for "a play"; False for "who models" and "the author"."""
     typed = text[start:end]
     before = _WORD_BEFORE.search(text, 0, start)
     word = before[1].lower() if before else ""
@@ -307,7 +307,7 @@ _MASK: Final = "|"  # A character that never occurs inside a name.
 def find_near_spans(
     names: NameIndex, text: str, taken: Iterable[Span], skip: Collection[str] = (), fits: Fits | None = None
 ) -> list[Span]:
-    """Return the spans of `text` outside of `taken` that come near a name, in order, without overlaps.
+    """Returns the spans of `text` outside of `taken` that come near a name, in order, without overlaps.
 
     Words in `skip` are never part of a name; `fits` caches the results of one request. Promise: every hit of
     `names.find_inexact` on `text` without `taken`, except public ones, lies in or overlaps a returned span; what is
@@ -329,7 +329,7 @@ def find_near_spans(
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """Return `text` with each span replaced by a character that no name crosses; the length stays the same."""
+    """Returns `text` with each span replaced by a character that no name crosses; the length stays the same."""
     letters = list(text)
     for start, end in spans:
         letters[start:end] = _MASK * (end - start)
@@ -337,7 +337,7 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _changed(text: str, fresh: Iterable[Span]) -> str:
-    """Return `text` reduced to the pieces beside a span of `fresh`, because the others give the same result."""
+    """Returns `text` reduced to the pieces beside a span of `fresh`, because the others give the same result."""
     letters = [_MASK] * len(text)
     for start, end in fresh:
         first, last = text.rfind(_MASK, 0, start) + 1, text.find(_MASK, end)
@@ -347,7 +347,7 @@ def _changed(text: str, fresh: Iterable[Span]) -> str:
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
-    """Return the spans with overlapping ones joined."""
+    """Returns the spans with overlapping ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start < joined[-1][1]:

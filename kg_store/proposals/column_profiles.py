@@ -119,14 +119,14 @@ _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
 
 
 def words_of_column(column: str) -> list[str]:
-    """Return the words of a column's name in lower case, without punctuation: `Supplier No.` -> supplier, no."""
+    """Returns the words of a column's name in lower case, without punctuation: `Supplier No.` -> supplier, no."""
     plain = _IN_BRACKETS.sub(" ", column)
     spaced = readable(re.sub(r"[-./#:,;|]+", " ", plain))
     return re.findall(r"[^\W_]+", spaced.lower())
 
 
 def full_words(column: str) -> list[str]:
-    """Return the words of a column's name with abbreviations written out: `CUST_NM` -> customer, name."""
+    """Returns the words of a column's name with abbreviations written out: `CUST_NM` -> customer, name."""
     found = []
     for word in _written_out(column):
         # Splits German compounds, where a column's name is one word: `Geburtsdatum`, `Versichertennr`.
@@ -140,7 +140,7 @@ def _written_out(column: str) -> list[str]:
 
 
 def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
-    """Return the words of a column's relation, without its unit and the words in `without`."""
+    """Returns the words of a column's relation, without its unit and the words in `without`."""
     words, unit = _written_out(column), unit_of(column)
     kept = [word for word in words if word not in without]
     if unit is not None and len(kept) > 1 and _UNITS.get(kept[-1]) == unit:
@@ -149,7 +149,7 @@ def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
 
 
 def unit_of(column: str) -> str | None:
-    """Return the unit that a column names in brackets or as its last word; years for an age; else None."""
+    """Returns the unit that a column names in brackets or as its last word; years for an age; else None."""
     bracket = _IN_BRACKETS.search(column)
     if bracket is not None and (unit := (_UNITS | _SHORT_UNITS).get(bracket[1].lower())) is not None:
         return unit
@@ -160,7 +160,7 @@ def unit_of(column: str) -> str | None:
 
 
 def are_alike(word: str, other: str) -> bool:
-    """Return True if two words are forms of one word (patient, patienten), or one begins the other (dep,
+    """Returns True if two words are forms of one word (patient, patienten), or one begins the other (dep,
     department).
     """
     if word == other or singular(word) == singular(other):
@@ -217,7 +217,7 @@ class Column:
 
     @classmethod
     def of(cls, name: str, lines: Sequence[str]) -> Column:
-        """Build the profile. `lines`: the column's cell in each line, empty or not."""
+        """Builds the profile. `lines`: the column's cell in each line, empty or not."""
         filled = [cell for cell in lines if cell]
         marks = empty_marks(frozenset(filled))
         return cls(name, [cell for cell in filled if cell not in marks], len(lines), tuple(sorted(marks)))
@@ -253,7 +253,7 @@ class Column:
         return next((mark for mark in LIST_MARKS if self._is_parted_by(mark)), None)
 
     def _is_parted_by(self, mark: str) -> bool:
-        """Return True if `mark` occurs in enough cells, and between short values.
+        """Returns True if `mark` occurs in enough cells, and between short values.
 
         Commas also occur in names and sentences, so they count only without a space behind, and if the values repeat.
         """
@@ -285,7 +285,7 @@ class Column:
         return len(self.distinct) / max(1, len(self.cells))
 
     def is_called(self, *words: frozenset[str]) -> bool:
-        """Return True if one of `words` is in its name, as written or with abbreviations written out."""
+        """Returns True if one of `words` is in its name, as written or with abbreviations written out."""
         return not frozenset().union(*words).isdisjoint((*self.words, *self.full))
 
     @property
@@ -380,7 +380,7 @@ class Column:
         return is_short and self.has_words and not self.is_private_text and self.distinct_share <= MAX_LISTED_SHARE
 
     def share_of(self, kind: ValueKind) -> float:
-        """Return the share of different cells that can be read as a value of `kind`."""
+        """Returns the share of different cells that can be read as a value of `kind`."""
         settings = ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)
         fitting = (read_cell(cell, settings) is not None for cell in self._sample)
         return sum(fitting) / max(1, len(self._sample))
@@ -394,7 +394,7 @@ class Column:
 
 
 def empty_marks(cells: Collection[str]) -> frozenset[str]:
-    """Return a column's cells that only say that nothing is known, unless they look like the other cells."""
+    """Returns a column's cells that only say that nothing is known, unless they look like the other cells."""
     marks = frozenset(cells) & EMPTY_MARKS
     others = Counter(_shape(cell) for cell in cells if cell not in marks) if marks else Counter()
     most = MIN_ALIKE_MARKS * others.total()
@@ -402,6 +402,6 @@ def empty_marks(cells: Collection[str]) -> frozenset[str]:
 
 
 def _shape(cell: str) -> str:
-    """Return a cell with each character replaced by its class: `NA` -> `AA`, `a-7` -> `a#0`."""
+    """Returns a cell with each character replaced by its class: `NA` -> `AA`, `a-7` -> `a#0`."""
     kinds = ((str.isupper, "A"), (str.isalpha, "a"), (str.isdigit, "0"))
     return "".join(next((mark for is_kind, mark in kinds if is_kind(char)), "#") for char in cell)

@@ -58,7 +58,7 @@ class PredicateProfile:
 
 
 def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, PredicateProfile]:
-    """Return a profile of every predicate."""
+    """Returns a profile of every predicate."""
     turned = turn_inverses(raw, inverse_prefix)
     kinds, acting = turned.kinds(), _marks(turned, turned.subjects)
     profiles = {}
@@ -83,7 +83,7 @@ def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, P
 
 
 def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
-    """Return the kind that nearly all of these texts can be read as; None if there is none or they have a datatype."""
+    """The kind that nearly all of these texts can be read as; None if there is none or they have a datatype."""
     literals = [literal_of(term) for term in terms]
     if any(literal.datatype or literal.language for literal in literals):
         return None
@@ -119,7 +119,7 @@ class CustomSchema:
 
 
 def find_custom_schema(raw: RawGraph) -> CustomSchema:
-    """Return the file's own schema vocabulary, found by its local names and by its use.
+    """Returns the file's own schema vocabulary, found by its local names and by its use.
 
     Most subjects of a declaring word must be predicates or classes that the file uses, because a house may also be a
     `Property`, and a lesson a `Class`.

@@ -41,7 +41,7 @@ class PredicateUse:
 
 
 def uses_of(raw: RawGraph, policy: Policy, relations: tuple[Relation, ...]) -> tuple[PredicateUse, ...]:
-    """Return the use of every predicate, the one with most triples first.
+    """Returns the use of every predicate, the one with most triples first.
 
     `relations` are those of the graph that `policy` makes of `raw`.
     """
@@ -117,7 +117,7 @@ def preview(
     sample: int = 10,
     name_concepts: Callable[[Schema], Sequence[str]] = lambda schema: schema.concepts,
 ) -> Preview:
-    """Read the sources and build the graph in memory; nothing is written. Raises LoadError.
+    """Reads the sources and build the graph in memory; nothing is written. Raises LoadError.
 
     Without `name_concepts`, entities have only their classes as concepts.
     """
@@ -151,7 +151,7 @@ def preview(
 
 
 def _sample(graph: CompactGraph, schema: Schema, count: int) -> list[int]:
-    """Return entities of as many concepts as possible, those with the largest signatures first."""
+    """Returns entities of as many concepts as possible, those with the largest signatures first."""
     by_concept: dict[str, list[tuple[int, SignatureId]]] = {}
     for signature in schema.signatures:
         if signature.kind is NodeKind.ENTITY and signature.hops:

@@ -60,7 +60,7 @@ _MAX_SUBJECTS = 0.3
 
 
 def propose_policy(sources: Sequence[Path] | rdflib.Graph) -> Policy:
-    """Return a policy for an unknown graph. Raises LoadError."""
+    """Returns a policy for an unknown graph. Raises LoadError."""
     return read_and_propose(sources)[1]
 
 
@@ -69,7 +69,7 @@ def read_and_propose(
     progress: Fraction = lambda _done: None,
     triples: tuple[TriplesPolicy, ...] = (),
 ) -> tuple[RawGraph, Policy]:
-    """Return the triples of `sources`, and the policy under which they were read.
+    """Returns the triples of `sources`, and the policy under which they were read.
 
     `triples` lists text files that are not tables. A file that cannot be read is left out: the policy lists it in
     `skip`, and a note gives the reason. Raises LoadError if none can be read.
@@ -107,7 +107,7 @@ def read_and_propose(
 
 
 def _rows_alone(unread: Mapping[Path, LoadError], texts: Sequence[Path]) -> set[Path]:
-    """Return the text files among several that are neither triples nor a table with a header.
+    """Returns the text files among several that are neither triples nor a table with a header.
 
     They are read as rows without a header, so that no cell becomes a word of the schema. (A single such file is an
     error, and its owner is asked.)
@@ -116,7 +116,7 @@ def _rows_alone(unread: Mapping[Path, LoadError], texts: Sequence[Path]) -> set[
 
 
 def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[TriplesPolicy, ...] = ()) -> Policy:
-    """Return a policy for triples that have been read already."""
+    """Returns a policy for triples that have been read already."""
     prefix = _inverse_prefix(raw)
     profiles = profile_predicates(raw, prefix)
     names, composites = _names(profiles)
@@ -154,7 +154,7 @@ def _matching(profiles: Mapping[str, PredicateProfile], pattern: re.Pattern[str]
 
 
 def _inverse_prefix(raw: RawGraph) -> str | None:
-    """Return `~` if at least half of the predicates that start with it also occur without it; else None."""
+    """Returns `~` if at least half of the predicates that start with it also occur without it; else None."""
     texts = {raw.text(term) for term in set(raw.predicates.tolist()) if not raw.is_iri(term)}
     marked = {text for text in texts if text.startswith(_INVERSE_PREFIX)}
     paired = sum(text.removeprefix(_INVERSE_PREFIX) in texts for text in marked)
@@ -162,7 +162,7 @@ def _inverse_prefix(raw: RawGraph) -> str | None:
 
 
 def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the name predicates, best first, and pairs of predicates for first and last name."""
+    """Returns the name predicates, best first, and pairs of predicates for first and last name."""
     ranked = []
     for predicate, profile in profiles.items():
         if predicate in NAME_PREDICATES:
@@ -176,7 +176,7 @@ def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], t
 
 
 def _like_names(profiles: Mapping[str, PredicateProfile]) -> list[str]:
-    """Return the most frequent predicate whose texts nearly all look like names, for lack of one called a name."""
+    """Returns the most frequent predicate whose texts nearly all look like names, for lack of one called a name."""
     texts = (each for each in profiles.values() if each.is_iri and each.value_kind is None)
     leaves = (each for each in texts if each.literal_share >= _LEAF_SHARE)
     likely = [each for each in leaves if min(each.distinct_share, each.named_share) >= _LIKE_NAMES]
@@ -194,7 +194,7 @@ def _name_place(profile: PredicateProfile) -> int | None:
 
 
 def _pairs(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], ...]:
-    """Return pairs of predicates of one namespace: given with family name, first with last name, else any two."""
+    """Returns pairs of predicates of one namespace: given with family name, first with last name, else any two."""
     texts = [each.predicate for each in profiles.values() if each.is_iri and each.literal_share >= _LEAF_SHARE]
     firsts = {(_namespace(each), _FIRST[_plain(each)]): each for each in texts if _plain(each) in _FIRST}
     lasts = {(_namespace(each), _LAST[_plain(each)]): each for each in texts if _plain(each) in _LAST}
@@ -217,7 +217,7 @@ def _plain(predicate: str) -> str:
 
 
 def _mediator_pattern(raw: RawGraph) -> str | None:
-    """Return a pattern of nodes without a name: Freebase's ids and Wikidata's statement nodes; else None."""
+    """Returns a pattern of nodes without a name: Freebase's ids and Wikidata's statement nodes; else None."""
     subjects = (raw.terms[term] for term in set(raw.subjects.tolist()))
     found = set()
     for term in subjects:

@@ -38,7 +38,7 @@ class SheetGroup:
     sheets: tuple[Sheet, ...]
 
     def concept_words(self) -> list[str]:
-        """Return the words of the files' names that say what the rows are; empty for uploads."""
+        """Returns the words of the files' names that say what the rows are; empty for uploads."""
         stem = stem_of(self.file)
         if _UNNAMED.fullmatch(stem.lower()):
             stem = stem_of(bare_name(self.sheets[0].path))
@@ -50,7 +50,7 @@ class SheetGroup:
 
 
 def groups_of(sheets: Sequence[Sheet]) -> list[SheetGroup]:
-    """Return `sheets` in groups, in order; several groups have one name if files of that name differ."""
+    """Returns `sheets` in groups, in order; several groups have one name if files of that name differ."""
     gathered: list[tuple[set[str], list[Sheet]]] = []
     for sheet in sheets:
         columns = _columns_of(sheet)
@@ -69,7 +69,7 @@ def groups_of(sheets: Sequence[Sheet]) -> list[SheetGroup]:
 
 
 def _columns_of(sheet: Sheet) -> set[str]:
-    """Return the columns of a sheet; empty if it cannot be read, since the error is reported when it is read."""
+    """Returns the columns of a sheet; empty if it cannot be read, since the error is reported when it is read."""
     try:
         return set(sheet.header())
     except LoadError:
@@ -99,7 +99,7 @@ def _title(sheet: Sheet) -> str:
 
 
 def _pattern(members: Sequence[Sheet], before: Sequence[SheetGroup]) -> str:
-    """Return the name of a table in several files. A list within records is named after the table of these records."""
+    """The name of a table in several files. A list within records is named after the table of these records."""
     paths, title = {sheet.path for sheet in members}, _title(members[0])
     for group in before:
         if title and "/" not in group.file and paths <= {sheet.path for sheet in group.sheets}:

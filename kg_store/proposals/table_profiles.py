@@ -69,7 +69,7 @@ class TableProfile:
 
 
 def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
-    """Return the words for the kind of a table's rows, from the words of its file name.
+    """Returns the words for the kind of a table's rows, from the words of its file name.
 
     Numbers, words for keys, and words for files are left out; empty if nothing is left.
     """
@@ -84,7 +84,7 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
-    """Return the name of the key column; None if there is none.
+    """Returns the name of the key column; None if there is none.
 
     Preferred are unique columns with a word for keys (those of the table's own concept first), then a column named
     like the concept, then a unique name.
@@ -102,7 +102,7 @@ def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
 
 
 def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[str, ...]]:
-    """Return the columns that hold names of a table's rows, best first.
+    """Returns the columns that hold names of a table's rows, best first.
 
     These are first and last name together, columns with a word for names, or else one whose cells look like names;
     then columns with aliases. `taken` columns are not used.
@@ -154,7 +154,7 @@ def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
 
 
 def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
-    """Yield (rank, place, column) for columns with a word for names; the rank is lowest for `name` itself.
+    """Yields (rank, place, column) for columns with a word for names; the rank is lowest for `name` itself.
 
     A title ranks behind it, and a name of something else (`company_name`) last.
     """
@@ -181,7 +181,7 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
 
 
 def _is_called_by_kind(column: Column, table: TableProfile) -> bool:
-    """Return True for a column named like the concept, such as `patient` in a table of patients, if it holds words."""
+    """True for a column named like the concept, such as `patient` in a table of patients, if it holds words."""
     concept = list(table.concept_words)
     return bool(concept) and column.has_words and (column.full == concept or column.full == concept[-1:])
 
@@ -196,7 +196,7 @@ MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Return the table that a column refers to by its words and by its cells, which are keys there; else None."""
+    """Returns the table that a column refers to by its words and by its cells, which are keys there; else None."""
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
     owner = _owner(column, table, tables)
@@ -222,7 +222,7 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
 def find_named_target(
     column: Column, table: TableProfile, tables: Sequence[TableProfile]
 ) -> tuple[TableProfile, str] | None:
-    """Return the only table that a column refers to by names, codes or e-mail addresses, with that column; else
+    """Returns the only table that a column refers to by names, codes or e-mail addresses, with that column; else
     None.
     """
     if (owner := _owner(column, table, tables)) is not None and owner.key is not None:
@@ -249,7 +249,7 @@ def find_named_target(
 
 
 def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Return the table whose records contain the rows of `table` as a list.
+    """Returns the table whose records contain the rows of `table` as a list.
 
     None unless `column` is the reference to the parent record.
     """
@@ -260,7 +260,7 @@ def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) 
 
 
 def _told_by(table: TableProfile) -> Iterator[Column]:
-    """Yield the columns that identify the rows of a table beside its key: names, e-mail addresses and short codes."""
+    """Yields the columns that identify the rows of a table beside its key: names, e-mail addresses and short codes."""
     names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
     for column in table.columns.values():
         is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
@@ -269,7 +269,7 @@ def _told_by(table: TableProfile) -> Iterator[Column]:
 
 
 def _holds(told: Column, column: Column) -> bool:
-    """Return True if nearly all cells of `column` occur in the column `told`.
+    """Returns True if nearly all cells of `column` occur in the column `told`.
 
     Half of them are enough if both have the same name and `told` has a word for keys.
     """
@@ -282,7 +282,7 @@ def _known(column: Column, other: TableProfile) -> float:
 
 
 def _are_figures_of(column: Column, other: TableProfile) -> bool:
-    """Return True for many numbers that are all keys of a table with keys in a narrow range (4100 to 4190)."""
+    """Returns True for many numbers that are all keys of a table with keys in a narrow range (4100 to 4190)."""
     assert other.key is not None
     keys = other.columns[other.key].distinct
     if column.is_unique or len(column.distinct) < MIN_FIGURES or all(map(is_year, column.distinct)):
@@ -294,7 +294,7 @@ def _are_figures_of(column: Column, other: TableProfile) -> bool:
 
 
 def _rank(column: Column, table: TableProfile, other: TableProfile, share: float) -> float:
-    """Return how well a column refers to `other`, 0 for not at all: first by its words, then by the share of keys."""
+    """Returns how well a column refers to `other`, 0 for not at all: first by its words, then by the share of keys."""
     assert other.key is not None
     key = other.columns[other.key]
     rest = [word for word in column.full if word not in KEY_WORDS]
@@ -319,7 +319,7 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
 
 
 def _is_telling(key: Column) -> bool:
-    """Return True for keys unlike counts: with letters or signs, a zero in front, or many digits."""
+    """Returns True for keys unlike counts: with letters or signs, a zero in front, or many digits."""
     if not all(cell.isdigit() for cell in key.distinct):
         return True
     has_zeros = any(cell[0] == "0" and len(cell) > 1 for cell in key.distinct)
@@ -327,7 +327,7 @@ def _is_telling(key: Column) -> bool:
 
 
 def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
-    """Return `tables`, with no key for those whose key refers to another table: their rows are links, not things."""
+    """Returns `tables`, with no key for those whose key refers to another table: their rows are links, not things."""
     found = []
     for table in tables:
         others = [other for other in tables if other is not table]
@@ -336,7 +336,7 @@ def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
 
 
 def _is_borrowed(table: TableProfile, others: Sequence[TableProfile]) -> bool:
-    """Return True if the key is a reference and another column is one too, so that the rows join two things."""
+    """Returns True if the key is a reference and another column is one too, so that the rows join two things."""
     assert table.key is not None
     keyless = replace(table, key=None)
     key = table.columns[table.key]

@@ -71,7 +71,7 @@ class ProposedTables:
 
 
 def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ()) -> ProposedTables:
-    """Return a policy for each table in `paths`. Text files that are not tables are left to `reader`.
+    """Returns a policy for each table in `paths`. Text files that are not tables are left to `reader`.
 
     In the files `without_header`, every line is a row.
     """
@@ -112,7 +112,7 @@ def _sheets(path: Path) -> list[Sheet]:
 def _profile(
     group: SheetGroup, header_row: int | None
 ) -> tuple[TableProfile | None, set[Path], list[tuple[Path, LoadError]]]:
-    """Return the profile of a table, the files that are read for it, and the errors of its broken sheets.
+    """Returns the profile of a table, the files that are read for it, and the errors of its broken sheets.
 
     The profile is None if no sheet can be read or it is not a table.
     """
@@ -130,7 +130,7 @@ def _profile(
 
 
 def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
-    """Return the line of a sheet's header, and its columns; None if it is no table. Raises LoadError if it is
+    """Returns the line of a sheet's header, and its columns; None if it is no table. Raises LoadError if it is
     broken.
     """
     is_text = sheet.ending in TEXT_ENDINGS
@@ -154,7 +154,7 @@ def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
 
 
 def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
-    """Return the columns of lines that are all rows; None if they do not look like those of one table."""
+    """Returns the columns of lines that are all rows; None if they do not look like those of one table."""
     columns = _columns(sheet, TablePolicy(file="*", header_row=NO_HEADER))
     rows = len(next(iter(columns.values()), ()))
     typed = any(any(cells) and all(_is_value(cell) for cell in cells if cell) for cells in columns.values())
@@ -195,7 +195,7 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
 
 
 def _type_of_all(columns: Iterable[Column]) -> Column | None:
-    """Return the column that holds the same type name in every row, as programs export it, or None.
+    """Returns the column that holds the same type name in every row, as programs export it, or None.
 
     It becomes the concept of the records and is left out as a fact.
     """
@@ -204,12 +204,12 @@ def _type_of_all(columns: Iterable[Column]) -> Column | None:
 
 
 def _label(words: str) -> str:
-    """Return `words` as a label of a policy; empty if nothing is left of them."""
+    """Returns `words` as a label of a policy; empty if nothing is left of them."""
     return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
 
 
 def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
-    """Return True if the cells can be names of columns, and not those of a list of triples."""
+    """Returns True if the cells can be names of columns, and not those of a list of triples."""
     if (is_text and len(header) < 2 and not _has_key_or_name(header)) or any(
         len(column) > MAX_COLUMN_CHARS for column in header
     ):
@@ -218,7 +218,7 @@ def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
 
 
 def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
-    """Return True if a column's name has a word for keys or names.
+    """Returns True if a column's name has a word for keys or names.
 
     Of three columns, which may be triples, it must be the first; triples are never separated by semicolons.
     """
@@ -236,7 +236,7 @@ def _has_key_or_name(header: Sequence[str]) -> bool:
 
 
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
-    """Return True if the first line is unlike those below, so that it is a header and none of its cells is data.
+    """Returns True if the first line is unlike those below, so that it is a header and none of its cells is data.
 
     That is the case for words above two columns of numbers or dates; or for common words above one such column, or in
     small letters above a column of capitalised texts.
@@ -256,7 +256,7 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
-    """Return True if two columns or more hold keys of other tables, but their first line does not: it is a header."""
+    """Returns True if two columns or more hold keys of other tables, but their first line does not: it is a header."""
     targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
     found = [(column, other) for column, other in targets if other is not None and other is not table]
     return len(found) >= 2 and all(column.name not in other.keys for column, other in found)
@@ -316,7 +316,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
 def _as_link(
     table: TableProfile, targets: Mapping[str, TableProfile], columns: Mapping[str, ColumnPolicy]
 ) -> dict[str, ColumnPolicy]:
-    """Return the columns of a table that joins others, with relations named by the words of its file.
+    """Returns the columns of a table that joins others, with relations named by the words of its file.
 
     In `person_worksAt_firm` a person "works at" a firm; in `bill_subjects` the column `title` holds subjects.
     """
@@ -340,7 +340,7 @@ def _as_link(
 def _beside_its_name(
     name: str, settings: ColumnPolicy, table: TableProfile, columns: Mapping[str, ColumnPolicy]
 ) -> ColumnPolicy:
-    """Return the settings of an id column without a concept if another column names the same thing.
+    """Returns the settings of an id column without a concept if another column names the same thing.
 
     For example, `author id` beside `author name`.
     """
@@ -380,7 +380,7 @@ def _column(column: Column, target: TableProfile | None, by: str | None) -> Colu
 
 
 def _concept(label: str) -> str:
-    """Return the kind of the things of a column: `billing city` -> city, `publisher name` -> publisher."""
+    """Returns the kind of the things of a column: `billing city` -> city, `publisher name` -> publisher."""
     words = label.split()
     if words[-1] in PLACES:
         return words[-1]

@@ -34,7 +34,7 @@ class PolicyPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     def lines(self, heading: str = "") -> list[str]:
-        """Return its settings as lines of TOML below `heading`.
+        """Returns its settings as lines of TOML below `heading`.
 
         Defaults are left out, and so are parts that have a heading of their own.
         """
@@ -79,7 +79,7 @@ class ColumnPolicy(PolicyPart):
         return self
 
     def label(self, column: str) -> str:
-        """Return the label of its relation."""
+        """Returns the label of its relation."""
         return self.relation or readable(column).lower()
 
 
@@ -106,7 +106,7 @@ class TablePolicy(PolicyPart):
     columns: dict[Column, ColumnPolicy] = {}
 
     def has(self, name: str) -> bool:
-        """Return True if the file or sheet of that name belongs to this table by its name."""
+        """Returns True if the file or sheet of that name belongs to this table by its name."""
         return name == self.file or (self.is_pattern and pattern_of(self.file).fullmatch(name) is not None)
 
     @property
@@ -115,7 +115,7 @@ class TablePolicy(PolicyPart):
         return "*" in self.file
 
     def used(self) -> dict[str, str]:
-        """Return each column that the table uses, with its role: `the key`, `name 1`, `column 2`."""
+        """Returns each column that the table uses, with its role: `the key`, `name 1`, `column 2`."""
         used = {self.key: "the key"} if self.key is not None else {}
         for number, name in enumerate(self.names, start=1):
             for part in (name,) if isinstance(name, str) else name:
@@ -125,13 +125,13 @@ class TablePolicy(PolicyPart):
         return used
 
     def filled(self, row: Mapping[str, str], column: str) -> str:
-        """Return the cell of a column; empty if it means that nothing is known."""
+        """Returns the cell of a column; empty if it means that nothing is known."""
         cell, settings = row[column], self.columns.get(column)
         marks = (*self.empty, *settings.empty) if settings is not None else self.empty
         return "" if cell in marks else cell
 
     def references(self) -> list[str]:
-        """Return the columns that refer to tables, in order."""
+        """Returns the columns that refer to tables, in order."""
         return [column for column, settings in self.columns.items() if settings.table is not None]
 
     @property
@@ -149,7 +149,7 @@ class TablePolicy(PolicyPart):
         return CLASS_NAMESPACE + quote(self.kind, safe="")
 
     def relation_iri(self, column: str) -> str:
-        """Return the predicate of a column; columns with the same label share it, unless one is `own`."""
+        """Returns the predicate of a column; columns with the same label share it, unless one is `own`."""
         settings = self.columns[column]
         owner = quote(stem_of(self.file), safe="") + "/" if settings.own else ""
         return f"{RELATION_NAMESPACE}{owner}{quote(settings.label(column), safe='')}"
@@ -157,12 +157,12 @@ class TablePolicy(PolicyPart):
 
 @cache
 def pattern_of(file: str) -> re.Pattern[str]:
-    """Return a pattern of the file names that a table's `file` stands for."""
+    """Returns a pattern of the file names that a table's `file` stands for."""
     return re.compile("[^/]*".join(map(re.escape, file.split("*"))))
 
 
 def stem_of(file: str) -> str:
-    """Return the name of a table's file without folder and ending: `book.xlsx/Sheet` -> `Sheet`."""
+    """Returns the name of a table's file without folder and ending: `book.xlsx/Sheet` -> `Sheet`."""
     last = file.rsplit("/", 1)[-1]
     return (last.rpartition(".")[0] or last) if "/" not in file else last
 
@@ -188,7 +188,7 @@ class TriplesPolicy(PolicyPart):
 
 
 def toml(value: object) -> str:
-    """Return a string, number, truth value or list as TOML."""
+    """Returns a string, number, truth value or list as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -390,7 +390,7 @@ class Policy(PolicyPart):
 
     @staticmethod
     def from_toml(text: str) -> Policy:
-        """Return the policy in a TOML text.
+        """Returns the policy in a TOML text.
 
         Raises PolicyError, which names the field and what is allowed there, and never quotes the file.
         """
@@ -408,7 +408,7 @@ class Policy(PolicyPart):
             raise PolicyError("policy: " + "; ".join(_sentences(error))) from None
 
     def to_toml(self) -> str:
-        """Return the policy as TOML, without settings that equal the default."""
+        """Returns the policy as TOML, without settings that equal the default."""
         parts = [
             self.mediators.lines("[mediators]"),
             *(settings.lines(f"[relations.{toml(predicate)}]") for predicate, settings in self.relations.items()),
@@ -430,7 +430,7 @@ class Policy(PolicyPart):
         return self.relations.get(predicate, _PLAIN)
 
     def mentioned(self) -> frozenset[str]:
-        """Return every predicate that this policy mentions and the default policy does not."""
+        """Returns every predicate that this policy mentions and the default policy does not."""
         composites = (predicate for parts in self.composite_names for predicate in parts)
         return frozenset({*self.names, *composites, *self.type_predicates, *self.relations}) - _BUILT_IN
 

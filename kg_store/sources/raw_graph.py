@@ -80,16 +80,16 @@ class RawGraph:
     notes: tuple[str, ...] = ()
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return the TermKind of each term."""
+        """Returns the TermKind of each term."""
         kinds = (_KIND_OF_MARK[term[0]] for term in self.terms)
         return np.fromiter(kinds, dtype=np.uint8, count=len(self.terms))
 
     def text(self, at: SupportsIndex) -> str:
-        """Return the bare text of the term at this position."""
+        """Returns the bare text of the term at this position."""
         return text_of(self.terms[at])
 
     def literal(self, at: SupportsIndex) -> Literal:
-        """Return the parts of the literal or cell at this position."""
+        """Returns the parts of the literal or cell at this position."""
         return literal_of(self.terms[at])
 
     def is_iri(self, at: SupportsIndex) -> bool:
@@ -97,7 +97,7 @@ class RawGraph:
 
 
 def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
-    """Return `triples` as a RawGraph, all in memory: 12 bytes each, and every distinct term once."""
+    """Returns `triples` as a RawGraph, all in memory: 12 bytes each, and every distinct term once."""
     index: dict[Term, int] = {}
     subjects, predicates, objects = array("i"), array("i"), array("i")
     find = index.setdefault
@@ -110,14 +110,14 @@ def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
 
 
 def text_of(term: Term) -> str:
-    """Return the bare text of a term: an IRI, a blank node's label, a cell, or the lexical form of a literal."""
+    """Returns the bare text of a term: an IRI, a blank node's label, a cell, or the lexical form of a literal."""
     if term[0] == "<":
         return term[1:-1]
     return _unescape(term[1 : term.rindex('"')]) if term[0] == '"' else term[1:]
 
 
 def literal_of(term: Term) -> Literal:
-    """Return the parts of a literal in N-Triples form; a cell counts as a plain string."""
+    """Returns the parts of a literal in N-Triples form; a cell counts as a plain string."""
     if term[0] == TEXT_MARK:
         return Literal(term[1:])
     end = term.rindex('"')
@@ -128,12 +128,12 @@ def literal_of(term: Term) -> Literal:
 
 
 def value_term(lexical: str, kind: ValueKind) -> Term:
-    """Return the term of a value whose kind the policy sets."""
+    """Returns the term of a value whose kind the policy sets."""
     return f"{plain_term(lexical)}^^<{KIND_NAMESPACE}{kind.value}>"
 
 
 def plain_term(lexical: str) -> Term:
-    """Return the term of a value without a kind."""
+    """Returns the term of a value without a kind."""
     escaped = lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
 

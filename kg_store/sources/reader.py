@@ -74,7 +74,7 @@ def read_sources(
     triples: Sequence[TriplesPolicy] = (),
     skip: Collection[str] = (),
 ) -> RawGraph:
-    """Return all triples of all sources.
+    """Returns all triples of all sources.
 
     `progress` gets the share of bytes read, 0 to 1. `tables` describe files of rows, `triples` say which text files
     are lists of triples, and `skip` names files that are left out. Raises LoadError with file and line; its text never
@@ -105,7 +105,7 @@ def read_sources(
 def read_by_policy(
     sources: Sequence[Path] | rdflib.Graph, policy: Policy, progress: Fraction = lambda _done: None
 ) -> RawGraph:
-    """Return all triples of the sources, read as the policy says. Raises a LoadError that lists all broken files."""
+    """Returns all triples of the sources, read as the policy says. Raises a LoadError that lists all broken files."""
     try:
         return read_sources(sources, progress, policy.tables, policy.triples, policy.skip)
     except LoadError as error:
@@ -118,7 +118,7 @@ def read_by_policy(
 def errors_of(
     paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]
 ) -> dict[Path, LoadError]:
-    """Return the first error of each file that cannot be read. Raises LoadError for an error of no single file."""
+    """Returns the first error of each file that cannot be read. Raises LoadError for an error of no single file."""
     found = dict[Path, LoadError]()
     try:
         texts = TextFiles(paths, tables, triples)
@@ -138,7 +138,7 @@ def errors_of(
 
 
 def all_of(errors: Sequence[LoadError]) -> LoadError:
-    """Return one LoadError that lists all of `errors`, one on each line."""
+    """Returns one LoadError that lists all of `errors`, one on each line."""
     if len(errors) == 1:
         return errors[0]
     return LoadError("\n".join([f"{len(errors)} files can't be read:", *(f"- {error}" for error in errors)]))
@@ -148,7 +148,7 @@ class TextFiles:
     """Reads each text file, workbook or JSON file of a load as rows of a table, as a graph export, or as triples."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
-        """Read the keys of all tables. Raises LoadError if a file is missing, or a table has no file that fits it."""
+        """Reads the keys of all tables. Raises LoadError if a file is missing, or a table has no file that fits it."""
         missing = next((path for path in paths if not path.is_file()), None)
         if missing is not None:
             raise LoadError("the file can't be read", missing.name)
@@ -247,7 +247,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
 
 
 def _skip_mark(stream: IO[bytes], file: str) -> None:
-    """Skip the byte order mark before UTF-8, which parsers do not accept. Raises LoadError for UTF-16."""
+    """Skips the byte order mark before UTF-8, which parsers do not accept. Raises LoadError for UTF-16."""
     first: bytes = stream.peek(len(codecs.BOM_UTF8))  # type: ignore[attr-defined]
     if first.startswith(codecs.BOM_UTF8):
         stream.read(len(codecs.BOM_UTF8))
@@ -256,7 +256,7 @@ def _skip_mark(stream: IO[bytes], file: str) -> None:
 
 
 def _statement(joint: Term, predicate: str, told: pyoxigraph.Triple, blank: str) -> Triples:
-    """Yield a triple that other triples describe as two triples through a nameless node `joint`."""
+    """Yields a triple that other triples describe as two triples through a nameless node `joint`."""
     if predicate != _REIFIES or type(told.object) is pyoxigraph.Triple:
         raise _NotPlainError
     head, relation, tail = _plain(str(told.subject), blank), str(told.predicate), _plain(str(told.object), blank)
@@ -306,7 +306,7 @@ _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
 def property_triples(path: Path, left: Counter[str]) -> Triples:
-    """Yield the triples of a graph file; counts in `left` what is left out.
+    """Yields the triples of a graph file; counts in `left` what is left out.
 
     Raises LoadError with the line number, which never quotes the line.
     """
@@ -344,7 +344,7 @@ def _of_relationship(each: Relationship, number: str) -> Triples:
 
 
 def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Triples:
-    """Yield the triples of properties. Only truth values get a kind here.
+    """Yields the triples of properties. Only truth values get a kind here.
 
     Other kinds are decided later from all texts, because many exports write years as numbers.
     """
@@ -366,7 +366,7 @@ FIRST, REST, NIL = f"{_LISTS}first>", f"{_LISTS}rest>", f"{_LISTS}nil>"
 
 
 def without_lists(raw: RawGraph) -> RawGraph:
-    """Return `raw` with each RDF list replaced by its members, wherever a triple leads to the list.
+    """Returns `raw` with each RDF list replaced by its members, wherever a triple leads to the list.
 
     A broken list (a loop, two firsts, no end), and one to which no triple leads, stays as it is.
     """
@@ -399,7 +399,7 @@ def without_lists(raw: RawGraph) -> RawGraph:
 
 
 def _by_subject(raw: RawGraph, predicate: int) -> dict[int, int]:
-    """Return the only object that each subject has by `predicate`; subjects with several are left out."""
+    """Returns the only object that each subject has by `predicate`; subjects with several are left out."""
     rows = np.flatnonzero(raw.predicates == predicate)
     pairs = set(zip(raw.subjects[rows].tolist(), raw.objects[rows].tolist(), strict=True))
     counts = Counter(subject for subject, _ in pairs)
@@ -407,7 +407,7 @@ def _by_subject(raw: RawGraph, predicate: int) -> dict[int, int]:
 
 
 def _walk(head: int, rest: dict[int, int], nil: int) -> list[int]:
-    """Return the nodes of a list in order; empty if it has no end."""
+    """Returns the nodes of a list in order; empty if it has no end."""
     found: dict[int, None] = {}
     while head != nil:
         if head in found or head not in rest:

@@ -53,16 +53,16 @@ class Sheet:
         return Path(bare_name(self.path)).suffix.lower()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
-        """Return the names of its columns. Raises LoadError if a column has no name."""
+        """Returns the names of its columns. Raises LoadError if a column has no name."""
         return next(self.lines(table))[1]
 
     def first_line(self) -> int:
-        """Return the number of the first line that is not empty, be it a title or the header."""
+        """Returns the number of the first line that is not empty, be it a title or the header."""
         with closing(self.open_rows(None)) as rows:  # type: ignore[type-var]
             return next((line for line, cells in rows if any(cells)), 1)
 
     def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
-        """Yield the header and every non-empty line, without the columns at both ends that have no name.
+        """Yields the header and every non-empty line, without the columns at both ends that have no name.
 
         A line that ends early is filled up with empty cells, and counted in `odd`. Raises LoadError at a line with
         more cells than the header, whose cells may be shifted, and at one that lacks most of them.
@@ -91,7 +91,7 @@ class Sheet:
 
 
 def sheets_of(path: Path) -> list[Sheet]:
-    """Return the tables of a file; none if it holds triples or a graph. Raises LoadError."""
+    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError."""
     name = bare_name(path)
     ending = Path(name).suffix.lower()
     if ending not in TABLE_ENDINGS or is_property_graph(path):
@@ -113,17 +113,17 @@ def sheets_of(path: Path) -> list[Sheet]:
 
 
 def is_text(path: Path) -> bool:
-    """Return True for a text file of rows or triples, by its ending."""
+    """Returns True for a text file of rows or triples, by its ending."""
     return Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS
 
 
 def bare_name(path: Path) -> str:
-    """Return a file's name without ".gz"."""
+    """Returns a file's name without ".gz"."""
     return path.name.removesuffix(".gz")
 
 
 def delimiter_of(path: Path) -> str:
-    """Return the delimiter found in the file's header; a comma if it is not a text file."""
+    """Returns the delimiter found in the file's header; a comma if it is not a text file."""
     if not is_text(path):
         return ","
     with open_bytes(path) as stream:
@@ -142,7 +142,7 @@ def _text_rows(path: Path) -> Callable[[TablePolicy | None], Rows]:
 
 
 def _told_apart(names: list[str]) -> list[str]:
-    """Return the names of columns, with a number appended to each repetition of a name."""
+    """Returns the names of columns, with a number appended to each repetition of a name."""
     seen = Counter[str]()
     found = []
     for name in names:
@@ -157,7 +157,7 @@ _THREE_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})((?:[ T]\d{1,2}:\d
 
 
 def read_cell(cell: str, column: ColumnPolicy) -> str | None:
-    """Return the spelling under which a cell's value is stored; None if it is not of the column's kind."""
+    """Returns the spelling under which a cell's value is stored; None if it is not of the column's kind."""
     if column.kind is ValueKind.DATE:
         match = _THREE_PARTS.fullmatch(cell)
         if match is not None and column.first is not None:
@@ -176,7 +176,7 @@ def read_cell(cell: str, column: ColumnPolicy) -> str | None:
 
 
 def is_of(cell: str, kind: ValueKind) -> bool:
-    """Return True if a cell can be read as a value of `kind`, as people type it."""
+    """Returns True if a cell can be read as a value of `kind`, as people type it."""
     try:
         parse_value(cell, kind)
     except ValueError:
@@ -185,7 +185,7 @@ def is_of(cell: str, kind: ValueKind) -> bool:
 
 
 def day_and_month(cell: str) -> tuple[int, int] | None:
-    """Return the first two numbers of a date like 05/03/1980; None for any other text."""
+    """Returns the first two numbers of a date like 05/03/1980; None for any other text."""
     match = _THREE_PARTS.fullmatch(cell)
     return (int(match[1]), int(match[3])) if match else None
 
@@ -234,7 +234,7 @@ class Tables:
         return read_rows(sheet, table, odd, of_file)
 
     def _fresh_keys(self, sheet: Sheet, table: TablePolicy) -> set[str]:
-        """Return the keys of a sheet.
+        """Returns the keys of a sheet.
 
         Raises LoadError if one occurs twice, here or in another file of the table, since both rows would become one
         entity.
@@ -252,7 +252,7 @@ class Tables:
         return set(lines)
 
     def _read_keys_by(self, target: TablePolicy, by: str) -> None:
-        """Store for each cell of the column `by` the key of its row; None if several rows have the same cell."""
+        """Stores for each cell of the column `by` the key of its row; None if several rows have the same cell."""
         if (target.file, by) in self._keys_by:
             return
         found = self._keys_by.setdefault((target.file, by), {})
@@ -267,7 +267,7 @@ class Tables:
         return any(sheet.path == path for sheet, _ in self._policies)
 
     def triples(self, path: Path, skipped: Counter[str]) -> Iterator[Triple]:
-        """Yield the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
+        """Yields the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
         for sheet, table in self._policies:
             if sheet.path == path:
                 skipped.update({sentence: count for count, sentence in sheet.notes})
@@ -306,7 +306,7 @@ class Tables:
     def _facts(
         self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]
     ) -> Iterator[tuple[str, Term, tuple[Triple, ...]]]:
-        """Yield (column, term, further triples about the term) for each cell of the row."""
+        """Yields (column, term, further triples about the term) for each cell of the row."""
         for column, settings in table.columns.items():
             filled = table.filled(row.cells, column)
             if filled != row.cells[column]:
@@ -340,7 +340,7 @@ class Tables:
 def read_rows(
     sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None, of_file: str = ""
 ) -> Iterator[TableRow]:
-    """Yield every row below the header; counts in `odd` the lines that end before it.
+    """Yields every row below the header; counts in `odd` the lines that end before it.
 
     `of_file`: a prefix for the places of rows if the table has several files, which may then lack columns. Raises
     LoadError at a row with more cells than the header or without a key.
@@ -360,7 +360,7 @@ def read_rows(
 
 
 def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
-    """Yield the triples of a row that joins entities.
+    """Yields the triples of a row that joins entities.
 
     They join the first reference to the second, or, if the row says more, to a nameless node. This node belongs to the
     entity that the table's first reference column leads to. If a row has none there, the node gets only the row's
@@ -383,7 +383,7 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
 
 
 def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
-    """Return each sheet with its table: matched by name, or else by the columns of its header."""
+    """Returns each sheet with its table: matched by name, or else by the columns of its header."""
     sheets = [sheet for path in paths for sheet in sheets_of(path)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
     taken, named = [table for _, table in found], [sheet for sheet, _ in found]
@@ -402,7 +402,7 @@ def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tupl
 
 
 def table_called(name: str, tables: Sequence[TablePolicy]) -> TablePolicy | None:
-    """Return the table that a file or sheet belongs to by its name; an exact name precedes a pattern."""
+    """Returns the table that a file or sheet belongs to by its name; an exact name precedes a pattern."""
     fitting = [table for table in tables if table.has(name)]
     return min(fitting, key=lambda table: table.is_pattern, default=None)
 
@@ -423,6 +423,6 @@ def _text(text: str) -> Term:
 
 
 def _count(skipped: Counter[str], reason: str, line: int) -> None:
-    """Add one to a reason's count; the reason names the first line where it occurred."""
+    """Adds one to a reason's count; the reason names the first line where it occurred."""
     known = next((each for each in skipped if each.startswith(reason)), f"{reason} (the first in line {line})")
     skipped[known] += 1

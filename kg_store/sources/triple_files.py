@@ -54,7 +54,7 @@ _IRI_CELL = re.compile(r"<?[a-z][a-z0-9+.-]*:[^\s<>]+>?", re.IGNORECASE)
 
 
 def places_in_header(cells: Line) -> Places | None:
-    """Return the columns of head, relation and tail if the first three cells have such names; else None."""
+    """Returns the columns of head, relation and tail if the first three cells have such names; else None."""
     words = [cell.strip().lower() for cell in cells[:3]]
     found = (
         (head, relation, tail)
@@ -65,7 +65,7 @@ def places_in_header(cells: Line) -> Places | None:
 
 
 def require_triples(lines: Sequence[Line], file: str) -> None:
-    """Raise LoadError, which quotes nothing, unless the second of three columns holds relations.
+    """Raises LoadError, which quotes nothing, unless the second of three columns holds relations.
 
     Promise: a table with one entity in each row is refused, with or without a header, and so is a file whose relations
     are in another column. Limit: a table passes as triples if its rows repeat their subject and its second column
@@ -85,7 +85,7 @@ def require_triples(lines: Sequence[Line], file: str) -> None:
 
 
 def _reasons(sample: Sequence[Line], places: Places) -> Iterator[str]:
-    """Yield the reasons why these lines are not triples, in our own words; nothing if they are."""
+    """Yields the reasons why these lines are not triples, in our own words; nothing if they are."""
     heads, relations, tails = ([cells[at].strip() for cells in sample] for at in places)
     used = Counter(relations)
     if all(_IRI_CELL.fullmatch(cell) for cell in used):
@@ -108,7 +108,7 @@ def _reasons(sample: Sequence[Line], places: Places) -> Iterator[str]:
 
 
 def _names_columns(sample: Sequence[Line]) -> bool:
-    """Return True if no cell of the first line occurs in another line, and none is written like a relation."""
+    """Returns True if no cell of the first line occurs in another line, and none is written like a relation."""
     first, rest = sample[0][:3], sample[1:]
     if any(_is_compound(cell.strip()) for cell in first) or not rest:
         return False
@@ -120,12 +120,12 @@ def _is_compound(cell: str) -> bool:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a predicate or class as a reader sees them, in lower case: `worksFor` -> works, for."""
+    """Returns the words of a predicate or class as a reader sees them, in lower case: `worksFor` -> works, for."""
     return re.findall(r"[^\W\d_]+", readable(text.replace("-", " ")).lower())
 
 
 def _agreement(relations: Sequence[str], tails: Sequence[str]) -> float:
-    """Return how far lines with the same tail agree on their relation beyond chance (Cohen's kappa)."""
+    """Returns how far lines with the same tail agree on their relation beyond chance (Cohen's kappa)."""
     same_tail = _pairs(Counter(tails).values())
     chance = _pairs(Counter(relations).values()) / max(1, len(tails) * (len(tails) - 1) // 2)
     if not same_tail or chance == 1:
@@ -157,7 +157,7 @@ def read_cells(
     policy: TriplesPolicy | None = None,
     encoding: Encoding = "utf-8",
 ) -> Iterator[tuple[Term, Term, Term]]:
-    """Yield the triples of a text file; counts in `skipped`, by reason, what was left out.
+    """Yields the triples of a text file; counts in `skipped`, by reason, what was left out.
 
     The delimiter is the tab, bar or comma that splits each of the first lines into three cells. More than three
     columns are allowed only after a tab, because elsewhere a name may hold the delimiter. If neither the policy nor a
@@ -178,7 +178,7 @@ def read_cells(
 
 
 def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Places, Rows]:
-    """Return the columns of head, relation and tail, by policy, header or content, and the rows below."""
+    """Returns the columns of head, relation and tail, by policy, header or content, and the rows below."""
     first = list(islice(rows, 1))
     called = places_in_header(first[0][1]) if first else None
     if policy is not None:

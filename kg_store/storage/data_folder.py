@@ -48,14 +48,14 @@ class DataFolder:
         return self._versions / version_id
 
     def unfinished_ids(self) -> list[str]:
-        """Return the ids of folders that are unfinished or half deleted.
+        """Returns the ids of folders that are unfinished or half deleted.
 
         Finished folders that this database does not know belong to another database and are left alone.
         """
         return [path.name for path in self._versions.iterdir() if not (path / _FINISHED).exists()]
 
     def files_named(self, name: str) -> Iterator[Path]:
-        """Yield the path of the file `name` in every version that has it."""
+        """Yields the path of the file `name` in every version that has it."""
         return self._versions.glob(f"*/{name}")
 
     @contextmanager
@@ -79,7 +79,7 @@ class DataFolder:
         return self._hold(version_id, fcntl.LOCK_SH)
 
     def delete_unless_held(self, version_id: str, is_needed: Callable[[], bool], forget: Callable[[], None]) -> bool:
-        """Call `forget` and delete the folder of a version; return True if that was done.
+        """Calls `forget` and delete the folder of a version; return True if that was done.
 
         Nothing is done if somebody builds or reads the version, or if `is_needed` returns True.
         """
@@ -124,7 +124,7 @@ class DataFolder:
         return self._folder / _VERSIONS
 
     def _read_format(self) -> str:
-        """Return the folder's id, migrating an older format step by step. Raises FormatTooNewError."""
+        """Returns the folder's id, migrating an older format step by step. Raises FormatTooNewError."""
         path = self._folder / _FORMAT_FILE
         if not path.exists():
             self._write_format(FORMAT, uuid.uuid4().hex)

@@ -65,11 +65,11 @@ class MasterKey:
 
     @staticmethod
     def version_of(sealed: bytes) -> int:
-        """Return the version of the key that sealed these bytes, from their first VERSION_BYTES bytes."""
+        """Returns the version of the key that sealed these bytes, from their first VERSION_BYTES bytes."""
         return int.from_bytes(sealed[1:VERSION_BYTES], "big")
 
     def refresh(self) -> None:
-        """Add keys that were added to the ring's file since it was read; an unreadable file adds none."""
+        """Adds keys that were added to the ring's file since it was read; an unreadable file adds none."""
         if self._path is None:
             return
         try:
@@ -81,18 +81,18 @@ class MasterKey:
 
     @staticmethod
     def generate() -> str:
-        """Return a new ring of one key as text: `v1:<32 bytes as base64url>`."""
+        """Returns a new ring of one key as text: `v1:<32 bytes as base64url>`."""
         return _key_text(1, os.urandom(KEY_BYTES))
 
     @staticmethod
     def rotated(text: str) -> str:
-        """Return the ring in `text` with a new key in front; data that older keys sealed can still be opened."""
+        """Returns the ring in `text` with a new key in front; data that older keys sealed can still be opened."""
         ring = MasterKey.from_text(text)
         return _key_text(ring.newest + 1, os.urandom(KEY_BYTES)) + "," + text.strip()
 
     @staticmethod
     def from_text(text: str) -> MasterKey:
-        """Return the ring written as `v2:...,v1:...`, newest first. Raises MasterKeyError for a malformed or
+        """Returns the ring written as `v2:...,v1:...`, newest first. Raises MasterKeyError for a malformed or
         weak key.
         """
         secrets: dict[int, bytes] = {}
@@ -108,7 +108,7 @@ class MasterKey:
 
     @staticmethod
     def from_file(path: Path) -> MasterKey:
-        """Return the ring in a file. Raises MasterKeyError if others than its owner (or one group) may read it."""
+        """Returns the ring in a file. Raises MasterKeyError if others than its owner (or one group) may read it."""
         try:
             mode = path.stat().st_mode
             text = path.read_text("ascii")
@@ -120,13 +120,13 @@ class MasterKey:
 
     @staticmethod
     def keeping(text: str, versions: Iterable[int]) -> str:
-        """Return the ring in `text` reduced to these versions."""
+        """Returns the ring in `text` reduced to these versions."""
         kept = set(versions)
         secrets = MasterKey.from_text(text)._secrets
         return ",".join(_key_text(each, secrets[each]) for each in sorted(kept, reverse=True))
 
     def seal(self, purpose: str, context: bytes, plain: bytes) -> bytes:
-        """Encrypt with AES-256-GCM. `purpose` selects the subkey; `context` must be given again to open."""
+        """Encrypts with AES-256-GCM. `purpose` selects the subkey; `context` must be given again to open."""
         nonce = os.urandom(_NONCE_BYTES)
         newest = self.newest
         cipher, bound = self._cipher(newest, purpose)
@@ -134,7 +134,7 @@ class MasterKey:
         return _FORMAT + newest.to_bytes(2, "big") + nonce + sealed
 
     def open(self, purpose: str, context: bytes, sealed: bytes) -> bytes:
-        """Return the decrypted bytes. Raises MasterKeyError if the key, purpose, context or a single bit differs."""
+        """Returns the decrypted bytes. Raises MasterKeyError if the key, purpose, context or a single bit differs."""
         if len(sealed) < _HEADER_BYTES or sealed[:1] != _FORMAT:
             raise MasterKeyError("sealed data is cut off or of an unknown format")
         version = MasterKey.version_of(sealed)
@@ -149,11 +149,11 @@ class MasterKey:
             raise MasterKeyError("sealed data does not open: another master key, or the data was changed") from None
 
     def derived(self, purpose: str) -> bytes:
-        """Return a key of 32 bytes for `purpose`; it changes when the ring gets a newer key."""
+        """Returns a key of 32 bytes for `purpose`; it changes when the ring gets a newer key."""
         return self._derived(self.newest, purpose)
 
     def all_derived(self, purpose: str) -> list[bytes]:
-        """Return the keys that `derived` gives for every version in the ring, the newest first."""
+        """Returns the keys that `derived` gives for every version in the ring, the newest first."""
         return [self._derived(version, purpose) for version in self.versions]
 
     def _derived(self, version: int, purpose: str, use: bytes = b"derive") -> bytes:
@@ -161,7 +161,7 @@ class MasterKey:
         return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
 
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
-        """Return the subkey's cipher, and the bytes that authenticate the purpose and the key version."""
+        """Returns the subkey's cipher, and the bytes that authenticate the purpose and the key version."""
         found = self._ciphers.get((version, purpose))
         if found is None:
             derived = self._derived(version, purpose, b"seal")
@@ -170,18 +170,18 @@ class MasterKey:
 
 
 def bind(*parts: str) -> bytes:
-    """Return a context for `seal`: the parts, each after its length, so that no two lists of parts are alike."""
+    """Returns a context for `seal`: the parts, each after its length, so that no two lists of parts are alike."""
     encoded = [part.encode() for part in parts]
     return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
 
 
 def new_mid_key() -> bytes:
-    """Return a random key for one graph's MIDs. Stored sealed, it survives a rotation of the master key."""
+    """Returns a random key for one graph's MIDs. Stored sealed, it survives a rotation of the master key."""
     return os.urandom(KEY_BYTES)
 
 
 def mids_of(mid_key: bytes, terms: Iterable[str]) -> Mids:
-    """Return the MIDs of `terms`, in order: keyed BLAKE2b, masked to 63 bits."""
+    """Returns the MIDs of `terms`, in order: keyed BLAKE2b, masked to 63 bits."""
     keyed = hashlib.blake2b(key=mid_key, digest_size=8)
     mids = []
     for term in terms:
@@ -192,7 +192,7 @@ def mids_of(mid_key: bytes, terms: Iterable[str]) -> Mids:
 
 
 def refuse_collisions(mids: Mids) -> None:
-    """Raise LoadError if two of `mids` are equal, because two different things would be taken for one."""
+    """Raises LoadError if two of `mids` are equal, because two different things would be taken for one."""
     if len(np.unique(mids)) != len(mids):
         raise LoadError("two terms have the same MID; delete the graph and load it again under another key")
 

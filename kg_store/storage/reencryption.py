@@ -57,7 +57,7 @@ class SealedColumn:
 
 
 def store_columns() -> list[SealedColumn]:
-    """Return the sealed columns of graphs, versions, vault and erasures. Rows of deleted graphs are left out."""
+    """Returns the sealed columns of graphs, versions, vault and erasures. Rows of deleted graphs are left out."""
     vault = (
         select(graphs.c.tenant, graphs.c.name, vault_entries.c.version_id, vault_entries.c.mid, vault_entries.c.sealed)
         .join(graph_versions, graph_versions.c.id == vault_entries.c.version_id)
@@ -82,7 +82,7 @@ def store_columns() -> list[SealedColumn]:
 
 
 def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[int]:
-    """Seal the rows of a column again; yields the number done so far. Each batch is a transaction of its own.
+    """Seals the rows of a column again; yields the number done so far. Each batch is a transaction of its own.
 
     Raises MasterKeyError at a row that cannot be opened; the batches before it are done.
     """
@@ -115,7 +115,7 @@ def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[i
 
 
 def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
-    """Return the number of rows sealed with each version of the key, including orphaned rows."""
+    """Returns the number of rows sealed with each version of the key, including orphaned rows."""
     head = _head(where)
     query = select(head, func.count()).where(where.column.is_not(None)).group_by(head)
     with engine.connect() as connection:
@@ -124,7 +124,7 @@ def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
 
 
 def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
-    """Seal the files of this folder's versions again, replacing each atomically; return their number."""
+    """Seals the files of this folder's versions again, replacing each atomically; return their number."""
     with engine.connect() as connection:
         versions = connection.execute(_VERSIONS).all()
     return sum(
@@ -133,7 +133,7 @@ def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
 
 
 def versions_of_files(folder: DataFolder) -> Counter[int]:
-    """Return the number of files in this data folder sealed with each version of the key."""
+    """Returns the number of files in this data folder sealed with each version of the key."""
     found = Counter[int]()
     for path in (path for name in _FILES for path in folder.files_named(name)):
         with path.open("rb") as file:
@@ -142,7 +142,7 @@ def versions_of_files(folder: DataFolder) -> Counter[int]:
 
 
 def _head(where: SealedColumn) -> ColumnElement[bytes]:
-    """Return the bytes with the key's version; their numbers are inlined, so that PostgreSQL accepts the grouping."""
+    """Returns the bytes with the key's version; their numbers are inlined, so that PostgreSQL accepts the grouping."""
     return func.substr(where.column, literal_column("1"), literal_column(str(VERSION_BYTES)), type_=LargeBinary())
 
 
@@ -151,7 +151,7 @@ def _version(row: Any) -> bytes:
 
 
 def _reseal_file(master: MasterKey, path: Path, context: bytes) -> bool:
-    """Seal one file again; return False if that was not necessary or the file is missing."""
+    """Seals one file again; return False if that was not necessary or the file is missing."""
     try:
         sealed = path.read_bytes()
     except FileNotFoundError:

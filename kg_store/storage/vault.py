@@ -74,13 +74,13 @@ class Vault:
         self._holds: VisibilityFilter = lambda mids: mids
 
     def part(self, holds: VisibilityFilter) -> Vault:
-        """Return the vault restricted to the MIDs that `holds` permits."""
+        """Returns the vault restricted to the MIDs that `holds` permits."""
         part = Vault(self._engine, self._master, self._scope)
         part._holds = holds
         return part
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
-        """Return the records of those `mids` that this version holds. Raises MasterKeyError."""
+        """Returns the records of those `mids` that this version holds. Raises MasterKeyError."""
         wanted = list(self._holds(tuple(dict.fromkeys(int(mid) for mid in mids))))
         found: dict[int, VaultRecord] = {}
         if not wanted:
@@ -92,7 +92,7 @@ class Vault:
         return found
 
     def all_records(self) -> Iterator[tuple[int, VaultRecord]]:
-        """Yield every MID and record, by MID. It reveals everything: only for building indexes and for evaluation."""
+        """Yields every MID and record, by MID. It reveals everything: only for building indexes and for evaluation."""
         last = -1
         while True:
             with self._engine.connect() as connection:
@@ -122,7 +122,7 @@ class Vault:
 def write_records(
     engine: Engine, master: MasterKey, scope: VaultScope, records: Iterable[tuple[int, VaultRecord]]
 ) -> Iterator[int]:
-    """Seal and insert `records`; yields the number written so far.
+    """Seals and insert `records`; yields the number written so far.
 
     Each batch is a transaction of its own, so that a load does not lock the database all the time.
     """
@@ -140,7 +140,7 @@ def write_records(
 
 
 def readable_name(record: VaultRecord, language: str = "") -> str:
-    """Return the text that an answer shows for this node; in `language` if it has a label in it."""
+    """Returns the text that an answer shows for this node; in `language` if it has a label in it."""
     if record.names:
         return dict(record.labels).get(language, record.names[0])
     if record.lexical is None:

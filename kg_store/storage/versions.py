@@ -71,7 +71,7 @@ class GraphRows:
         self._engine, self._master, self._folder_id = engine, master, folder_id
 
     def begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
-        """Insert an unfinished version, and the graph if it is new; such a graph is not listed yet."""
+        """Inserts an unfinished version, and the graph if it is new; such a graph is not listed yet."""
         try:
             return self._begin(tenant, name, version_id)
         except IntegrityError:
@@ -98,7 +98,7 @@ class GraphRows:
         instead_of: str | None = None,
         forgotten: frozenset[int] | None = None,
     ) -> None:
-        """Make a version the current one.
+        """Makes a version the current one.
 
         Raises LoadError if the graph was deleted, if `instead_of` is given and not current any more, or if more things
         were erased from the graph than `forgotten`.
@@ -120,14 +120,14 @@ class GraphRows:
             connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(loaded))
 
     def current(self, tenant: str, name: str | None = None) -> list[VersionRow]:
-        """Return the current versions of a tenant's graphs, sorted by name, or only that of one graph."""
+        """Returns the current versions of a tenant's graphs, sorted by name, or only that of one graph."""
         query, wanted = (_CURRENT, {}) if name is None else (_CURRENT_OF_ONE, {"name": name})
         with self._engine.connect() as connection:
             rows = connection.execute(query, {"tenant": tenant, **wanted}).all()
         return [VersionRow(row.id, row.tenant, row.name, row.folder_id, *row[4:]) for row in rows]
 
     def newest(self, most: int) -> list[tuple[str, str]]:
-        """Return (tenant, name) of the `most` graphs that were loaded last, the newest first."""
+        """Returns (tenant, name) of the `most` graphs that were loaded last, the newest first."""
         query = (
             select(graphs.c.tenant, graphs.c.name)
             .join(graph_versions, graph_versions.c.id == graphs.c.current_version)
@@ -142,7 +142,7 @@ class GraphRows:
             return connection.execute(select(graphs.c.id).where(graphs.c.current_version.is_not(None))).first() is None
 
     def key_fits(self) -> bool:
-        """Return False if there are graphs and the master key opens none of them."""
+        """Returns False if there are graphs and the master key opens none of them."""
         with self._engine.connect() as connection:
             rows = connection.execute(select(graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key)).all()
         for tenant, name, sealed in rows:
@@ -152,7 +152,7 @@ class GraphRows:
         return not rows
 
     def delete_graph(self, tenant: str, name: str) -> None:
-        """Delete a graph. Raises UnknownGraphError if there is none with a complete version."""
+        """Deletes a graph. Raises UnknownGraphError if there is none with a complete version."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, name, graphs.c.current_version.is_not(None))
             complete = (graph_versions.c.graph_id == graph_id, graph_versions.c.state == COMPLETE)
@@ -162,12 +162,12 @@ class GraphRows:
                 connection.execute(delete(table).where(table.c.graph_id == graph_id))
 
     def forgotten(self, graph: GraphRow) -> frozenset[int]:
-        """Return the MIDs that no version of the graph may hold, because they were erased."""
+        """Returns the MIDs that no version of the graph may hold, because they were erased."""
         with self._engine.connect() as connection:
             return forgotten_mids(connection, graph.id)
 
     def mid_key(self, tenant: str, name: str) -> bytes:
-        """Return the key of a graph's MIDs. Raises UnknownGraphError."""
+        """Returns the key of a graph's MIDs. Raises UnknownGraphError."""
         with self._engine.connect() as connection:
             found = self._find(connection, tenant, name)
         if found is None:
@@ -175,7 +175,7 @@ class GraphRows:
         return found.mid_key
 
     def older_versions(self, tenant: str, name: str) -> list[str]:
-        """Return the ids of a graph's versions that were replaced but not yet deleted, or are being built."""
+        """Returns the ids of a graph's versions that were replaced but not yet deleted, or are being built."""
         query = (
             select(graph_versions.c.id)
             .join(graphs, graphs.c.id == graph_versions.c.graph_id)
@@ -185,7 +185,7 @@ class GraphRows:
             return list(connection.execute(query).scalars())
 
     def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
-        """Delete the vault rows of `mids` from the older versions of a graph; return the ids of these versions."""
+        """Deletes the vault rows of `mids` from the older versions of a graph; return the ids of these versions."""
         versions = self.older_versions(tenant, name)
         for version_id in versions:
             for start in range(0, len(mids), _MIDS_PER_BATCH):
@@ -201,7 +201,7 @@ class GraphRows:
             connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))
 
     def not_current(self) -> list[str]:
-        """Return the ids of this folder's versions that are unfinished or retired."""
+        """Returns the ids of this folder's versions that are unfinished or retired."""
         query = select(graph_versions.c.id).where(
             graph_versions.c.folder_id == self._folder_id, graph_versions.c.state != COMPLETE
         )
@@ -219,7 +219,7 @@ class GraphRows:
             return connection.execute(query).scalar() == COMPLETE
 
     def forget(self, version_id: str) -> None:
-        """Delete a version's rows in batches, so that other writers get their turn."""
+        """Deletes a version's rows in batches, so that other writers get their turn."""
         some = (
             select(vault_entries.c.mid).where(vault_entries.c.version_id == version_id).limit(_DELETED_ROWS)
         ).scalar_subquery()
@@ -285,7 +285,7 @@ class ForgottenRows:
         self._engine, self._master = engine, master
 
     def begin(self, tenant: str, graph: str, chosen: Sequence[int]) -> Erasure:
-        """Store the things that are to be erased. Raises UnknownGraphError."""
+        """Stores the things that are to be erased. Raises UnknownGraphError."""
         erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
@@ -304,13 +304,13 @@ class ForgottenRows:
         return erasure
 
     def keep(self, erasure: Erasure) -> None:
-        """Store the rest of an erasure: what else is removed with the chosen things, and the texts to search for."""
+        """Stores the rest of an erasure: what else is removed with the chosen things, and the texts to search for."""
         with self._engine.begin() as connection:
             this = update(erasures).where(erasures.c.id == erasure.id)
             connection.execute(this.values(sealed=self._sealed(erasure)))
 
     def begun(self, tenant: str, graph: str) -> list[Erasure]:
-        """Return the unfinished erasures of a graph, oldest first."""
+        """Returns the unfinished erasures of a graph, oldest first."""
         query = (
             select(erasures.c.id, erasures.c.sealed)
             .join(graphs, graphs.c.id == erasures.c.graph_id)
@@ -326,7 +326,7 @@ class ForgottenRows:
             connection.execute(delete(erasures).where(erasures.c.id == erasure.id))
 
     def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
-        """Return the erasures of a graph, oldest first."""
+        """Returns the erasures of a graph, oldest first."""
         query = (
             select(forgotten_things.c.erasure, func.min(forgotten_things.c.at), func.count())
             .join(graphs, graphs.c.id == forgotten_things.c.graph_id)
@@ -338,7 +338,7 @@ class ForgottenRows:
             return [Forgetting(*row) for row in connection.execute(query).all()]
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Let the next load bring back the things of one erasure; return their number. Raises UnknownGraphError."""
+        """Lets the next load bring back the things of one erasure; return their number. Raises UnknownGraphError."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
             these = (forgotten_things.c.graph_id == graph_id, forgotten_things.c.erasure == erasure_id)
@@ -356,7 +356,7 @@ class ForgottenRows:
 
 
 def forgotten_mids(connection: Connection, graph_id: str) -> frozenset[int]:
-    """Return the MIDs that no version of a graph may hold."""
+    """Returns the MIDs that no version of a graph may hold."""
     query = select(forgotten_things.c.mid).where(forgotten_things.c.graph_id == graph_id)
     return frozenset(connection.execute(query).scalars())
 

@@ -39,7 +39,7 @@ _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing"
 
 
 def is_ordinary(word: str) -> bool:
-    """Return True if the dictionary has `word` (normalised), or a word that it is a form of, in lower case only.
+    """Returns True if the dictionary has `word` (normalised), or a word that it is a form of, in lower case only.
 
     The dictionary is Webster's Second (package english-words), which writes proper names with a capital. Only words of
     wordfreq's list are cached, because other words may be names that people typed.
@@ -61,7 +61,7 @@ _listed_form = cache(_is_form)
 
 
 def zipf_frequency(word: str) -> float:
-    """Return log10 of a word's uses in 10^9 English words; 0.0 if wordfreq does not know it.
+    """Returns log10 of a word's uses in 10^9 English words; 0.0 if wordfreq does not know it.
 
     The result equals `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for.
     """
@@ -78,7 +78,7 @@ def zipf_frequency(word: str) -> float:
 
 
 def stems(word: str) -> Iterator[str]:
-    """Yield the words that `word` may be a form of, by English endings: `treated` -> treat, `cities` -> city."""
+    """Yields the words that `word` may be a form of, by English endings: `treated` -> treat, `cities` -> city."""
     for ending, instead in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and len(stem) >= 3:
@@ -88,24 +88,24 @@ def stems(word: str) -> Iterator[str]:
 
 
 def is_plural(word: str) -> bool:
-    """Return True for a word that is more frequent without its s: "grants", but not "jones"."""
+    """Returns True for a word that is more frequent without its s: "grants", but not "jones"."""
     return word.endswith("s") and any(zipf_frequency(stem) >= zipf_frequency(word) for stem in stems(word))
 
 
 def may_be_proper(word: str) -> bool:
-    """Return True if the dictionary has `word` with a capital too, or not at all."""
+    """Returns True if the dictionary has `word` with a capital too, or not at all."""
     plain = word.casefold()
     return plain in _proper() or not is_ordinary(plain)
 
 
 def is_rare(text: str) -> bool:
-    """Return True if `text` holds a word that questions rarely use, whether or not it is in the dictionary."""
+    """Returns True if `text` holds a word that questions rarely use, whether or not it is in the dictionary."""
     return any(zipf_frequency(word) < RARE_BELOW for word in text.casefold().split())
 
 
 @cache
 def frequent_ordinary() -> tuple[str, ...]:
-    """Return the frequent ordinary words, which a misspelt word most likely stands for."""
+    """Returns the frequent ordinary words, which a misspelt word most likely stands for."""
     frequent = top_n_list("en", FREQUENT_ORDINARY, wordlist="best")
     return tuple(word for word in frequent if word.isalpha() and is_ordinary(word))
 
@@ -142,7 +142,7 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """Return the list of the frequent words, the numbers 0 to 99, and every run of words of each phrase."""
+        """Returns the list of the frequent words, the numbers 0 to 99, and every run of words of each phrase."""
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))
@@ -155,23 +155,23 @@ class PublicWords:
         return len(self._own) + len(self._frequent)
 
     def is_own(self, normalised: str) -> bool:
-        """Return True for a word or phrase of the service (template, relation, concept) and for 0 to 99."""
+        """Returns True for a word or phrase of the service (template, relation, concept) and for 0 to 99."""
         return normalised in self._own
 
 
 def frequent_words(language: str, count: int) -> frozenset[str]:
-    """Return the `count` most frequent words of a language (ISO 639-1) in wordfreq's small list."""
+    """Returns the `count` most frequent words of a language (ISO 639-1) in wordfreq's small list."""
     return frozenset(top_n_list(language, count, wordlist="small"))
 
 
 @cache
 def _most_frequent() -> frozenset[str]:
-    """Return the frequent English words, normalised."""
+    """Returns the frequent English words, normalised."""
     return frozenset(normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best"))
 
 
 def _runs(text: str) -> set[str]:
-    """Return every run of at most MAX_PHRASE_WORDS words of `text`, with the punctuation between them."""
+    """Returns every run of at most MAX_PHRASE_WORDS words of `text`, with the punctuation between them."""
     words = [match.span() for match in _WORD.finditer(text)]
     found: set[str] = set()
     for first, (start, _) in enumerate(words):
@@ -182,7 +182,7 @@ def _runs(text: str) -> set[str]:
 
 
 def _unspaced_runs(word: str) -> set[str]:
-    """Return every run of 2 to 12 characters if the script has no spaces, because words cannot be told apart there."""
+    """Returns every run of 2 to 12 characters if the script has no spaces, because words can't be told apart there."""
     if not any(map(is_unspaced, word)):
         return set()
     ends = range(2, _MAX_UNSPACED_LENGTH + 1)
@@ -219,18 +219,18 @@ PLAINER: Final[Mapping[str, str]] = _TABLE[_PLAINER]
 
 @lru_cache(maxsize=50_000)
 def kind_words(noun: str) -> frozenset[str]:
-    """Return `noun` (singular) and other words for the same kind of thing."""
+    """Returns `noun` (singular) and other words for the same kind of thing."""
     return frozenset({noun}).union(*(group for group in _SAME if noun in group))
 
 
 def names_one_of(noun: str, kinds: Iterable[str]) -> bool:
-    """Return True if `noun` names one of `kinds` or its last word: "practice" names "veterinary practice"."""
+    """Returns True if `noun` names one of `kinds` or its last word: "practice" names "veterinary practice"."""
     names = {name for kind in kinds for name in (kind.lower(), kind.lower().split()[-1])}
     return not kind_words(singular(noun)).isdisjoint(names)
 
 
 def synonyms_of(relation: str) -> tuple[str, ...]:
-    """Return everyday words for `relation`; empty if none are known."""
+    """Returns everyday words for `relation`; empty if none are known."""
     words = relation.lower().removeprefix("has ").removeprefix("is ")
     whole = _SAID.get(words) or _SAID.get(words.removesuffix(" of"))
     if whole or not words:
@@ -242,7 +242,7 @@ def synonyms_of(relation: str) -> tuple[str, ...]:
 
 
 def synonyms_backwards(relation: str) -> tuple[str, ...]:
-    """Return everyday words for `relation` walked backwards."""
+    """Returns everyday words for `relation` walked backwards."""
     return _SAID_BACKWARDS.get(relation.lower(), ())
 
 

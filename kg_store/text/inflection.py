@@ -25,7 +25,7 @@ _BEHIND_HEAD: Final = frozenset(
 
 
 def singular(word: str) -> str:
-    """Return an English noun without its plural ending: cities -> city."""
+    """Returns an English noun without its plural ending: cities -> city."""
     if word in IRREGULAR:
         return IRREGULAR[word]
     if word in _OF_ONE_FORM:
@@ -38,7 +38,7 @@ def singular(word: str) -> str:
 
 
 def regular_plural(word: str) -> str:
-    """Return an English noun with its regular plural ending: city -> cities."""
+    """Returns an English noun with its regular plural ending: city -> cities."""
     if word.endswith("sis"):
         return word[:-2] + "es"
     if word.endswith(("s", "x", "ch", "sh")):
@@ -49,7 +49,7 @@ def regular_plural(word: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
+    """Returns the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
     words = noun.split()
     at = head_of(words)
     words[at] = _plural_word(words[at])
@@ -57,19 +57,19 @@ def plural(noun: str) -> str:
 
 
 def singular_phrase(words: Sequence[str]) -> str:
-    """Return the singular of a noun phrase."""
+    """Returns the singular of a noun phrase."""
     at = head_of(words)
     return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
 
 
 def head_of(words: Sequence[str]) -> int:
-    """Return the position of a noun phrase's head: the last word before its first preposition."""
+    """Returns the position of a noun phrase's head: the last word before its first preposition."""
     before = next((at for at, word in enumerate(words) if at and word in _BEHIND_HEAD), len(words))
     return before - 1
 
 
 def with_article(noun: str) -> str:
-    """Return the noun with its indefinite article: `ward` -> `a ward`."""
+    """Returns the noun with its indefinite article: `ward` -> `a ward`."""
     return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
 
 
@@ -106,7 +106,7 @@ lemminflect = _lemminflect()
 
 
 def in_other_number(noun: str) -> Iterator[str]:
-    """Yield the plurals of a singular noun, or the singular of a plural: accountants, accountant.
+    """Yields the plurals of a singular noun, or the singular of a plural: accountants, accountant.
 
     Yields nothing for other words, or for nouns with only one number. Caches nothing, because the word may be a name.
     """
@@ -122,7 +122,7 @@ def in_other_number(noun: str) -> Iterator[str]:
 
 
 def lemmas(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
+    """Returns the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
 
     Caches nothing, because the word may be a name; the functions below are for words of questions without names.
     """
@@ -133,7 +133,7 @@ _known = lru_cache(maxsize=50_000)(lemmas)
 
 
 def lemmas_of(word: str) -> frozenset[str]:
-    """Return `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
+    """Returns `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
     return frozenset({word, *(each for forms in lemmas(word).values() for each in forms)})
 
 
@@ -146,7 +146,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=50_000)
 def verbs_of(word: str) -> frozenset[str]:
-    """Return the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
+    """Returns the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
     known = _known(word)
     found = set(known.get("VERB", ()))
     for noun in known.get("NOUN", () if known else (word,)):
@@ -155,53 +155,53 @@ def verbs_of(word: str) -> frozenset[str]:
 
 
 def noun_lemma(word: str) -> str:
-    """Return the singular of a noun: theses -> thesis; other words stay as they are."""
+    """Returns the singular of a noun: theses -> thesis; other words stay as they are."""
     return _known(word).get("NOUN", (word,))[0]
 
 
 def may_be_verb(word: str) -> bool:
-    """Return True if `word` is a form of some verb: directed, wrote, star."""
+    """Returns True if `word` is a form of some verb: directed, wrote, star."""
     return "VERB" in _known(word)
 
 
 def may_be_noun(word: str) -> bool:
-    """Return True if `word` is a noun; unknown words count as nouns."""
+    """Returns True if `word` is a noun; unknown words count as nouns."""
     kinds = _known(word)
     return "NOUN" in kinds or not kinds
 
 
 def is_compared(word: str) -> bool:
-    """Return True for a comparative or superlative (thicker, busiest), False for a noun that looks like one."""
+    """Returns True for a comparative or superlative (thicker, busiest), False for a noun that looks like one."""
     known = _known(word)
     is_adjective = "ADJ" in known and known.keys() <= {"ADJ", "ADV"}
     return is_adjective and word.endswith(("er", "est")) and word not in known["ADJ"]
 
 
 def is_participle(word: str) -> bool:
-    """Return True if `word` is a past participle: directed, written, born; or unknown with the ending "ed"."""
+    """Returns True if `word` is a past participle: directed, written, born; or unknown with the ending "ed"."""
     return _is_form(word, "VBN") or (word.endswith("ed") and not _known(word))
 
 
 def is_past(word: str) -> bool:
-    """Return True if `word` is a past tense form: directed, wrote."""
+    """Returns True if `word` is a past tense form: directed, wrote."""
     return _is_form(word, "VBD")
 
 
 def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
-    """Return True for a past or -ing form of one of `verbs`; an -ing form that may be a noun needs `is_verb`."""
+    """Returns True for a past or -ing form of one of `verbs`; an -ing form that may be a noun needs `is_verb`."""
     if verbs_of(word).isdisjoint(verbs):
         return False
     return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
 
 
 def is_third_person(word: str) -> bool:
-    """Return True if `word` is a verb in the third person: lives, treats."""
+    """Returns True if `word` is a verb in the third person: lives, treats."""
     return _is_form(word, "VBZ")
 
 
 @lru_cache(maxsize=50_000)
 def is_agent(word: str) -> bool:
-    """Return True if `word` names somebody by what they do: director, screenwriters."""
+    """Returns True if `word` names somebody by what they do: director, screenwriters."""
     return any(_agent_verbs(noun) for noun in _known(word).get("NOUN", (word,)))
 
 
@@ -210,7 +210,7 @@ def _agent_verbs(noun: str) -> set[str]:
 
 
 def is_done(word: str) -> bool:
-    """Return True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
+    """Returns True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
     return is_third_person(word) and (word in _DONE or not may_be_noun(word))
 
 
@@ -220,7 +220,7 @@ def _is_form(word: str, form: str) -> bool:
 
 
 def _of_compound(noun: str) -> set[str]:
-    """Return the verbs of the agent noun at the end of a compound one: screenwriter -> write."""
+    """Returns the verbs of the agent noun at the end of a compound one: screenwriter -> write."""
     if not noun.endswith(("er", "or")):
         return set()
     for at in range(3, len(noun) - 4):
@@ -231,7 +231,7 @@ def _of_compound(noun: str) -> set[str]:
 
 
 def _of_agent(noun: str) -> set[str]:
-    """Return the verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
+    """Returns the verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
     if not noun.endswith(("or", "er")) or len(noun) < 5:
         return set()
     stem = noun[:-2]
@@ -295,7 +295,7 @@ _AGENT: Final = re.compile(rf"(?:{'|'.join(ending for ending, _ in _ENDINGS)})s?
 
 
 def fields_of(noun: str) -> Iterator[str]:
-    """Yield the fields that a noun for people may come from (`cardiologist` -> cardiology), the likeliest first.
+    """Yields the fields that a noun for people may come from (`cardiologist` -> cardiology), the likeliest first.
 
     `noun` is in lower case, singular or plural; for most nouns there is no field. Both British and American spellings
     are given. The caller has to check which of the fields exist.

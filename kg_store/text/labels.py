@@ -52,7 +52,7 @@ _VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
 
 
 def local_name(iri: str) -> str:
-    """Return the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
+    """Returns the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
     scheme, _, rest = iri.partition(":")
     if scheme in ("mailto", "tel"):
         return unquote(rest)
@@ -61,12 +61,12 @@ def local_name(iri: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Return text with spaces for underscores and before inner capitals; case is kept: `John_Gage` -> `John Gage`."""
+    """Returns text with spaces for underscores and before inner capitals; case is kept: `John_Gage` -> `John Gage`."""
     return " ".join(_CAMEL.sub(" ", text.replace("_", " ")).split())
 
 
 def readable_relation(predicate: str, is_iri: bool) -> str:
-    """Return the words of a relation without a label: `takesCareOf` -> `takes care of`.
+    """Returns the words of a relation without a label: `takesCareOf` -> `takes care of`.
 
     Dots stay in predicates that are not IRIs (`film.film.genre`).
     """
@@ -75,23 +75,23 @@ def readable_relation(predicate: str, is_iri: bool) -> str:
 
 
 def clean(label: str) -> str:
-    """Return `label` without characters that labels must not contain, cut to 80 characters."""
+    """Returns `label` without characters that labels must not contain, cut to 80 characters."""
     return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
 
 
 def is_code(word: str) -> bool:
-    """Return True for an id that means nothing to people: P364."""
+    """Returns True for an id that means nothing to people: P364."""
     return _CODE.fullmatch(word) is not None
 
 
 def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
-    """Return True if a label is a relation's name rather than a sentence about it."""
+    """Returns True if a label is a relation's name rather than a sentence about it."""
     short = 0 < len(label.split()) <= max_words and len(label) <= _MAX_LABEL_CHARS
     return short and label[-1] not in ".!?"
 
 
 def inverse_of(label: str) -> str:
-    """Return words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
+    """Returns words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
     prefix, dot, stem = label.rpartition(".")
     words = stem.split()
     return prefix + dot + _inverse(words) if words else f"{label} inverse"
@@ -113,7 +113,7 @@ def _inverse(words: list[str]) -> str:
 
 
 def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
-    """Return `labels` made distinct, by a word of the predicate's namespace in front, or else a number behind.
+    """Returns `labels` made distinct, by a word of the predicate's namespace in front, or else a number behind.
 
     Plain text predicates that differ only in underscores keep their own spelling.
     """
@@ -147,7 +147,7 @@ def _longer(label: str, predicate: str) -> str:
 
 
 def class_word(iri: str, labels: Mapping[str, str], is_iri: bool = True) -> str:
-    """Return a class in words: its short label if the file has one, else its readable local name."""
+    """Returns a class in words: its short label if the file has one, else its readable local name."""
     label = clean(labels.get(iri, ""))
     if is_short_label(label):
         return label.lower() if label in (label.title(), label.capitalize()) else label
@@ -159,7 +159,7 @@ FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
 
 
 def clean_label(label: str) -> str:
-    """Return `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
+    """Returns `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
     if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
         raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
     return label.strip()
@@ -167,19 +167,19 @@ def clean_label(label: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
-    """Return `label` without words about storage ("direct") in front and without a unit at its end."""
+    """Returns `label` without words about storage ("direct") in front and without a unit at its end."""
     return "|".join(_bare(part) for part in label.split("|"))
 
 
 @lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
-    """Return the label of the same step walked the other way."""
+    """Returns the label of the same step walked the other way."""
     parts = label.split("|")[::-1]
     return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
 
 
 def without_storage(words: str) -> str:
-    """Return a relation's words without a leading word about storage: "direct director" -> "director"."""
+    """Returns a relation's words without a leading word about storage: "direct director" -> "director"."""
     prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
     return words.removeprefix(prefix)
 
@@ -193,7 +193,7 @@ def _bare(part: str) -> str:
 
 
 def readable_step(label: str) -> str:
-    """Return the words of a step's label without types and marks: `people.person.place of birth` -> `place of birth`.
+    """Returns the words of a step's label without types and marks: `people.person.place of birth` -> `place of birth`.
 
     For a masked relation it returns the owner's description; empty if there is none.
     """
@@ -201,19 +201,19 @@ def readable_step(label: str) -> str:
 
 
 def typed_step(label: str) -> str:
-    """Return the words of a step's label with its types: `people.person.place of birth` -> `person place of birth`."""
+    """The words of a step's label with its types: `people.person.place of birth` -> `person place of birth`."""
     words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
 
 
 def description_in(hop: str) -> str | None:
-    """Return the description after a hop's opaque word (`^Rk3m2a who fell ill`); None if it is not masked."""
+    """Returns the description after a hop's opaque word (`^Rk3m2a who fell ill`); None if it is not masked."""
     word, _, description = hop.lstrip("^").partition(" ")
     return description if is_mask_word(word) else None
 
 
 def _typed(hop: str, types: int) -> str:
-    """Return the words of one hop, with this number of types before it."""
+    """Returns the words of one hop, with this number of types before it."""
     said, hop = description_in(hop), hop.partition(" (")[0]
     return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said
 
@@ -223,7 +223,7 @@ HINT: Final = "~"  # The mark before a word that is weaker evidence than others.
 
 @cached_by_version
 def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Return the further words of the concepts and classes in `schema`; others may belong to another role or
+    """Returns the further words of the concepts and classes in `schema`; others may belong to another role or
     version.
     """
     known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
@@ -231,13 +231,13 @@ def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
 
 
 def unknown_kinds(schema: Schema) -> int:
-    """Return the number of concepts and classes with further words that are not in `schema`."""
+    """Returns the number of concepts and classes with further words that are not in `schema`."""
     return len(schema.kind_words) - len(words_of_kinds(schema))
 
 
 @cached_by_version
 def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Return the further words of each relation by its label, and by `^` and its label those for walking it backwards.
+    """Returns the further words of each relation by its label, and by `^` and its label those for its inverse.
 
     Hints have HINT in front. A masked relation has none, except in the schema for the question reader: there its
     description.
@@ -254,7 +254,7 @@ def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
 
 
 def worded(schema: Schema, step: Step) -> str:
-    """Return `Schema.described` with further words in brackets after each label: `salary (earn, paid)`.
+    """Returns `Schema.described` with further words in brackets after each label: `salary (earn, paid)`.
 
     It is used to compare a step with a question inside the service; no prompt shows it.
     """
@@ -270,5 +270,5 @@ def _worded_hops(schema: Schema) -> Mapping[Hop, str]:
 
 
 def with_words(label: str, words: Sequence[str]) -> str:
-    """Return `label` with `words` after it in brackets."""
+    """Returns `label` with `words` after it in brackets."""
     return f"{label} ({', '.join(words)})" if words else label

@@ -83,7 +83,7 @@ class PartialDate:
         return f"{text}T{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{padded}{self._zone()}"
 
     def compare(self, other: PartialDate) -> int:
-        """Return -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
+        """Returns -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
         shared = min(self.precision, other.precision)
         if shared is Precision.TIME and self.offset_min is not None and other.offset_min is not None:
             return _sign(self.instant - other.instant)
@@ -106,7 +106,7 @@ class PartialDate:
 
 
 def read_iso_date(text: str) -> PartialDate:
-    """Return the date in xsd:date, dateTime, gYear, gYearMonth or a decade (`1990s`). Raises ValueError."""
+    """Returns the date in xsd:date, dateTime, gYear, gYearMonth or a decade (`1990s`). Raises ValueError."""
     decade = _DECADE.fullmatch(text)
     if decade:
         return PartialDate(int(decade[1]), is_decade=True)
@@ -123,7 +123,7 @@ def read_iso_date(text: str) -> PartialDate:
 
 
 def days_in(year: int, month: int) -> int:
-    """Return the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
+    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
@@ -143,7 +143,7 @@ def _sign(number: Decimal) -> int:
 
 
 def _days_before(year: int, month: int, day: int) -> Decimal:
-    """Return the number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
+    """Returns the number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
     before = year - 1
     leap_days = before // 4 - before // 100 + before // 400
     in_year = sum(days_in(year, earlier) for earlier in range(1, month))
@@ -187,7 +187,7 @@ _DATES = tuple(
 
 
 def read_number(text: str) -> Decimal:
-    """Return a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
+    """Returns a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
 
     12 % is 12. A single comma before three digits groups thousands (1,250); a single point is a decimal point (1.250).
     """
@@ -203,7 +203,7 @@ def read_number(text: str) -> Decimal:
 
 
 def read_date(text: str) -> PartialDate:
-    """Return a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
+    """Returns a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
     text = plain_digits(text)
     for pattern in _DATES:
         match = pattern.fullmatch(text)
@@ -213,7 +213,7 @@ def read_date(text: str) -> PartialDate:
 
 
 def plain_digits(text: str) -> str:
-    """Return stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
+    """Returns stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
     signs = str.maketrans("−‐‑–", "----")
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text.strip()).translate(signs)
 
@@ -297,7 +297,7 @@ class LiteralSpan:
 
 
 def parse_value(lexical: str, kind: ValueKind) -> Parsed:
-    """Return the value in a form for comparisons; text is normalised. Raises ValueError."""
+    """Returns the value in a form for comparisons; text is normalised. Raises ValueError."""
     if kind is ValueKind.NUMBER:
         return read_number(lexical)
     if kind is ValueKind.DATE:
@@ -310,7 +310,7 @@ def parse_value(lexical: str, kind: ValueKind) -> Parsed:
 
 
 def read_literal(text: str) -> tuple[ValueKind, str] | None:
-    """Return the kind and canonical spelling of a number or date as people type it; None for any other text.
+    """Returns the kind and canonical spelling of a number or date as people type it; None for any other text.
 
     1990 is read as a year; `parse_value` can also read it as a number. A date whose day and month could be swapped,
     and digits with a leading zero (a code), give None.
@@ -329,7 +329,7 @@ def read_literal(text: str) -> tuple[ValueKind, str] | None:
 
 
 def canonical(lexical: str, kind: ValueKind) -> str:
-    """Return one spelling for each value: 1,250.50 and 1250.5 give the same.
+    """Returns one spelling for each value: 1,250.50 and 1250.5 give the same.
 
     Raises ValueError as parse_value does.
     """
@@ -342,14 +342,14 @@ def canonical(lexical: str, kind: ValueKind) -> str:
 
 
 def plain_number(number: Decimal) -> str:
-    """Return the digits without exponent and trailing zeros: 1250.5."""
+    """Returns the digits without exponent and trailing zeros: 1250.5."""
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
 
 
 def find_literals(text: str) -> list[LiteralSpan]:
-    """Return every number, date and digit string of a running text, in order; of overlapping ones the longest.
+    """Returns every number, date and digit string of a running text, in order; of overlapping ones the longest.
 
     Every decimal digit of `text` lies in a span, including those of pseudonyms, which the caller has to exclude.
     """
@@ -374,12 +374,12 @@ _FORMS = {
 
 
 def fits(lexical: str, kind: ValueKind) -> bool:
-    """Return True if the text can be read as a value of `kind`."""
+    """Returns True if the text can be read as a value of `kind`."""
     return _FORMS[kind].fullmatch(lexical.strip()) is not None
 
 
 def is_year(lexical: str) -> bool:
-    """Return True if the text is a year from 1000 to 2099."""
+    """Returns True if the text is a year from 1000 to 2099."""
     return _YEAR.fullmatch(lexical.strip()) is not None
 
 
@@ -389,13 +389,13 @@ _YEAR_IN_NAME: Final = re.compile(r"(?<![\w.,:/#$€£])(?<![A-Za-z]-)(1\d{3}|20
 
 
 def named_date(name: str) -> str | None:
-    """Return the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
+    """Returns the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
     read = read_literal(name)
     return read[1] if read is not None and read[0] is ValueKind.DATE else None
 
 
 def date_in_name(name: str) -> str | None:
-    """Return the date that `name` is, or the only year in it; None if there is no year or several."""
+    """Returns the date that `name` is, or the only year in it; None if there is no year or several."""
     whole = named_date(name)
     if whole is not None or len(name) > MAX_NAME_CHARS:
         return whole

@@ -71,7 +71,7 @@ class Normalised:
         return self._pieces == _UNCHANGED
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place in the original text of the normalised characters from `start` to `end`."""
+        """Returns the place in the original text of the normalised characters from `start` to `end`."""
         if self.is_one_to_one:
             return start, end
         if end <= start:
@@ -81,7 +81,7 @@ class Normalised:
         return self._span_of(start)[0], self._span_of(end - 1)[1]
 
     def is_border(self, position: int) -> bool:
-        """Return True if a word may begin or end at `position`; in scripts without spaces that is everywhere."""
+        """Returns True if a word may begin or end at `position`; in scripts without spaces that is everywhere."""
         text = self.text
         if position <= 0 or position >= len(text):
             return True
@@ -95,7 +95,7 @@ class Normalised:
 
 
 def normalise(text: str) -> Normalised:
-    """Return the text in NFKC and casefolded, with all apostrophes as ' and runs of hyphens, underscores and white
+    """Returns the text in NFKC and casefolded, with all apostrophes as ' and runs of hyphens, underscores and white
     space as one space. Zero-width and control characters are removed. Normalising twice changes nothing.
     """
     easy = text.translate(_FOLDED)
@@ -105,12 +105,12 @@ def normalise(text: str) -> Normalised:
 
 
 def is_word_character(character: str) -> bool:
-    """Return True for letters, digits and the marks that belong to them."""
+    """Returns True for letters, digits and the marks that belong to them."""
     return character.isalnum() or (not character.isascii() and unicodedata.category(character)[0] == "M")
 
 
 def is_unspaced(character: str) -> bool:
-    """Return True for scripts without spaces, or that attach particles to names: CJK, Thai, Hangul and others."""
+    """Returns True for scripts without spaces, or that attach particles to names: CJK, Thai, Hangul and others."""
     return not character.isascii() and _UNSPACED.match(character) is not None
 
 
@@ -141,7 +141,7 @@ def _join(text: str, easy: str) -> Normalised:
 
 
 def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, int], ...], list[int]]:
-    """Return the folded characters of text[begin:end], their spans, and the positions of removed characters."""
+    """Returns the folded characters of text[begin:end], their spans, and the positions of removed characters."""
     characters: list[str] = []
     spans: list[tuple[int, int]] = []
     seams: list[int] = []
@@ -158,7 +158,7 @@ def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, in
 
 
 def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool]]:
-    """Return each character with its marks, as (characters, start, end, True if one before it was removed)."""
+    """Returns each character with its marks, as (characters, start, end, True if one before it was removed)."""
     found: list[tuple[str, int, int, bool]] = []
     dropped = False
     for position in range(begin, end):
@@ -188,7 +188,7 @@ def _fold_cluster(cluster: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _swap(character: str) -> str:
-    """Return the one spelling of separators, apostrophes and quotes; other characters are returned unchanged."""
+    """Returns the one spelling of separators, apostrophes and quotes; other characters are returned unchanged."""
     if character in _APOSTROPHES:
         return "'"
     if character in _QUOTES:
@@ -212,7 +212,7 @@ def _is_ignored(character: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _joins(character: str) -> bool:
-    """Return True if `character` may merge with the one before it: marks, and Hangul vowels and finals."""
+    """Returns True if `character` may merge with the one before it: marks, and Hangul vowels and finals."""
     first = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff" or "\ud7b0" <= first <= "\ud7ff"
 
@@ -251,7 +251,7 @@ r"""Combining marks for a character class: `[\\w{MARKS}]` matches word character
 
 
 def is_letters(word: str) -> bool:
-    """Return True if `word` consists of letters and marks on them."""
+    """Returns True if `word` consists of letters and marks on them."""
     return word.isalpha() or (not word.isascii() and all(map(_is_letter_or_mark, word)) and word[:1].isalpha())
 
 
@@ -307,7 +307,7 @@ DISGUISES: Final = frozenset(
 
 
 def skeleton_of(text: str) -> str:
-    """Return `text` in the plain Latin letters that it looks like. Used only for comparing, never for showing.
+    """Returns `text` in the plain Latin letters that it looks like. Used only for comparing, never for showing.
 
     Letters of other scripts, decorated letters, strokes and accents are replaced; characters that look like no Latin
     letter stay. Real Russian becomes nonsense, so this reading is used beside the text, not instead of it. ASCII text
@@ -317,7 +317,7 @@ def skeleton_of(text: str) -> str:
 
 
 def undecorated(character: str) -> str:
-    """Return the plain letter of a circled, squared, mathematical, small capital or Braille one; else the same.
+    """Returns the plain letter of a circled, squared, mathematical, small capital or Braille one; else the same.
 
     Such letters belong to no language, so this is right in any text. Digits stay: ① does not become 1 here.
     """
@@ -342,7 +342,7 @@ def _undecorated(character: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _look_alike(character: str) -> str:
-    """Return the ASCII letter that `character` looks like, in the same case if possible; empty if there is none."""
+    """Returns the ASCII letter that `character` looks like, in the same case if possible; empty if there is none."""
     letters = _latin_of().get(character, ())
     if letters[:1] == ("l",) and not character.islower():
         return "I"  # The table has a single entry for l and I.
@@ -376,7 +376,7 @@ def _skeleton(character: str) -> str:
 
 
 def _letter_with_signs(character: str) -> str:
-    """Return the letter under a stroke, hook or tail: d for đ; empty if there is none."""
+    """Returns the letter under a stroke, hook or tail: d for đ; empty if there is none."""
     found = _WITH.fullmatch(unicodedata.name(character, ""))
     if not found:
         return ""
@@ -385,7 +385,7 @@ def _letter_with_signs(character: str) -> str:
 
 @cache
 def _latin_of() -> dict[str, tuple[str, ...]]:
-    """Return for each character the ASCII letters in Unicode's table of confusables, the most alike first.
+    """Returns for each character the ASCII letters in Unicode's table of confusables, the most alike first.
 
     If the table has no ASCII letter, it is found through a small capital or a letter with signs: н -> ʜ -> h.
     """
@@ -399,12 +399,12 @@ def _latin_of() -> dict[str, tuple[str, ...]]:
 
 
 def _pairs(others: list[dict[str, str]]) -> list[str]:
-    """Return the two letters that one character joins: ao for ꜵ."""
+    """Returns the two letters that one character joins: ao for ꜵ."""
     return [each["c"] for each in others if len(each["c"]) == 2 and each["c"].isascii() and each["c"].isalpha()]
 
 
 def _latin_letter(character: str) -> str:
-    """Return the ASCII letter of a decorated letter or of a letter with signs; empty for any other character."""
+    """Returns the ASCII letter of a decorated letter or of a letter with signs; empty for any other character."""
     if character.isascii():
         return ""
     plain = _undecorated(character)

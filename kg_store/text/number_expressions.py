@@ -59,13 +59,13 @@ class Part:
 
 @lru_cache(maxsize=16_384)
 def value_of(word: str) -> Decimal | None:
-    """Return the number that a single word means, in the first language that knows it; else None."""
+    """Returns the number that a single word means, in the first language that knows it; else None."""
     found = next((hits for language in LANGUAGES if (hits := find_numbers([TokenText(word)], language, 0))), None)
     return _decimal(found[0].value) if found else None
 
 
 def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
-    """Return `tokens` of one expression with number words combined; `text` holds the function words between them."""
+    """Returns `tokens` of one expression with number words combined; `text` holds the function words between them."""
     items: list[Token | str] = []
     for before, token in zip((None, *tokens), tokens, strict=False):
         if before is not None and text:
@@ -95,7 +95,7 @@ def _parts_in(language: str | None, items: Sequence[Token | str]) -> list[Part]:
 
 
 def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> str | None:
-    """Return the expression in digits, as people type them; None if its meaning is unclear.
+    """Returns the expression in digits, as people type them; None if its meaning is unclear.
 
     `is_marked_decade`: "the" stands before it, so "sixties" means those of the last century.
     """
@@ -114,7 +114,7 @@ def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> st
 
 
 def _languages(tokens: Sequence[Token]) -> list[str | None]:
-    """Return the languages that know most of the words; [None] if no word is a number word."""
+    """Returns the languages that know most of the words; [None] if no word is a number word."""
     known = [token.number.languages for token in tokens if token.number is not None]
     counts = {language: sum(language in each for each in known) for language in LANGUAGES}
     best = max(counts.values())
@@ -172,7 +172,7 @@ def _decade(parts: Sequence[Part], is_marked: bool) -> str | None:
 
 
 def _fraction(parts: Sequence[Part]) -> str | None:
-    """Return a number with a fraction in digits (one and a half, half a million); None if unclear."""
+    """Returns a number with a fraction in digits (one and a half, half a million); None if unclear."""
     if any(part.value is None for part in parts) or sum(part.is_fraction for part in parts) != 1:
         return None
     index = next(index for index, part in enumerate(parts) if part.is_fraction)
@@ -275,7 +275,7 @@ class NumberExpression(LiteralSpan):
 
 
 def find_number_expressions(text: str) -> list[NumberExpression]:
-    """Return every number, amount, ordinal and date that is not in plain ASCII digits; in order, without overlaps.
+    """Returns every number, amount, ordinal and date that is not in plain ASCII digits; in order, without overlaps.
 
     Recognised are words of English, German, French, Spanish, Italian, Portuguese and Dutch, numerals of every script,
     and Roman numerals. Plain ASCII digits are left to `find_literals`. A text without any takes one look-up for each
@@ -291,7 +291,7 @@ def find_number_expressions(text: str) -> list[NumberExpression]:
 
 
 def _without_overlaps(text: str, found: list[NumberExpression]) -> list[NumberExpression]:
-    """Return the longest of overlapping expressions; the rest of the shorter ones is kept as text."""
+    """Returns the longest of overlapping expressions; the rest of the shorter ones is kept as text."""
     chosen: list[NumberExpression] = []
     covered = bytearray(len(text))
     for each in sorted(found, key=lambda each: (each.start - each.end, each.start)):
@@ -310,7 +310,7 @@ def _left_of(text: str, loser: NumberExpression, covered: bytearray) -> Iterator
 
 
 def in_figures(text: str) -> str:
-    """Return `text` with clear meanings in digits: nineteen sixty becomes 1960, the eighth of may 2001 2001-05-08.
+    """Returns `text` with clear meanings in digits: nineteen sixty becomes 1960, the eighth of may 2001 2001-05-08.
 
     An index of values can find written-out values in this form. Everyday numbers stay words; lengths change; a text
     without number words is returned as it is.
@@ -331,7 +331,7 @@ def _worded(text: str) -> Iterator[NumberExpression]:
 
 
 def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each expression."""
+    """Yields the tokens of each expression."""
     run: list[Token] = []
     is_dated = False
     for token in tokens:
@@ -347,7 +347,7 @@ def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> bool:
-    """Return True if two neighbouring tokens belong to one expression; `is_dated`: it already holds a month."""
+    """Returns True if two neighbouring tokens belong to one expression; `is_dated`: it already holds a month."""
     if len(between) > _MAX_BETWEEN:
         return False
     is_dated = is_dated or after.month is not None
@@ -363,7 +363,7 @@ def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> boo
 
 
 def _goes_on_behind_comma(before: Token, after: Token) -> bool:
-    """Return True for "two thousand, three hundred", and for digits said one by one: "one, nine, six"."""
+    """Returns True for "two thousand, three hundred", and for digits said one by one: "one, nine, six"."""
     one, other = value_of(before.word), value_of(after.word)
     if one is None or other is None:
         return False
@@ -395,7 +395,7 @@ def _melt(before: Token, after: Token) -> bool:
 
 
 def _is_one_with_and(before: Token, after: Token) -> bool:
-    """Return True for "a hundred and five", "vingt et un", "ein und achtzig"; False for "two and three"."""
+    """Returns True for "a hundred and five", "vingt et un", "ein und achtzig"; False for "two and three"."""
     one, other = value_of(before.word), value_of(after.word)
     if one is None or other is None or before.languages.isdisjoint(after.languages):
         return False
@@ -421,7 +421,7 @@ def _expression(text: str, run: Sequence[Token]) -> NumberExpression:
 
 
 def _article(text: str, start: int, run: Sequence[Token], parts: Sequence[Part]) -> int:
-    """Return the length of an article that belongs to the number: "a hundred", "a dozen"; else 0."""
+    """Returns the length of an article that belongs to the number: "a hundred", "a dozen"; else 0."""
     if run[0].is_figures or run[0].month or not parts or (parts[0].value or 0) < 12:
         return 0
     before = _ARTICLE_BEFORE.search(text[max(0, start - 4) : start])
@@ -435,7 +435,7 @@ def _is_everyday(run: Sequence[Token], parts: Sequence[Part], has_unit: bool) ->
 
 
 def _figures(text: str) -> Iterator[NumberExpression]:
-    """Yield numerals of other scripts and shapes, and dates in Chinese and Japanese form."""
+    """Yields numerals of other scripts and shapes, and dates in Chinese and Japanese form."""
     if not has_other_figures(text):
         return
     for match in _CHINESE_DATE.finditer(text):

@@ -105,7 +105,7 @@ class CalendarWord:
 
 @lru_cache(maxsize=16_384)
 def number_word(word: str) -> NumberWord | None:
-    """Return the number word for a word in lower case, also without accents or umlauts; else None."""
+    """Returns the number word for a word in lower case, also without accents or umlauts; else None."""
     plain = unicodedata.normalize("NFC", word)
     plain = _SLIPS.get(plain, plain)
     found = _number_words().get(plain)
@@ -113,12 +113,12 @@ def number_word(word: str) -> NumberWord | None:
 
 
 def calendar_word(word: str) -> CalendarWord | None:
-    """Return the month or weekday for its name in lower case, in full or abbreviated; None for any other word."""
+    """Returns the month or weekday for its name in lower case, in full or abbreviated; None for any other word."""
     return _calendar().get(unicodedata.normalize("NFC", word))
 
 
 def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
-    """Return True if `words` (lower case) holds a number word, a month or a weekday.
+    """Returns True if `words` (lower case) holds a number word, a month or a weekday.
 
     `has_figures`: the text holds digits; without any, foreign abbreviations of months ("out", "set", "ago") do not
     count.
@@ -128,7 +128,7 @@ def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
 
 
 def languages_of(words: set[str]) -> frozenset[str]:
-    """Return the languages, except English, of which `words` holds most function words, at least MIN_CONTEXT."""
+    """Returns the languages, except English, of which `words` holds most function words, at least MIN_CONTEXT."""
     hits = {language: len(words & known) for language, known in _CONTEXT.items()}
     best = max(hits.values())
     return frozenset(each for each, count in hits.items() if count == best >= MIN_CONTEXT and each != "en")
@@ -136,7 +136,7 @@ def languages_of(words: set[str]) -> frozenset[str]:
 
 @cache
 def _number_words() -> dict[str, NumberWord]:
-    """Return the number word of each spelling with all its languages; the first language gives its reading."""
+    """Returns the number word of each spelling with all its languages; the first language gives its reading."""
     found: dict[str, NumberWord] = {}
     for language in LANGUAGES:
         for word in _TABLE[language]["numbers"].split():
@@ -183,7 +183,7 @@ def _calendar() -> dict[str, CalendarWord]:
 
 @cache
 def _months_alone() -> dict[str, CalendarWord]:
-    """Return the months and weekdays that count in a text without digits: full names and English short forms."""
+    """Returns the months and weekdays that count in a text without digits: full names and English short forms."""
     return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
 
 
@@ -210,7 +210,7 @@ _LAST_FIGURE: Final = 0x1FC00
 
 
 def _all_figures() -> Iterator[str]:
-    """Yield every numeral outside ASCII, and the characters that Chinese and Japanese count with."""
+    """Yields every numeral outside ASCII, and the characters that Chinese and Japanese count with."""
     yield from _CHINESE_DIGITS
     for character in map(chr, range(0x80, _LAST_FIGURE)):
         if unicodedata.category(character)[0] == "N" and unicodedata.numeric(character, None) is not None:
@@ -222,12 +222,12 @@ OTHER_FIGURES: Final = "".join(sorted(_OTHER))  # For a character class: every n
 
 
 def has_other_figures(text: str) -> bool:
-    """Return True if `text` holds a numeral that is not an ASCII digit."""
+    """Returns True if `text` holds a numeral that is not an ASCII digit."""
     return not text.isascii() and not _OTHER.isdisjoint(text)
 
 
 def undo_digits(text: str) -> str:
-    """Return `text` with ASCII digits for the numerals of all scripts: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
+    """Returns `text` with ASCII digits for the numerals of all scripts: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
 
     A run of Chinese numerals is read by places (一九六〇) or by powers (千九百六十). Lengths change; a text without
     such numerals is returned as it is.
@@ -241,7 +241,7 @@ def undo_digits(text: str) -> str:
 
 
 def roman_value(word: str) -> int:
-    """Return the value of a Roman numeral in either case, 0 if it is none. IIII is accepted, IC is not."""
+    """Returns the value of a Roman numeral in either case, 0 if it is none. IIII is accepted, IC is not."""
     upper = word.upper()
     if not _ROMAN.fullmatch(upper):
         return 0
@@ -250,7 +250,7 @@ def roman_value(word: str) -> int:
 
 
 def roman_of(number: int) -> str:
-    """Return the Roman numeral for 1 to 4999, in capitals."""
+    """Returns the Roman numeral for 1 to 4999, in capitals."""
     numeral = ""
     for letters, value in _ROMAN_STEPS:
         count, number = divmod(number, value)
@@ -259,7 +259,7 @@ def roman_of(number: int) -> str:
 
 
 def chinese_figures(run: str) -> str:
-    """Return a run of Chinese numerals in digits: read by powers if it is short and names any, else by places."""
+    """Returns a run of Chinese numerals in digits: read by powers if it is short and names any, else by places."""
     if len(run) > MAX_CHINESE or not any(letter in _POWERS for letter in run):
         return "".join(str(_figure(letter)) for letter in run)
     total = section = figure = 0
@@ -280,7 +280,7 @@ def _figure(letter: str) -> int:
 
 
 def _plain_fraction(before: str, fraction: str) -> str:
-    """Return the fraction after a digit as decimals; thirds and others with many decimals are written with a slash."""
+    """The fraction after a digit as decimals; thirds and others with many decimals are written with a slash."""
     digits = f"{unicodedata.numeric(fraction):g}"
     if len(digits) <= len("0.125"):
         return before + digits.removeprefix("0") if before else digits
@@ -289,7 +289,7 @@ def _plain_fraction(before: str, fraction: str) -> str:
 
 
 def _plain_figure(character: str) -> str:
-    """Return the numeral as an ASCII digit; other characters, and fractions, are returned unchanged."""
+    """Returns the numeral as an ASCII digit; other characters, and fractions, are returned unchanged."""
     number = unicodedata.numeric(character, None)
     if character.isascii() or number is None or not number.is_integer():
         return character
@@ -358,7 +358,7 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of `text`, in order, without words that mean something else there ("second")."""
+    """Returns the tokens of `text`, in order, without words that mean something else there ("second")."""
     tokens = [Token(*match.span(), match.group().lower()) for match in _DIGITS.finditer(text)]
     for match in _WORD.finditer(text):
         word = unicodedata.normalize("NFC", match.group().lower())
@@ -374,7 +374,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of `text`, in lower case and composed (NFC)."""
+    """Returns the words of `text`, in lower case and composed (NFC)."""
     if text.isascii():
         return text.lower().translate(_ASCII_SPACES).split()
     return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
@@ -417,7 +417,7 @@ def _is_month(text: str, token: Token, month: CalendarWord, near: Sequence[Token
 
 
 def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:
-    """Yield the next token on either side, if only function words stand in between."""
+    """Yields the next token on either side, if only function words stand in between."""
     for one, other in ((index - 1, index), (index, index + 1)):
         if one >= 0 and other < len(tokens):
             neighbour = tokens[one if other == index else other]
@@ -426,7 +426,7 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """Return True if `between` is at most MAX_LITTLE words of `little`, without punctuation but an ordinal's point."""
+    """True if `between` is at most MAX_LITTLE words of `little`, without punctuation but an ordinal's point."""
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)

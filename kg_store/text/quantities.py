@@ -36,23 +36,23 @@ class Unit:
         return self.kind == "time" or self.kind in _CALENDAR
 
     def converts_to(self, other: Unit) -> bool:
-        """Return True if amounts can be converted to `other`; never between different currencies."""
+        """Returns True if amounts can be converted to `other`; never between different currencies."""
         return self == other or (self.kind == other.kind != MONEY)
 
 
 def units_called(name: str) -> tuple[Unit, ...]:
-    """Return the units with this name, in any case; several for an ambiguous name such as "pounds"."""
+    """Returns the units with this name, in any case; several for an ambiguous name such as "pounds"."""
     return _units().get(name.lower(), ())
 
 
 def unit_names() -> Collection[str]:
-    """Return all names of units, in lower case."""
+    """Returns all names of units, in lower case."""
     return _units().keys()
 
 
 @lru_cache(maxsize=16_384)
 def unit_of_label(label: str) -> Unit | None:
-    """Return the unit at the end of a label ("weight kg", "dose in mg"), or None."""
+    """Returns the unit at the end of a label ("weight kg", "dose in mg"), or None."""
     words = label.lower().rpartition("|")[2].replace("(", " ").replace(")", " ").split()
     if len(words) < 2 or words[-1] in _SINGULAR:
         return None
@@ -61,7 +61,7 @@ def unit_of_label(label: str) -> Unit | None:
 
 
 def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
-    """Return the unit that `name` means and the schema's unit to convert it to; None unless it is a single pair."""
+    """Returns the unit that `name` means and the schema's unit to convert it to; None unless it is a single pair."""
     meant = [(unit, other) for unit in units_called(name) for other in of_schema if unit.converts_to(other)]
     same = [pair for pair in meant if pair[0] == pair[1]]
     chosen = same or meant
@@ -116,7 +116,7 @@ class _Quantity:
 
 
 def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
-    """Return replacements for the amounts in `text`, in the schema's unit of their kind; in order, not overlapping.
+    """Returns replacements for the amounts in `text`, in the schema's unit of their kind; in order, not overlapping.
 
     If the schema has no such unit, or several, an amount keeps its own unit, so that it is not compared with others.
     If the schema has no units at all, amounts stay as they are, because the units of its values are unknown.
@@ -163,7 +163,7 @@ def _word_of(unit: Unit) -> str:
 
 
 def _joined(text: str, found: Sequence[_Quantity], of_schema: Collection[Unit]) -> list[_Quantity]:
-    """Return the amounts with "1 hour 30 minutes" joined; neighbours that cannot be added are both left out."""
+    """Returns the amounts with "1 hour 30 minutes" joined; neighbours that cannot be added are both left out."""
     kept: list[_Quantity] = []
     for each in found:
         before = kept[-1] if kept else None
@@ -197,7 +197,7 @@ def _quantities(text: str) -> Iterator[_Quantity]:
 
 
 def _in_words(text: str) -> Iterator[_Quantity]:
-    """Yield amounts in words: "fifty kilos", "half a ton", "more than a ton"."""
+    """Yields amounts in words: "fifty kilos", "half a ton", "more than a ton"."""
     for each in find_number_expressions(text):
         inside = _patterns().at_end.search(text, each.start, each.end)
         unit = inside or _patterns().behind.match(text, each.end)

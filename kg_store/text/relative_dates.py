@@ -87,7 +87,7 @@ class _Period:
 
 
 def by_calendar(text: str, today: dt.date) -> list[Rewording]:
-    """Return replacements of the dates in `text` that depend on `today` by calendar dates; in order, without overlaps.
+    """Returns replacements of dates in `text` that depend on `today` by calendar dates, in order, without overlaps.
 
     A week runs from Monday to Sunday; "the last six months" begin on the day six months ago. Phrases that only look
     like a date ("her last year", "more than last year") are not replaced.
@@ -103,7 +103,7 @@ def by_calendar(text: str, today: dt.date) -> list[Rewording]:
 
 
 def relative_dates_in(phrase: str) -> Iterator[str]:
-    """Yield the parts of a phrase that would be read as relative dates: "last year" in "revenue last year"."""
+    """Yields the parts of a phrase that would be read as relative dates: "last year" in "revenue last year"."""
     yield from (match[0].lower() for match in _EXPRESSION.finditer(phrase))
 
 
@@ -124,7 +124,7 @@ def _said(text: str, match: re.Match[str], today: dt.date) -> Iterator[Rewording
 
 
 def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple[str, int] | None:
-    """Return the replacement for a date, and how many words before it are replaced too; None if it is no date."""
+    """Returns the replacement for a date, and how many words before it are replaced too; None if it is no date."""
     if match["day"]:
         period = _day(today + dt.timedelta(_DAYS[" ".join(match["day"].lower().split())]))
     elif match["ago"]:
@@ -141,7 +141,7 @@ def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.
 
 
 def _tells_events(text: str) -> bool:
-    """Return True if the text asks what happens on a day; False for the present state ("who works here today")."""
+    """Returns True if the text asks what happens on a day; False for the present state ("who works here today")."""
     return _EVENT.search(text) is not None or (_ENDED.search(text) is not None and _IS.search(text) is None)
 
 
@@ -150,13 +150,13 @@ def _unit(match: re.Match[str]) -> str:
 
 
 def _is_calendar(match: re.Match[str]) -> bool:
-    """Return True for "last week" and "next month", without an article or a number."""
+    """Returns True for "last week" and "next month", without an article or a number."""
     is_bare = match["span"].lower().strip() in ("last", "next") and not (match["count"] or match["s"])
     return is_bare and _unit(match) in ("week", "month", "quarter", "year")
 
 
 def _is_around_today(match: re.Match[str], before: tuple[str, ...]) -> bool:
-    """Return True for a period that ends or begins today: in the last six months, the past 10 days."""
+    """Returns True for a period that ends or begins today: in the last six months, the past 10 days."""
     if (
         _is_calendar(match)
         or (match["count"] and _count(match["count"]) is None)
@@ -199,7 +199,7 @@ def _ago(match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple
 
 
 def _in_place(period: _Period, before: tuple[str, ...], goes_on: bool) -> tuple[str, int] | None:
-    """Return the replacement for `period` after `before`, and how many of these words it replaces; None for no
+    """Returns the replacement for `period` after `before`, and how many of these words it replaces; None for no
     date.
     """
     word = before[-1] if before else ""
@@ -233,7 +233,7 @@ def _day(day: dt.date) -> _Period:
 
 
 def _calendar(which: str, unit: str, today: dt.date) -> _Period:
-    """Return the week, month, quarter or year that holds `today`, or the one before or after it."""
+    """Returns the week, month, quarter or year that holds `today`, or the one before or after it."""
     day = _moved(today, unit, {"last": -1, "next": 1}.get(which, 0))
     if unit == "day":
         return _day(day)
@@ -247,7 +247,7 @@ def _calendar(which: str, unit: str, today: dt.date) -> _Period:
 
 
 def _moved(day: dt.date, unit: str, number: int) -> dt.date:
-    """Return `day` moved by a number of units; the last day of the month if that is too short.
+    """Returns `day` moved by a number of units; the last day of the month if that is too short.
 
     Raises ValueError or OverflowError if the year is out of range.
     """
@@ -266,7 +266,7 @@ MAX_BEFORE: Final = 16
 
 
 def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
-    """Yield each date of which a later date gives the rest ("March" in "between March and June 2023"), in digits.
+    """Yields each date of which a later date gives the rest ("March" in "between March and June 2023"), in digits.
 
     A decade without a century belongs to the 20th ("the 50s"); "the 20s" is left alone.
     """
@@ -286,7 +286,7 @@ def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
 
 
 def _completed(said: str, kind: ValueKind, behind: str) -> str:
-    """Return the date `said`, completed with the year and month of the date after it; empty if that gives no date."""
+    """Returns the date `said`, completed with the year and month of the date after it; empty if that gives no date."""
     dated = _DATED.fullmatch(behind)
     if dated is None:
         return ""

@@ -63,13 +63,13 @@ class WordForms:
 
 
 def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield the places where a whole name may stand: runs of words separated only by a space, point, comma or &."""
+    """Yields the places where a whole name may stand: runs of words separated only by a space, point, comma or &."""
     for match in _STRETCH.finditer(text, start, len(text) if end is None else end):
         yield match.start(), match.start() + len(match.group().rstrip(" ,"))
 
 
 def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Return the longest of overlapping spans of a text of that length, then the leftmost; in order."""
+    """Returns the longest of overlapping spans of a text of that length, then the leftmost; in order."""
     covered, chosen = bytearray(length), list[tuple[int, int]]()
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
         if not any(covered[start:end]):
@@ -79,7 +79,7 @@ def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[i
 
 
 def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForms]:
-    """Return the words of a normalised text, in order.
+    """Returns the words of a normalised text, in order.
 
     Runs in scripts without spaces are left out and separate the words beside them, because misspellings are not
     handled in such scripts.
@@ -99,7 +99,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a word in scripts with spaces: "Müller" inside a Japanese sentence is one word."""
+    """Yields the parts of a word in scripts with spaces: "Müller" inside a Japanese sentence is one word."""
     if match.group().isascii():
         yield match.span()
         return
@@ -113,7 +113,7 @@ def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=65_536)
 def forms_of(word: str) -> tuple[str, ...]:
-    """Return the spellings under which a normalised word is compared: muller and mueller for `müller`."""
+    """Returns the spellings under which a normalised word is compared: muller and mueller for `müller`."""
     plain = word.replace("'", "")
     plain = _SHORTENED.get(plain, plain)
     if plain.isascii():
@@ -129,7 +129,7 @@ def forget_words() -> None:
 
 
 def behind_prefixes(word: str) -> Iterator[str]:
-    """Yield `word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew attach in front."""
+    """Yields `word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew attach in front."""
     if not _is_semitic(word):
         return
     for length in range(1, len(word) - _MIN_BEHIND_PREFIX + 1):
@@ -138,7 +138,7 @@ def behind_prefixes(word: str) -> Iterator[str]:
 
 
 def nominatives(word: str) -> Iterator[str]:
-    """Yield the nominatives of which a Cyrillic `word` (a form) may be another grammatical case."""
+    """Yields the nominatives of which a Cyrillic `word` (a form) may be another grammatical case."""
     case = _CASE.search(word) if "\u0400" <= word[:1] <= "\u052f" else None
     if case and case.start() >= _MIN_BEFORE_CASE:
         yield from (word[: case.start()] + ending for ending in _NOMINATIVES)
@@ -149,7 +149,7 @@ def _is_semitic(word: str) -> bool:
 
 
 def without_accents(text: str) -> str:
-    """Return `text` with accents removed from Latin letters only; in other scripts a mark makes another letter."""
+    """Returns `text` with accents removed from Latin letters only; in other scripts a mark makes another letter."""
     if text.isascii():
         return text
     apart = unicodedata.normalize("NFD", text.translate(_LATIN_LETTERS))
@@ -174,13 +174,13 @@ class WordMatcher:
 
     @classmethod
     def of(cls, patterns: Sequence[str]) -> WordMatcher:
-        """Build the matcher. Matches carry the position of their pattern; equal patterns match separately."""
+        """Builds the matcher. Matches carry the position of their pattern; equal patterns match separately."""
         marked = [_mark_starts(pattern) for pattern in patterns]
         return cls(daachorse.CharwiseDoubleArrayAhoCorasick(marked))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordMatcher:
-        """Return the matcher that `to_bytes` wrote. Raises StoreError on other bytes."""
+        """Returns the matcher that `to_bytes` wrote. Raises StoreError on other bytes."""
         try:
             return cls(daachorse.CharwiseDoubleArrayAhoCorasick.deserialize(data))
         except ValueError:
@@ -190,7 +190,7 @@ class WordMatcher:
         return bytes(self._automaton.serialize())
 
     def matches(self, normalised: Normalised, wanted: bytes | None = None) -> Iterator[Match]:
-        """Yield every match that begins and ends at a word border, once each.
+        """Yields every match that begins and ends at a word border, once each.
 
         `wanted` has one byte for each pattern; patterns with 0 are skipped.
         """
@@ -209,7 +209,7 @@ class WordMatcher:
                     yield match
 
     def whole(self, text: str) -> Iterator[int]:
-        """Yield the patterns that equal the whole `text`."""
+        """Yields the patterns that equal the whole `text`."""
         for start, end, pattern in self._automaton.find_overlapping(_mark_starts(text)):
             if start == 0 and end == len(text):
                 yield pattern
@@ -225,7 +225,7 @@ class WordMatcher:
 
 
 def _is_inside_a_word(pair: str) -> bool:
-    """Return True if the match is clearly the beginning of a longer ASCII word; a cheap first test."""
+    """Returns True if the match is clearly the beginning of a longer ASCII word; a cheap first test."""
     return pair.isalnum() and pair.isascii()
 
 
@@ -238,7 +238,7 @@ def _ends_word(normalised: Normalised, end: int) -> bool:
 
 
 def _mark_starts(text: str) -> str:
-    """Return the text with a capital first letter in every word. Raises StoreError if its length changes."""
+    """Returns the text with a capital first letter in every word. Raises StoreError if its length changes."""
     marked = text.title() if text.isascii() else text.translate(_ONE_TO_ONE).title()
     if len(marked) != len(text):
         raise StoreError("a text can't be searched for names")
@@ -262,7 +262,7 @@ _TWO_SLIPS_FROM = 9
 
 
 def slips_allowed(length: int) -> int:
-    """Return how many letters may be added, missing, changed or swapped in a word of this length."""
+    """Returns how many letters may be added, missing, changed or swapped in a word of this length."""
     if length < MIN_LENGTH:
         return 0
     return 2 if length >= _TWO_SLIPS_FROM else 1
@@ -282,7 +282,7 @@ class NearWords:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> NearWords:
-        """Build the index; `near` returns positions in `words`. Words that are short or hold digits are left out."""
+        """Builds the index; `near` returns positions in `words`. Words that are short or hold digits are left out."""
         kept = [at for at, word in enumerate(words) if len(word) >= MIN_LENGTH and is_letters(word)]
         kept.sort(key=lambda at: len(words[at]))
         lengths = [len(words[at]) for at in kept]
@@ -293,7 +293,7 @@ class NearWords:
         return cls(spelt, ids, letters, tuple(starts.tolist()))
 
     def near(self, word: str) -> dict[int, int]:
-        """Return the words within the slips that the length of `word` allows, as position -> number of slips."""
+        """Returns the words within the slips that the length of `word` allows, as position -> number of slips."""
         slips = slips_allowed(len(word) + 1)
         if not slips or not is_letters(word):
             return {}
@@ -328,7 +328,7 @@ def _compiled(pattern: str) -> Any:
 
 
 def checked_pattern(pattern: str) -> str:
-    """Return the pattern. Raises ValueError if RE2 does not accept it (no look-around or back reference)."""
+    """Returns the pattern. Raises ValueError if RE2 does not accept it (no look-around or back reference)."""
     try:
         _compiled(pattern)
     except (re2.error, UnicodeEncodeError):
@@ -337,7 +337,7 @@ def checked_pattern(pattern: str) -> str:
 
 
 def pattern_is_in(pattern: str, text: str) -> bool:
-    """Return True if `pattern` (from `checked_pattern`) matches anywhere in `text`."""
+    """Returns True if `pattern` (from `checked_pattern`) matches anywhere in `text`."""
     return _compiled(pattern).search(text) is not None
 
 
@@ -346,10 +346,10 @@ _ASKED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def is_pseudonym(word: str) -> bool:
-    """Return True for a word that has the form of a pseudonym, in any conversation."""
+    """Returns True for a word that has the form of a pseudonym, in any conversation."""
     return _PSEUDONYM.fullmatch(word) is not None and any(letter.isdigit() for letter in word)
 
 
 def asked_words(question: str) -> str:
-    """Return the words of a question without its pseudonyms."""
+    """Returns the words of a question without its pseudonyms."""
     return " ".join(word for word in _ASKED_WORD.findall(question) if not is_pseudonym(word))

@@ -78,7 +78,7 @@ class FakeGraph:
         return as_mids([mid for mid, record in self._nodes.items() if _KINDS.index(record.kind) in signatures])
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, FakeRecord]:
-        """Return the records of the MIDs, leaving out unknown ones as the vault does; note the MIDs in `asked`."""
+        """Returns the records of the MIDs, leaving out unknown ones as the vault does; note the MIDs in `asked`."""
         wanted = [int(mid) for mid in mids]
         self.asked.extend(wanted)
         return {mid: self._nodes[mid] for mid in wanted if mid in self._nodes}

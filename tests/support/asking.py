@@ -87,7 +87,7 @@ class Asked:
         return Lexicon(self.graph.public, words, schema_words(self.graph.blind.schema))
 
     def dialogue(self, *turns: str) -> SafeDialogue:
-        """Return the turns, the user's first, as the model may see them."""
+        """Returns the turns, the user's first, as the model may see them."""
         roles = ("user", "assistant")
         messages = [Message(role=roles[at % 2], content=text) for at, text in enumerate(turns)]  # type: ignore[arg-type]
         anonymiser = Anonymiser(self.graph.linker, self.graph.names, self.lexicon)
@@ -113,14 +113,14 @@ class Asked:
         return StrategyInput(dialogue, self.graph.blind, self.table, guarded, limits, needs, english(), told, profile)
 
     def names(self, pseudonym: str) -> set[str]:
-        """Return the real names of what a pseudonym of this conversation stands for."""
+        """Returns the real names of what a pseudonym of this conversation stands for."""
         return names_of(self.graph, self.table.resolve(pseudonym, self.graph.blind)[0])
 
     def mids(self, *names: str) -> Mids:
         return np.unique(np.array([mid_of(self.graph, name) for name in names], dtype=np.int64))
 
     def step(self, label: str) -> Step:
-        """Return the step with these words, such as `^treated by` or `has admission|admitted to`."""
+        """Returns the step with these words, such as `^treated by` or `has admission|admitted to`."""
         schema = self.graph.blind.schema
         hops = {schema.label(hop): hop for signature in schema.signatures for hop in signature.hops}
         return tuple(hops[part] for part in label.split("|"))
@@ -134,7 +134,7 @@ class Bench:
     ledger: Ledger
 
     def asked(self, *reasoners: Reasoner) -> Asked:
-        """Begin a conversation whose guard knows the instructions of `reasoners`, as wiring registers them."""
+        """Begins a conversation whose guard knows the instructions of `reasoners`, as wiring registers them."""
         statics = StaticSegments()
         for reasoner in reasoners:
             for kind in (STEP, *AROG_TASKS):
@@ -144,7 +144,7 @@ class Bench:
 
 
 def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
-    """Load `turtle` as the service does, with all relations shown and concepts named by the real namer."""
+    """Loads `turtle` as the service does, with all relations shown and concepts named by the real namer."""
     file = folder / "graph.ttl"
     file.write_text(turtle, "utf-8")
     engine, master = engine_in(folder), MasterKey.from_text(MasterKey.generate())
@@ -156,11 +156,11 @@ def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
 
 
 def plan_along(path: Sequence[str]) -> QueryPlan:
-    """Return the plan of following `path` from the first thing that a question names."""
+    """Returns the plan of following `path` from the first thing that a question names."""
     return QueryPlan.model_validate({"sets": {"A": {"start": "topic:0", "path": list(path)}}, "answer": ["A"]})
 
 
 def secrets_in(data: bytes) -> list[str]:
-    """Return the names and values of PEOPLE that stand in `data`."""
+    """Returns the names and values of PEOPLE that stand in `data`."""
     text = data.decode().casefold()
     return [secret for secret in SECRETS if secret.casefold() in text]

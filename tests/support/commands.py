@@ -27,7 +27,7 @@ class Namer:
 
 
 def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
-    """Make commands of this process and its children work in `folder`, with `settings` and no others."""
+    """Makes commands of this process and its children work in `folder`, with `settings` and no others."""
     for name in Settings.model_fields:
         monkeypatch.delenv(PREFIX + name.upper(), raising=False)
     for name, value in {"data_dir": str(folder / "data"), **settings}.items():
@@ -37,7 +37,7 @@ def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> N
 
 
 def work_with_ring(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
-    """Make commands work in `folder` with a master key ring, and return its file, which is not written yet.
+    """Makes commands work in `folder` with a master key ring, and return its file, which is not written yet.
 
     `url` is that of the database, if it is not the one in the folder.
     """
@@ -47,7 +47,7 @@ def work_with_ring(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str | Non
 
 
 def write_ring(folder: Path) -> None:
-    """Write the file of the ring with one new key."""
+    """Writes the file of the ring with one new key."""
     ring = folder / "ring"
     ring.write_text(MasterKey.generate() + "\n")
     ring.chmod(0o600)

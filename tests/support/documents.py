@@ -55,11 +55,11 @@ def blocks_of(document: Path) -> Iterator[Block]:
 
 
 def fences_of(document: Path) -> int:
-    """Return the number of lines in the document that begin or end a block, indented ones included."""
+    """Returns the number of lines in the document that begin or end a block, indented ones included."""
     return len(re.findall(r"^\s*`{3,}\w*$", document.read_text("utf-8"), re.M))
 
 
 def shows(told: str, printed: str) -> bool:
-    """Return True if `printed` holds `told`, in which `…` stands for anything; all kinds of white space are equal."""
+    """Returns True if `printed` holds `told`, in which `…` stands for anything; all kinds of white space are equal."""
     parts = [r"\s+".join(map(re.escape, part.split())) for part in told.split("…")]
     return re.search(".*?".join(parts), printed, re.S) is not None

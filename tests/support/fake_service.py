@@ -57,7 +57,7 @@ PRIVATE_WORDS = ("Anna", "Keller", "Bruno", "Weiß", "Lea", "Noah")
 
 
 def events_of(answer: ChatAnswer, pieces: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the events of a stream (name and data) as the service sends them; `pieces` are the parts of the text."""
+    """Returns the events of a stream (name and data) as the service sends them; `pieces` are the parts of the text."""
     contents: list[tuple[str, object]] = [
         ("stage", {"name": "linking", "number": None}),
         ("stage", {"name": "round", "number": 1}),
@@ -93,7 +93,7 @@ class Canned:
 
 
 def seal_capsule(content: CapsuleContent | TraceContent, public_key: str, context: bytes) -> Capsule:
-    """Seal as the service does: JSON, padded with spaces."""
+    """Seals as the service does: JSON, padded with spaces."""
     plain = content.model_dump_json().encode().ljust(512)
     key = parse_public_key(public_key)
     return Capsule(suite=key.suite.name, sealed=to_base64url(seal(plain, key, context)))
@@ -201,7 +201,7 @@ class FakeService:
         http.wfile.write(reply.body)
 
     def _stream(self, http: BaseHTTPRequestHandler, request: ChatRequest) -> None:
-        """Send the answer in chunks, so that the client notices a cut; `hung_up` is set if the client has gone."""
+        """Sends the answer in chunks, so that the client notices a cut; `hung_up` is set if the client has gone."""
         answer = self.answer(request, len(self.seen))
         http.send_response(200)
         http.send_header("content-type", "text/event-stream; charset=utf-8")
@@ -294,7 +294,7 @@ class FakeService:
         return answer.model_copy(update={"capsule": capsule})
 
     def _devices(self, method: str, path: str, body: bytes) -> Canned:
-        """Keep devices as the service does, but refuse none."""
+        """Keeps devices as the service does, but refuse none."""
         at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         if method == "GET":
             told = DeviceList(key_id="k1", required=False, devices=self.devices)
@@ -310,7 +310,7 @@ class FakeService:
         return Canned(200, revoked.model_dump_json().encode())
 
     def _trace(self, path: str) -> SealedTrace:
-        """Return a trace of four model calls for any answer; the model has guessed a name in the first."""
+        """Returns a trace of four model calls for any answer; the model has guessed a name in the first."""
         found = urlsplit(path)
         answer_id, (public_key,) = unquote(found.path.removeprefix("/trace/")), parse_qs(found.query)["public_key"]
         at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

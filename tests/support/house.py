@@ -60,7 +60,7 @@ class House:
 
     @property
     def capsule(self) -> dict[str, Names]:
-        """Return the table of the last answer's capsule."""
+        """Returns the table of the last answer's capsule."""
         assert self.last.capsule is not None
         return open_capsule(self.last.capsule, KEY, capsule_context(self.last)).table
 
@@ -70,11 +70,11 @@ class House:
 
     @property
     def sent(self) -> bytes:
-        """Return everything that was sent to the model for the last answer."""
+        """Returns everything that was sent to the model for the last answer."""
         return b"".join(each.payload or b"" for each in self.ledger.entries("default", answer_id=self.last.id))
 
     def leaked(self, words: Iterable[str]) -> list[str]:
-        """Return those of `words` that were sent for the last answer; fails if nothing was sent."""
+        """Returns those of `words` that were sent for the last answer; fails if nothing was sent."""
         assert self.sent
         return canaries_in(self.sent, words)
 
@@ -89,7 +89,7 @@ def sets_chat(
     options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     reasoner: Reasoner | None = None,
 ) -> ChatService:
-    """Return the service over a store with the strategy `sets`; the reasoner is the embedded one by default."""
+    """Returns the service over a store with the strategy `sets`; the reasoner is the embedded one by default."""
     reasoner, statics = reasoner or EmbeddedReasoner(embedder), StaticSegments()
     for data in reasoner.statics_of(STEP):
         statics.register(data)
@@ -104,7 +104,7 @@ def sets_house(
     options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     reasoner: Reasoner | None = None,
 ) -> House:
-    """Return a dialogue with the service of `sets_chat`."""
+    """Returns a dialogue with the service of `sets_chat`."""
     return House(sets_chat(store, embedder, options, reasoner), store.ledger)
 
 
@@ -114,7 +114,7 @@ def dialogue_house(
     options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     reasoner: Reasoner | None = None,
 ) -> House:
-    """Return a dialogue in which each turn is answered by `sets` or `dialogue`, as its kind requires."""
+    """Returns a dialogue in which each turn is answered by `sets` or `dialogue`, as its kind requires."""
     own = EmbeddedReasoner(embedder)
     reasoner, statics = reasoner or own, StaticSegments()
     for kind in (STEP, REPLY, WORDED):
@@ -140,7 +140,7 @@ def step(action: str, **more: object) -> Canned:
 
 
 def drafting(*draft: str, follow: tuple[str, ...] = ("treated by",)) -> Callable[[Request], Canned]:
-    """Return a model that follows single steps in the first round, then answers with `draft`.
+    """Returns a model that follows single steps in the first round, then answers with `draft`.
 
     `{treated by}` in a draft stands for what that step found.
     """
@@ -165,7 +165,7 @@ def drafting(*draft: str, follow: tuple[str, ...] = ("treated by",)) -> Callable
 
 
 def visible(answer: ChatAnswer) -> bytes:
-    """Return everything of an answer that is not sealed."""
+    """Returns everything of an answer that is not sealed."""
     return answer.model_copy(update={"capsule": None}).model_dump_json().encode()
 
 

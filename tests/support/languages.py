@@ -12,7 +12,7 @@ from tests.support.sentence_model import shared_embedder
 
 
 def english(embedder: Embedder | None = None) -> EnglishReader:
-    """Return the reader around `embedder`, by default the sentence model that all tests share."""
+    """Returns the reader around `embedder`, by default the sentence model that all tests share."""
     return _reader_of(embedder or shared_embedder(BOXED_MODEL, load_settings(None).cache_dir))
 
 

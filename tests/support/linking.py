@@ -21,7 +21,7 @@ def valued(mid: int, text: str, kind: ValueKind = ValueKind.TEXT) -> NameEntry:
 def index_of(
     names: Iterable[str], public: Iterable[str] | None = (), texts: Mapping[int, str] | None = None
 ) -> NameIndex:
-    """Return an index of names, with MIDs from 1 on, and text values by MID.
+    """Returns an index of names, with MIDs from 1 on, and text values by MID.
 
     If `public` is None, the index has no public words set.
     """

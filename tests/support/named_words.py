@@ -49,7 +49,7 @@ class NamedWords:
         return self.anonymiser.anonymise(dialogue(text), table, lambda word: members(table, word)), table
 
     def safe(self, text: str) -> str:
-        """Return the question as it may be sent."""
+        """Returns the question as it may be sent."""
         return self.read(text)[0].dialogue.question
 
     def passes(self, text: str) -> bool:
@@ -61,5 +61,5 @@ class NamedWords:
         return True
 
     def gone(self, text: str) -> list[str]:
-        """Return the parts of `text` that may not be sent, whether or not a name is linked there."""
+        """Returns the parts of `text` that may not be sent, whether or not a name is linked there."""
         return [text[start:end] for start, end in unknown_spans(text, [], self.lexicon)]

@@ -51,7 +51,7 @@ def _joined(rows: Iterable[Sequence[str]], mark: str = "\t") -> bytes:
 
 
 def _visits() -> list[tuple[str, str, str]]:
-    """Return rows without a header in which people occur several times, as heads of triples do."""
+    """Returns rows without a header in which people occur several times, as heads of triples do."""
     return [
         (row[0], PEOPLE[(at + turn) % 6][1], PEOPLE[(at * turn) % 6][2])
         for at, row in enumerate(PEOPLE)

@@ -16,5 +16,5 @@ def shared_embedder(model: str = BOXED_MODEL, cache_dir: Path | None = None) -> 
 
 @cache
 def digest_of(model: str) -> str:
-    """Return the digest of the model's weights, read once per worker."""
+    """Returns the digest of the model's weights, read once per worker."""
     return weights_digest_of(model)

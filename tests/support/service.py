@@ -122,7 +122,7 @@ async def close_nothing() -> None:
 
 
 def settings_in(folder: Path, **changes: object) -> Settings:
-    """Return settings over `folder` with its own master key, independent of the environment."""
+    """Returns settings over `folder` with its own master key, independent of the environment."""
     key_file = folder / "keys" / "master.key"
     if not key_file.exists():
         key_file.parent.mkdir(parents=True)
@@ -138,7 +138,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 
 
 def purge(store: ServiceContext) -> int:
-    """Delete expired things, as the service does every hour."""
+    """Deletes expired things, as the service does every hour."""
     days = RetentionDays(store.settings.ledger_days, store.settings.names_read_days)
     return purge_expired(store.master, store.conversations, store.upkeep, store.names_read, days)
 
@@ -163,21 +163,21 @@ class Running:
         return services
 
     def key(self, tenant: str = "default", *grants: str, role: str = "user") -> dict[str, str]:
-        """Create a key and return the request headers with it."""
+        """Creates a key and return the request headers with it."""
         issued = self.services.store.access.create(tenant, role, grants)  # type: ignore[arg-type]
         return bearer(issued.key)
 
     def load(
         self, tenant: str = "default", name: str = "clinic", turtle: str = CLINIC, policy: str | None = None
     ) -> None:
-        """Load a graph without a job."""
+        """Loads a graph without a job."""
         file = self.services.store.settings.data_dir.parent / f"{secrets.token_hex(4)}.ttl"
         file.write_text(turtle)
         self.services.graphs.load(tenant, name, [file], policy).run(lambda _step, _percent: None)
         file.unlink()
 
     async def ended(self, job_id: str, headers: dict[str, str]) -> dict[str, object]:
-        """Wait until the job has ended and return its status."""
+        """Waits until the job has ended and return its status."""
         for _ in range(2000):
             told: dict[str, object] = (await self.http.get(f"/admin/jobs/{job_id}", headers=headers)).json()
             if told["state"] in ("done", "failed"):
@@ -216,7 +216,7 @@ async def running(folder: Path, *, thinks: bool = False, **changes: object) -> A
 
 @contextmanager
 def logging_to(stream: io.StringIO, level: int = logging.INFO) -> Iterator[io.StringIO]:
-    """Write the service's log to `stream`; afterwards the process logs as before."""
+    """Writes the service's log to `stream`; afterwards the process logs as before."""
     root = logging.getLogger()
     before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook)
     start_logging(stream, level)

@@ -12,7 +12,7 @@ _RELATIONS = ("people.person.place_of_birth", "people.person.spouse", "film.film
 
 
 def write_graphs(folder: Path, things: int = 60) -> Path:
-    """Write a folder for `--data` with a few facts each of OpenDialKG, MetaQA, WebQSP and PathQuestion."""
+    """Writes a folder for `--data` with a few facts each of OpenDialKG, MetaQA, WebQSP and PathQuestion."""
     write_dialogues(folder)
     draw = random.Random(1)  # for invented names
     names = [" ".join("".join(draw.choices(_SYLLABLES, k=2)).capitalize() for _ in range(2)) for _ in range(things)]

@@ -30,7 +30,7 @@ class Training(Generic[WeightsT]):
         tell: Callable[[FittingProgress], None] = lambda _progress: None,
         checkpoint: Path | None = None,
     ) -> str:
-        """Train and return the SHA-256 of the file of weights."""
+        """Trains and return the SHA-256 of the file of weights."""
         file = self.folder / "weights"
         self.write(self.fit(seed=seed, tell=tell, checkpoint=checkpoint), file, BOXED_MODEL)
         return sha256_of(file)
@@ -47,7 +47,7 @@ def check_same_bytes(training: Training[WeightsT]) -> None:
 
 
 def check_resumed(training: Training[WeightsT], interrupted_at: float) -> None:
-    """Check that a training interrupted after this share of its length can be resumed, with the same result."""
+    """Checks that a training interrupted after this share of its length can be resumed, with the same result."""
     checkpoint = training.folder / "checkpoint"
 
     def interrupt(progress: FittingProgress) -> None:
@@ -64,7 +64,7 @@ def check_resumed(training: Training[WeightsT], interrupted_at: float) -> None:
 
 
 def check_others_refused(training: Training[WeightsT], others: Sequence[Training[WeightsT]]) -> None:
-    """Check that the checkpoint of `training` is refused by `others`, by another seed, and if it is broken."""
+    """Checks that the checkpoint of `training` is refused by `others`, by another seed, and if it is broken."""
     checkpoint = training.folder / "checkpoint"
     training.digest(checkpoint=checkpoint)
     for other in others:

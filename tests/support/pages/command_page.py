@@ -35,7 +35,7 @@ _HIDDEN = ("help", "install_completion", "show_completion")
 
 
 def page() -> str:
-    """Return the text of docs/reference/command_line.md."""
+    """Returns the text of docs/reference/command_line.md."""
     main.join_commands(app, entry_points(group=main.GROUP))
     codes = " ".join((main.__doc__ or "").split("\n\n")[1].split())
     found = sorted(_commands("arog", get_command(app)))
@@ -63,7 +63,7 @@ def page() -> str:
 
 
 def _commands(words: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """Yield every command that does something, with the words that call it."""
+    """Yields every command that does something, with the words that call it."""
     inner = getattr(command, "commands", {})
     if not inner or getattr(command, "invoke_without_command", False):
         yield words, command
@@ -84,7 +84,7 @@ def _section(words: str, command: Any, common: set[str]) -> list[str]:
 
 
 def _says(one: Any) -> bool:
-    """Return True for an argument with a help text."""
+    """Returns True for an argument with a help text."""
     return one.param_type_name == "argument" and bool(getattr(one, "help", ""))
 
 

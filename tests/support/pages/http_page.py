@@ -42,18 +42,18 @@ _ALWAYS = frozenset({"400", "401", "413", "422", "429", "500", "503"})
 
 
 def page() -> str:
-    """Return the text of docs/reference/http.md."""
+    """Returns the text of docs/reference/http.md."""
     return f"{_HEAD}\n{api_tables(openapi())}".rstrip("\n") + "\n"
 
 
 def openapi() -> dict[str, Any]:
-    """Return the OpenAPI document of the service without starting it."""
+    """Returns the OpenAPI document of the service without starting it."""
     document: dict[str, Any] = create_app(load_settings(None)).openapi()
     return document
 
 
 def api_tables(document: dict[str, Any]) -> str:
-    """Return a table row for each route, and a heading with its fields for each type."""
+    """Returns a table row for each route, and a heading with its fields for each type."""
     rows = [
         _route(f"{method.upper()} {path}", told)
         for path, methods in document["paths"].items()

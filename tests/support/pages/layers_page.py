@@ -20,13 +20,13 @@ PACKAGES = {
 
 
 def may_import() -> dict[str, list[str]]:
-    """Return the table of tests/layers.toml: for each room what it may import beside itself."""
+    """Returns the table of tests/layers.toml: for each room what it may import beside itself."""
     table: dict[str, list[str]] = tomllib.loads((ROOT / "tests" / "layers.toml").read_text("utf-8"))["may_import"]
     return table
 
 
 def page() -> str:
-    """Return the text of docs/architecture.md with its map generated anew."""
+    """Returns the text of docs/architecture.md with its map generated anew."""
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     assert after, f"docs/architecture.md has no place for the map: {BEGIN} ... {END}"
@@ -34,7 +34,7 @@ def page() -> str:
 
 
 def tables() -> str:
-    """Return a list of rooms for each package, from the top layer down."""
+    """Returns a list of rooms for each package, from the top layer down."""
     parts = []
     for package, title in PACKAGES.items():
         rooms = [room for room in may_import() if room.split(".")[0] == package]
@@ -51,7 +51,7 @@ def place_of(room: str) -> str:
 
 
 def said_of(room: str) -> str:
-    """Return the first paragraph of the room's docstring; a whole package stands for the files at its top."""
+    """Returns the first paragraph of the room's docstring; a whole package stands for the files at its top."""
     if room in PACKAGES:
         return "the files that lie at its top"
     path = ROOT.joinpath(*room.split("."))

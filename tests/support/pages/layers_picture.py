@@ -28,7 +28,7 @@ Floors = list[list[str]]
 
 
 def picture() -> str:
-    """Return the picture as SVG: `app` beside the SDK, whose wire types it shares, both on top of `kg_store`."""
+    """Returns the picture as SVG: `app` beside the SDK, whose wire types it shares, both on top of `kg_store`."""
     left = 600
     app, sdk, store = floors_of("app"), floors_of("client_sdk"), floors_of("kg_store")
     tall = max(_height(app), _height(sdk))
@@ -48,7 +48,7 @@ def picture() -> str:
 
 
 def floors_of(package: str) -> Floors:
-    """Return the package's rooms by layer, top layer first; each room stands as low as its imports allow."""
+    """Returns the package's rooms by layer, top layer first; each room stands as low as its imports allow."""
     needs = _needs(package)
     rooms = [room for room in needs if room != package or may_import()[room]]
     below = {room: needs[room] & set(rooms) for room in rooms}
@@ -76,7 +76,7 @@ def _needs(package: str) -> dict[str, set[str]]:
 
 
 def _inner(room: str) -> list[str]:
-    """Return the names of the folders in a room."""
+    """Returns the names of the folders in a room."""
     return sorted(path.parent.name for path in ROOT.joinpath(*room.split(".")).glob("*/__init__.py"))
 
 

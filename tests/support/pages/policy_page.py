@@ -60,7 +60,7 @@ what is allowed there. Fields of the top level stand before the first line in br
 
 
 def page() -> str:
-    """Return the text of docs/reference/policy.md."""
+    """Returns the text of docs/reference/policy.md."""
     parts = [_HEAD]
     for title, model in PARTS.items():
         about = SAID[model.__name__]["about"]
@@ -71,7 +71,7 @@ def page() -> str:
 
 
 def fields() -> Iterator[tuple[str, str]]:
-    """Yield every field with the name of its model."""
+    """Yields every field with the name of its model."""
     for model in PARTS.values():
         yield from ((model.__name__, name) for name in model.model_fields)
 
@@ -110,12 +110,12 @@ def _parted(text: str) -> tuple[str, str]:
 
 
 def _short(text: str) -> str:
-    """Return the last part of an IRI; other texts as they are."""
+    """Returns the last part of an IRI; other texts as they are."""
     return re.split(r"[#/]", text)[-1] if "://" in text else text
 
 
 def _kind(annotation: Any) -> str:
-    """Describe a type in words."""
+    """Describes a type in words."""
     if get_origin(annotation) is Annotated:
         return _kind(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):

@@ -40,7 +40,7 @@ class PromiseGroup:
 
 
 def read_groups() -> list[PromiseGroup]:
-    """Return the groups of tests/promises.toml in order."""
+    """Returns the groups of tests/promises.toml in order."""
     table = tomllib.loads((ROOT / "tests" / "promises.toml").read_text("utf-8"))
     return [
         PromiseGroup(
@@ -53,7 +53,7 @@ def read_groups() -> list[PromiseGroup]:
 
 
 def page() -> str:
-    """Return the text of docs/promises.md."""
+    """Returns the text of docs/promises.md."""
     parts = [_HEAD]
     for group in read_groups():
         said = [f"- {row.says}. *{_files(row.kept_by)}*" for row in group.exactly]
@@ -62,7 +62,7 @@ def page() -> str:
 
 
 def _files(tests: tuple[str, ...]) -> str:
-    """Return the files of the tests, each once, in the short form that the page's head explains."""
+    """Returns the files of the tests, each once, in the short form that the page's head explains."""
     files = [
         test.partition("::")[0].removeprefix("tests/").removesuffix(".py").replace("/test_", "/") for test in tests
     ]

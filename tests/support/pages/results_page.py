@@ -41,7 +41,7 @@ class Figures:
         return _NOTE.sub("", ", ".join(row[: self.key]))
 
     def markdown(self, of: str = "") -> str:
-        """Return the table; with `of`, only the rows that begin with these words, which are left out."""
+        """Returns the table; with `of`, only the rows that begin with these words, which are left out."""
         shown = [place for place, name in enumerate(self.head) if not name or any(row[place] for row in self.rows)]
         head = [self.head[place] for place in shown]
         rows = [[row[place] for place in shown] for row in self.rows if row[0].startswith(of)]
@@ -59,7 +59,7 @@ class Figures:
         )
 
     def after(self, old: Figures) -> Figures:
-        """Return the same figures with those of `old` that differ kept in `before`.
+        """Returns the same figures with those of `old` that differ kept in `before`.
 
         Raises ValueError if a row of `old` is missing.
         """
@@ -82,13 +82,13 @@ def read_figures(file: Path) -> Figures:
 
 
 def read_tables(text: str) -> list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]:
-    """Return head and rows of each Markdown table in `text`."""
+    """Returns head and rows of each Markdown table in `text`."""
     found = re.findall(r"^(\|.*\n)\|[-|: ]+\n((?:\|.*\n?)*)", text, re.MULTILINE)
     return [(_cells(head), tuple(_cells(row) for row in rows.splitlines())) for head, rows in found]
 
 
 def page(path: Path) -> str:
-    """Return the text of a page of results with its tables written anew."""
+    """Returns the text of a page of results with its tables written anew."""
     return PLACE.sub(
         lambda place: f"{place[1]}{read_figures(FIGURES / f'{place[2]}.toml').markdown(place[3] or '')}\n{place[4]}",
         path.read_text("utf-8"),

@@ -37,7 +37,7 @@ class DemoService:
         return (self.folder / "data" / "demo.key").read_text("ascii").strip()
 
     def here(self, text: str) -> str:
-        """Return the text of a document with the address of this service."""
+        """Returns the text of a document with the address of this service."""
         return text.replace(PORT_OF_THE_DOCUMENTS, self.url.removeprefix("http://"))
 
 
@@ -61,7 +61,7 @@ def demo_service(folder: Path, **settings: str) -> Iterator[DemoService]:
 
 
 def _environment(folder: Path, port: int) -> dict[str, str]:
-    """Return this shell's environment without its own settings; all tests share the cache of the sentence model."""
+    """Returns this shell's environment without its own settings; all tests share the cache of the sentence model."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
     return ours | {
         "AROG_PORT": str(port),
@@ -74,7 +74,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
 
 
 def _put_commands(folder: Path) -> None:
-    """Write `.venv/bin/arog` and `.venv/bin/python`, where `make serve` puts them."""
+    """Writes `.venv/bin/arog` and `.venv/bin/python`, where `make serve` puts them."""
     commands = {"arog": AROG.format(python=sys.executable), "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'}
     (folder / ".venv" / "bin").mkdir(parents=True)
     for name, text in commands.items():

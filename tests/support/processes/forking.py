@@ -41,7 +41,7 @@ class ForkingProcess:
     printed: Path
 
     def run(self, *arguments: str) -> int:
-        """Run a fork in the current folder and environment; return its exit status, -9 if it was killed."""
+        """Runs a fork in the current folder and environment; return its exit status, -9 if it was killed."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(json.dumps([arguments, os.getcwd(), dict(os.environ)]), file=self.process.stdin, flush=True)

@@ -16,7 +16,7 @@ COMMANDS = (["--version"], ["serve", "--help"], ["graph", "--help"], ["mcp", "--
 
 
 def main() -> None:
-    """Check packages, data files and commands. Raises AssertionError or an import error if something is missing."""
+    """Checks packages, data files and commands. Raises AssertionError or an import error if something is missing."""
     home = Path(sys.prefix).resolve()
     for package in ("app", "client_sdk", "kg_store"):
         place = Path(str(import_module(package).__file__ or import_module(package).__path__[0])).resolve()
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def check_data() -> None:
-    """Check that files that are no code are there: the demo graph, word lists, templates of migrations."""
+    """Checks that files that are no code are there: the demo graph, word lists, templates of migrations."""
     import client_sdk
     import kg_store.text
     from app.demo import GRAPH_FILE, POLICY_FILE

@@ -48,7 +48,7 @@ class Request:
 
     @property
     def input(self) -> dict[str, Any]:
-        """Return the object in the fenced block of the last message, with defaults filled in.
+        """Returns the object in the fenced block of the last message, with defaults filled in.
 
         It has `choices` if the reply must be one of a list.
         """
@@ -60,7 +60,7 @@ class Request:
 
     @property
     def block(self) -> str:
-        """Return the fenced block as it was sent."""
+        """Returns the fenced block as it was sent."""
         content: str = self.json["messages"][-1]["content"]
         return content.partition("```json\n")[2].partition("\n```")[0]
 
@@ -69,7 +69,7 @@ Replies = Callable[[Request], Canned]
 
 
 def completion(content: str, finish_reason: str = "stop", usage: tuple[int, int] | None = None) -> Canned:
-    """Return a chat completion with this content; `usage` is the number of tokens of prompt and completion."""
+    """Returns a chat completion with this content; `usage` is the number of tokens of prompt and completion."""
     message = {"role": "assistant", "content": content}
     body: dict[str, object] = {
         "id": "c", "object": "chat.completion", "created": 0, "model": "m",
@@ -81,7 +81,7 @@ def completion(content: str, finish_reason: str = "stop", usage: tuple[int, int]
 
 
 def reply(value: TaskModel | dict[str, Any]) -> Canned:
-    """Return a reply as endpoints write it: the expressions of `answer`, and what is followed, as a list of words."""
+    """Returns a reply as endpoints write it: the expressions of `answer`, and what is followed, as a list of words."""
     told = value.model_dump() if isinstance(value, TaskModel) else dict(value)
     action = told.pop("action", None)
     if action is None and not isinstance(told.get("answer"), list):
@@ -93,7 +93,7 @@ def reply(value: TaskModel | dict[str, Any]) -> Canned:
 
 
 def words_of(action: str, choices: Sequence[int], answer: Sequence[str]) -> list[str]:
-    """Return the words of a step's reply; a text that is not an expression stays as it is."""
+    """Returns the words of a step's reply; a text that is not an expression stays as it is."""
     try:
         if action == "answer":
             parts = [tree_of(each) for each in answer]
@@ -106,12 +106,12 @@ def words_of(action: str, choices: Sequence[int], answer: Sequence[str]) -> list
 
 
 def failure(status: int, text: str = "no", **more: object) -> Canned:
-    """Return an error body as vendors send them."""
+    """Returns an error body as vendors send them."""
     return Canned(json.dumps({"error": {"message": text, **more}}).encode(), status)
 
 
 def in_turn(*canned: Canned) -> Replies:
-    """Return the responses one after the other; the last one is repeated."""
+    """Returns the responses one after the other; the last one is repeated."""
     rest = list(canned)
     return lambda _request: rest.pop(0) if len(rest) > 1 else rest[0]
 
@@ -130,7 +130,7 @@ class ModelServer:
 
     @property
     def everything(self) -> bytes:
-        """Return all bytes that reached the server: headers and bodies, also with escapes undone."""
+        """Returns all bytes that reached the server: headers and bodies, also with escapes undone."""
         parts: list[str] = []
         for request in self.received:
             parts += [repr(request.headers), request.body.decode(), json.dumps(request.json, ensure_ascii=False)]
@@ -140,7 +140,7 @@ class ModelServer:
 
 @contextmanager
 def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
-    """Run a server; hanging responses end with it."""
+    """Runs a server; hanging responses end with it."""
     over = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -173,7 +173,7 @@ def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
 
 
 def _send(handler: BaseHTTPRequestHandler, canned: Canned, over: threading.Event) -> bool:
-    """Send the response; return False if the caller hung up before the end."""
+    """Sends the response; return False if the caller hung up before the end."""
     if canned.hangs:
         over.wait()
         handler.close_connection = True
@@ -188,7 +188,7 @@ def _send(handler: BaseHTTPRequestHandler, canned: Canned, over: threading.Event
 
 
 def _write(handler: BaseHTTPRequestHandler, data: bytes) -> bool:
-    """Send bytes; return False if the caller has hung up."""
+    """Sends bytes; return False if the caller has hung up."""
     try:
         handler.wfile.write(data)
     except OSError:
@@ -198,12 +198,12 @@ def _write(handler: BaseHTTPRequestHandler, data: bytes) -> bool:
 
 
 def sent_to(server: ModelServer, task: str) -> Sequence[dict[str, Any]]:
-    """Return the inputs of all requests of one task, in order."""
+    """Returns the inputs of all requests of one task, in order."""
     return [request.input for request in server.received if request.task == task]
 
 
 def follows_all(request: Request) -> Canned:
-    """Follow the first three candidates of each page in the first two rounds, then give up."""
+    """Follows the first three candidates of each page in the first two rounds, then give up."""
     numbers = [each["number"] for each in request.input["candidates"]][:3]
     action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
     return reply({"action": action, "choices": numbers if action == "follow" else []})

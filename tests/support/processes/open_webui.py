@@ -74,7 +74,7 @@ class WebChat:
     _last: str | None = field(default=None, repr=False)
 
     def ask(self, text: str) -> dict[str, Any]:
-        """Ask and return the answering message as the page shows it: with text, error and follow-ups."""
+        """Asks and return the answering message as the page shows it: with text, error and follow-ups."""
         answer = str(uuid.uuid4())
         asked = self._request(text, answer)
         told = self.person.http.post("/api/chat/completions", json=asked).raise_for_status().json()
@@ -82,7 +82,7 @@ class WebChat:
         return self._when(lambda chat: chat["chat"]["history"]["messages"].get(answer, {}), _is_whole)
 
     def title_and_tags(self) -> tuple[str, list[str]]:
-        """Wait for title and tags of the chat, which come after the first answer."""
+        """Waits for title and tags of the chat, which come after the first answer."""
         chat = self._when(lambda chat: chat, lambda chat: bool(chat["meta"].get("tags")))
         return chat["title"], chat["meta"]["tags"]
 

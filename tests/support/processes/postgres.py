@@ -16,7 +16,7 @@ _FOLDERS = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgr
 
 
 def program(name: str) -> str:
-    """Return the path of one of PostgreSQL's programs; skips the test, visibly, if it is not installed."""
+    """Returns the path of one of PostgreSQL's programs; skips the test, visibly, if it is not installed."""
     found = shutil.which(name) or next(
         (str(path) for folder in _FOLDERS for path in sorted(Path(folder).glob(f"**/bin/{name}"))), None
     )
@@ -27,7 +27,7 @@ def program(name: str) -> str:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Run a server and yield the URL of an empty database.
+    """Runs a server and yield the URL of an empty database.
 
     PostgreSQL refuses to run as root, so that the user `postgres` runs it then.
     """

