@@ -47,7 +47,10 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph; without a `kind`, one typed by a user, which is read as the graph's values are."""
+    """The text of a literal and its kind.
+
+    `kind` is None if a user typed the text; it is then read as the other side's kind.
+    """
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
@@ -108,7 +111,7 @@ class RelationValues:
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
-        """Returns the literals among `mids`; if there are none, the dates that the names of entities are or contain.
+        """Returns the literals among `mids`; if there are none, the dates found in the names of entities.
 
         Plain triple files do not distinguish a date from a name. Names are read as dates only if most of them are
         dates, or all contain one: a single film called "2012" does not make films dates.
@@ -120,9 +123,9 @@ class RelationValues:
         return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
-        """Returns the pairs whose value is a number; without any, those whose value or name is a date.
+        """Returns those `edges` whose tail is a number; if there are none, those whose tail is a date or named by one.
 
-        Malformed values are left out. Raises ExpressionError if there are tails but none has an order.
+        Malformed values are left out. Raises ExpressionError if there are tails but none is a number or date.
         """
         values = self.values_or_dates(edges.tails)
         for kind in ORDERED:
@@ -175,10 +178,10 @@ def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """Returns True if the comparison of `left` holds with at least one of `others` (for !=: with all).
+    """Returns True if `left` compares so with at least one of `others`; for `!=`, if it differs from all of them.
 
-    None if no two values can be compared. Numbers and dates have an order, dates at the precision that both share;
-    texts and truth values are only equal or different.
+    Returns None if no two values can be compared. Numbers and dates have an order, dates at the precision that both
+    share; texts and truth values are only equal or different.
     """
     kind = left.kind or ValueKind.TEXT
     mine = left.read_as(kind)

@@ -45,9 +45,10 @@ _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
 
 @dataclass(slots=True)
 class _Uses:
-    """The keys of the objects at one place in the records.
+    """Statistics of the objects at one place in the records, for telling whether their keys are data.
 
-    `total` is the sum of their numbers over all `records`; `is_alike` while all values are objects with the same keys.
+    `keys` are all distinct keys, `records` the number of objects, `total` the sum of their numbers of keys.
+    `is_alike`: so far, all values are objects with the same keys.
     """
 
     keys: set[str] = field(default_factory=set)
@@ -73,7 +74,10 @@ class _Uses:
 
 
 def places_of_maps(records: Iterable[tuple[str, Mapping[str, Any]]]) -> frozenset[tuple[str, str]]:
-    """Returns the places of objects whose keys are data, as (title of the table, column)."""
+    """Returns the places where objects have data as keys, such as `{"EUR": ..., "CHF": ...}`.
+
+    A place is (title of the table, column).
+    """
     uses: dict[tuple[str, str], _Uses] = {}
     for title, record in records:
         for key, value in record.items():

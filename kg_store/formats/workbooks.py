@@ -86,7 +86,7 @@ def check_size(path: Path) -> bool:
 
 
 def _opened(path: Path, stored_values: bool) -> Workbook:
-    """Open a workbook. With `stored_values`, a formula cell holds its value at the time of saving."""
+    """Opens a workbook. With `stored_values`, a formula cell holds its value at the time of saving."""
     from openpyxl import load_workbook
 
     return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)

@@ -64,7 +64,8 @@ def running_total(values: npt.NDArray[Any]) -> Longs:
 def weights_of(count: int) -> Sums:
     """Returns two random odd numbers for each of `count` members, shape (2, count).
 
-    Two sets are taken as equal if the sums of their members' numbers (modulo 2^64) are equal in both rows.
+    They tell sets apart without comparing members: two sets count as equal if the sums of their members' numbers
+    (modulo 2^64) are equal in both rows.
     """
     drawn = np.random.default_rng().integers(1, 1 << 63, size=(2, max(1, count)), dtype=np.uint64)
     odd: Sums = drawn | np.uint64(1)
@@ -80,9 +81,10 @@ def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
 
 
 def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
-    """Returns a number for each row, equal for equal sets, and the position of one example of each set.
+    """Returns (numbers, examples): a number for each set, equal for equal sets, and one row for each number.
 
-    With `first`, rows must also be equal in `first`, and numbers ascend in its order.
+    `sums` has the two sums of each set (`weights_of`); sets with equal sums count as equal. With `first`, sets get the
+    same number only if their values in `first` are equal too, and numbers ascend with `first`.
     """
     columns = [*([] if first is None else [first]), *sums]
     order = np.lexsort(columns[::-1])
@@ -94,7 +96,10 @@ def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Nodes sorted by MID; `kinds` are positions in KINDS, `class_sets` are positions in `classes`."""
+    """The nodes of a graph as arrays, sorted by MID.
+
+    `kinds[i]` is the position of node i's kind in KINDS; `class_sets[i]` is the position of its classes in `classes`.
+    """
 
     mids: Mids
     kinds: npt.NDArray[np.uint8]
@@ -104,7 +109,10 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts as positions: head and tail in Nodes, relation in the schema. Each fact occurs once."""
+    """The facts of a graph as arrays; each fact occurs once.
+
+    `heads` and `tails` are positions in Nodes, `relations` are positions in the schema's relations.
+    """
 
     heads: npt.NDArray[np.int32]
     relations: npt.NDArray[np.int32]

@@ -64,7 +64,10 @@ def find_relations(
     mid_key: bytes,
     further: FurtherWords,
 ) -> Relations:
-    """Returns every predicate of a fact that the policy does not hide, sorted by predicate, without further words."""
+    """Returns the relations of a load: every predicate of a fact that the policy does not hide, sorted by predicate.
+
+    They have no further words yet; `Wordings` adds them.
+    """
     raw = triples.raw
     used = np.unique(raw.predicates[triples.facts]).tolist()
     shown = sorted((raw.text(term), term) for term in used if is_shown(policy, raw.text(term)))
@@ -184,9 +187,10 @@ def find_showing(
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
 ) -> ValueExposure:
-    """Returns how each value is shown.
+    """Returns the flags of each value.
 
-    It is protected unless all relations that lead to it open it, and linkable if one of them makes it so.
+    A value is protected unless all relations that lead to it show it in clear. It is linkable if at least one shown
+    relation makes it so: by its `linkable` in the policy, or else for numbers, dates and short texts.
     """
     raw, size = triples.raw, len(kinds)
     literal = kinds == TermKind.LITERAL
@@ -208,7 +212,10 @@ def find_showing(
 
 
 def _is_open(triples: SortedTriples, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
-    """Returns a flag for each object: the policy lets the model read its text, in clear or because it is a year."""
+    """Returns a flag for each object: the model may read its text.
+
+    That is so if `view` shows values in clear, or shows years and the text is one.
+    """
     if view is not ValueView.YEAR:
         return np.full(len(objects), view is ValueView.CLEAR)
     years = (is_year(triples.raw.literal(term).lexical) for term in objects.tolist())

@@ -110,7 +110,7 @@ def _schema_terms(
 
 
 def property_twins(raw: RawGraph) -> dict[int, int]:
-    """Returns the second term of each predicate that has one.
+    """Returns, for each predicate that the sources describe under another term, the position of that term.
 
     Wikidata describes its predicate `prop/direct/P19` as `entity/P19`.
     """
@@ -149,7 +149,11 @@ def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
 
 
 def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
-    """Turn the objects of relations with a `value_kind` into values of that kind, or into text if that fails."""
+    """Returns `raw` with the objects of relations that have a `value_kind` in the policy turned into values of that
+    kind.
+
+    An object that cannot be read as that kind becomes text.
+    """
     wanted = {
         predicate: settings.value_kind for predicate, settings in policy.relations.items() if settings.value_kind
     }
@@ -192,8 +196,8 @@ _DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
 class NodeClasses:
     """The classes of nodes.
 
-    `set_of` is for each term the position of its classes in `words` and in `iris`; 0 means none. `word_of` has the
-    word of every class, except those of everything (`owl:Thing`), by the position of its term.
+    `set_of[term]` is the position of a term's classes in `words` and in `iris`; 0 means that it has none. `word_of`
+    maps the position of a class's term to the class's word. Classes that hold everything (`owl:Thing`) are not in it.
     """
 
     set_of: TermIds
@@ -266,8 +270,9 @@ _Hashes = npt.NDArray[np.uint64]
 def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict[int, Term]:
     """Returns a term for each blank node that does not depend on the order of the file.
 
-    It is a hash over the node's triples, made from `mids`, the MIDs of all other terms, so that nobody without the key
-    can guess it. Nodes that are still equal after three rounds are numbered in the order of the file.
+    The term is a hash of the triples around the node. It is computed from `mids`, the keyed hashes of all other terms,
+    so nobody without the key can guess it. Nodes whose hashes are still equal after three rounds are numbered in the
+    order of the file.
     """
     blanks = np.flatnonzero(kinds == TermKind.BLANK)
     hashes = mids.astype(np.uint64)

@@ -60,8 +60,8 @@ It holds typed text, so it lives only for one request, which reads the same text
 class InexactHit:
     """A span of the original text that may mean any of `mids`.
 
-    `score` compares readings of the same span; an exact name would have 1. `whole`: the span is more than a part of
-    the name. `public`: all its words are public words.
+    `score`: how well it fits, up to 1 for an exact name; it compares readings of the same span. `whole`: it stands for
+    a whole name, not only for a part. `public`: all its words are public words.
     """
 
     start: int
@@ -197,7 +197,11 @@ class FuzzyWindow:
         return reach, at - begin, tuple(self._signs[begin : at + reach + 1])
 
     def _fits_around(self, at: int) -> tuple[_Fits, int]:
-        """Returns the names that fit around the word, and how many words on each side determine that result."""
+        """Returns (fits, reach): the names that fit the words around `at`, and how far the result depends on other
+        words.
+
+        It depends only on the `reach` words before `at` and the `reach` words after it.
+        """
         rows, candidates = self.names.rows, self._candidates(at)
         groups, reach = group_rows(rows, candidates, self, at) if len(candidates) else ([], 0)
         fits: _Fits = []
@@ -220,7 +224,8 @@ class FuzzyWindow:
         return found
 
     def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
-        """Returns the rows that hold one of `words`, ascending, and their words; cached."""
+        """Returns (rows, places): the rows that hold one of `words`, ascending, and all words of these rows. Cached.
+        """
         key = words.tobytes()
         found = self._cached.get(key)
         if found is None:
@@ -342,10 +347,11 @@ class InexactNames:
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
 
     def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Yields the pieces of `text` between quotes that must be searched, as (start, end).
+        """Yields (start, end) of the pieces of `text` between double quotes that must be searched.
 
-        No name crosses a quote. Pieces that certainly hold no name and those in `skip` are left out. Only possible if
-        every character is normalised by itself, so that the pieces are too.
+        No name crosses a quote. Pieces in `skip`, and pieces that are known to hold no name, are left out. Condition:
+        each character of `text` is normalised by itself, so that a piece is normalised alike alone and within the
+        text.
         """
         pieces = text.split('"')
         unread = {
@@ -369,7 +375,10 @@ class InexactNames:
         is_name: IsName | None,
         fits: Fits,
     ) -> tuple[list[InexactHit], bool]:
-        """Returns the hits of one stretch, and True if it never holds a name, also without `skip` and `is_name`."""
+        """Returns (hits, is_nameless) of the stretch from `start` to `end`.
+
+        `is_nameless`: it has no hit, whatever `skip` and `is_name` say, so that it need not be read again.
+        """
         first, last = normalised.span(start, end)
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
@@ -385,7 +394,10 @@ class InexactNames:
         return hits, is_nameless
 
     def _may_hold_name(self, stretch: str) -> bool:
-        """Returns False for everyday words only, which are nearly all of a request: a cheap first test."""
+        """Returns False if the stretch has only everyday words.
+
+        It is a cheap first test, since most of a request is like that.
+        """
         for word in stretch.split():
             if word in self._dull:
                 continue
@@ -400,7 +412,10 @@ class InexactNames:
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """Returns the position after a word of `skip` and a space, as in `Eq7f2k (person)`; no name crosses that."""
+    """Returns the position in `piece` from which names are searched: behind a word of `skip` with a bracket, else 0.
+
+    In `Eq7f2k (person)` that is the bracket; no name crosses it.
+    """
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 

@@ -58,8 +58,9 @@ def choose_inexact(
     """Returns the hits that are mentions, in order, without overlaps.
 
     A hit that covers a whole exact name and more (Los Angeles Dogers over Los Angeles) replaces it, unless the exact
-    name is in `fixed`. A hit that is better known (`is_known_better`) than all exact names that it covers may replace
-    several. Part of a name counts only if no unknown name stands beside it: Jennifer Smith is not John Smith.
+    name is in `fixed`. A hit that covers several exact names replaces them only if it is better known than all of them
+    (`is_known_better`). A hit on a part of a name is dropped if an unknown name stands beside it: Jennifer Smith is
+    not John Smith.
     """
     able = [hit for hit in hits if hit.score >= MIN_SCORE]
     if not able:
@@ -220,7 +221,9 @@ class EntityLinker:
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value, in singular or plural: "lost" shipments."""
+        """Returns everyday words that equal a text value of the graph, in singular or plural: "lost" in "lost
+        shipments".
+        """
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -234,7 +237,8 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Returns common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
+        """Returns common nouns that name a well-known thing: guitarists for Guitarist. Spans in `taken` are left out.
+        """
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
@@ -301,7 +305,10 @@ class EntityLinker:
         return sorted([*kept, *meant], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
-        """Returns a test for spans of `text` that are marked as names; without any marks, the dictionary decides."""
+        """Returns a test that tells for a span of `text` if it is marked as a name, by capitals, quotes or brackets.
+
+        In a text without any such marks, words that no dictionary has count as marked.
+        """
         if marks.has_any:
             return marks.is_marked
         known: dict[str, bool] = {}
@@ -316,7 +323,10 @@ class EntityLinker:
         return looks_like_name
 
     def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields rare words outside the lexicon, which count as names if a name holds them ("palisander patients")."""
+        """Yields the spans of dictionary words that questions rarely use ("palisander" in "palisander patients").
+
+        They count as names if a name of the graph holds them. Words of the lexicon are left out.
+        """
         for word in _RARE.finditer(text):
             plain = word[0].lower()
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
@@ -357,7 +367,7 @@ def _says_much(word: str, public: PublicWords) -> bool:
 
 
 def _is_telling(text: str) -> bool:
-    """Returns True for several words together, or for one that questions rarely use."""
+    """Returns True for two or more words together, and for a single word that questions rarely use."""
     return len(text.split()) > 1 or is_rare(text)
 
 

@@ -39,7 +39,11 @@ _VOWELS = "aeiouy"
 
 @dataclass(frozen=True, slots=True)
 class NameRow:
-    """One name: its words, and flags for the needed ones (not "the", "Jr.", initials, or text in parentheses)."""
+    """One name of the table.
+
+    `words`: the numbers of its words; `spelt`: the words themselves. `needed`: flags for the words that a mention
+    cannot leave out; "the", "Jr.", initials and text in parentheses can be left out.
+    """
 
     words: tuple[int, ...] = field(repr=False)
     spelt: tuple[str, ...] = field(repr=False)
@@ -108,7 +112,7 @@ class NameTable:
         )  # fmt: skip
 
     def sections(self) -> list[bytes]:
-        """Returns the table as unencrypted bytes; they are part of the name index, which its caller encrypts."""
+        """Returns the table as unencrypted bytes. The name index includes them, and its caller encrypts it."""
         arrays = (getattr(self, name) for name, _ in _ARRAYS)
         return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
 
@@ -177,11 +181,17 @@ class NameTable:
         return np.asarray(is_one[words])
 
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
-        """Returns for each of `words` True if it begins with `letter`; a few other letters also give True."""
+        """Returns for each of `words` True if it begins with `letter`.
+
+        A word that begins with certain other letters also gives True, since only the lowest byte of a letter is
+        compared.
+        """
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Returns the rows that begin or end with `words` and have more necessary words."""
+        """Returns the rows that begin or end with `words` and have more words; words that may be left out do not
+        count.
+        """
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
         if not known or (typed < 0).any():
@@ -235,9 +245,11 @@ _ARRAYS = (
 
 
 def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
-    """Returns the positions of the entries of `rows` in a flat array, where each row begins there, and its length.
+    """Returns (positions, begins, lengths) of the entries of `rows` in a flat array that holds all rows one after
+    another.
 
-    In the flat array, row i ends before ends[i].
+    `ends[i]` is the end of row i in the flat array. The entries of `rows[j]` are the `lengths[j]` positions from
+    `positions[begins[j]]` on.
     """
     starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
     lengths = ends[rows] - starts
@@ -259,9 +271,10 @@ def _hash_of(key: str) -> int:
 
 
 def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
-    """Yields the words of a name with their `needed` flags: in Latin letters, and transliterated if that differs.
+    """Yields (words, `needed` flags) for each way to write a name.
 
-    A single uncommon word in parentheses is a variant of its own.
+    The ways are: in Latin letters; transliterated, if that differs (mueller); and a single uncommon word in
+    parentheses, alone.
     """
     if PLAIN_WORDS.fullmatch(name):
         plain = tuple(forms_of(word)[0] for word in name.split(" "))
@@ -326,7 +339,8 @@ class NameVocabulary:
         may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
     def is_everyday(self, word: str) -> bool:
-        """True for a word of the service's phrases, a small number, or an ordinary English word in any form."""
+        """Returns True for a word of the service's phrases, a small number, or an ordinary English word in any form.
+        """
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
         return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
 
@@ -357,7 +371,10 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """Returns True if `word` is a slip away from a frequent English word, so that alone it is no misspelt name."""
+    """Returns True if `word` is a frequent English word or one slip away from one.
+
+    Alone, such a word does not count as a misspelt name.
+    """
     return bool(_frequent().near(word))
 
 
