@@ -30,8 +30,8 @@ class Stage:
 class TextPiece:
     """The next piece of the answer's text, names restored.
 
-    Joined, the pieces are `Answer.text`; none is ever taken back. The first piece comes when the whole text has
-    arrived and was found unchanged, because only then its names open.
+    All pieces joined are `Answer.text`; none is ever taken back. The first piece comes only when the whole text has
+    arrived and was found unchanged, because its names don't open before.
     """
 
     text: str = field(repr=False)

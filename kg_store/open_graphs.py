@@ -67,7 +67,7 @@ class TenantNames:
         return united
 
     def forget(self) -> None:
-        """Empty the cache."""
+        """Empties the cache."""
         self._united, self._of_version = {}, {}
 
     def _read(self, row: VersionRow) -> NameWords:
@@ -126,7 +126,7 @@ class OpenGraphs:
         return opened if opened is not None and opened.version == row.id else None
 
     def open(self, row: VersionRow) -> PrivateGraph | None:
-        """Open the version of `row` in place of an older version of its graph, and return it.
+        """Opens the version of `row` in place of an older version of its graph, and returns it.
 
         Returns None if its files were deleted since the row was read, or lie in another data folder.
         """

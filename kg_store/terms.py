@@ -195,7 +195,7 @@ T = TypeVar("T")
 
 
 def cached_by_version(derive: Callable[Concatenate[Schema, P], T]) -> Callable[Concatenate[Schema, P], T]:
-    """Cache the results of `derive` for each schema and further arguments, which must be hashable.
+    """Returns `derive` with a cache: one result for each schema and further arguments, which must be hashable.
 
     Promise: only the schema holds the cached result, so data of an erased entity is freed with the last reference to
     its version. Two threads may compute a result at the same time; both get the same object.
@@ -217,7 +217,7 @@ _MAX_KEY_BYTES = 64
 
 
 def keyed_word(letter: str, told: str, key: bytes, is_right: Callable[[str], bool], taken: Container[str] = ()) -> str:
-    """Returns `letter` with five characters derived from `told` and `key`, so that the same input gives the same word.
+    """Returns `letter` and five characters derived from `told` and `key`: the same input gives the same word.
 
     Words for which `is_right` is False and words in `taken` are skipped.
     """

@@ -136,7 +136,8 @@ class Builder:
     def name(
         self, scope: VaultScope, loaded: LoadedGraph, policy: Policy, name_concepts: NameConcepts
     ) -> tuple[Schema, tuple[str, ...]]:
-        """Name the concepts of a load, write the files without names, and return the schema and notes for the owner.
+        """Names the concepts of a load, writes the files without names, and returns the schema and notes for the
+        owner.
 
         Raises LoadError, PolicyError.
         """
@@ -148,8 +149,9 @@ class Builder:
         return schema, notes
 
     def seal_records(self, scope: VaultScope, loaded: LoadedGraph, names: CollectedNames) -> Iterator[float]:
-        """Writes the encrypted vault records of a load, and add their `names`, in one pass over the nodes; yields the
-        share that is written, now and then.
+        """Writes the encrypted vault records of a load, and adds their names to `names`, in one pass over the nodes.
+
+        Yields the share that is written, now and then.
         """
         total = max(1, sum(loaded.counts.values()))
         for written in write_records(self._engine, self._master, scope, names.collect(loaded.nodes())):
@@ -158,7 +160,7 @@ class Builder:
     def seal_names(
         self, scope: VaultScope, names: CollectedNames, public: PublicWords, progress: Callable[[float], None]
     ) -> NameIndex:
-        """Writes the index of the collected names and the set of their words, both encrypted; return the index.
+        """Writes the index of the collected names and the set of their words, both encrypted; returns the index.
 
         `progress` gets the share that is done, 0 to 1.
         """

@@ -114,7 +114,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _words_to_complete(environment: Mapping[str, str]) -> list[str]:
-    """Returns the words of a line that a shell completes, without the command; empty if there is no such line."""
+    """Returns the words typed after the command, if a shell asks what can complete them; empty otherwise."""
     if "_AROG_COMPLETE" not in environment:
         return []
     line = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")

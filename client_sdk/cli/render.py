@@ -58,7 +58,10 @@ def show_answer(console: Console, answer: Answer, *, notes: bool = True, marked:
 def show_parts(
     console: Console, answer: Answer, rows: Sequence[LedgerRow] | None, *, text: bool, why: bool, evidence: bool
 ) -> None:
-    """Shows the answer and the parts of it that were asked for, with its notes only once."""
+    """Shows those parts of the answer that are asked for: text, path, evidence, and what the model saw (`rows`).
+
+    The notes are shown only once.
+    """
     if text:
         show_answer(console, answer, notes=not (evidence or why), marked=evidence)
     if why:

@@ -149,10 +149,9 @@ def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
 
 
 def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
-    """Returns `raw` with the objects of relations that have a `value_kind` in the policy turned into values of that
-    kind.
+    """Returns `raw` with the objects of each relation that has a `value_kind` turned into values of that kind.
 
-    An object that cannot be read as that kind becomes text.
+    The policy sets the `value_kind`. An object that cannot be read so becomes text.
     """
     wanted = {
         predicate: settings.value_kind for predicate, settings in policy.relations.items() if settings.value_kind

@@ -277,8 +277,7 @@ def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
 
 
 def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
-    """Yields (relation, word) for each lower-case word of a relation's long comments, if no other relation's have it.
-    """
+    """Yields (relation, word) for the lower-case words that only the long comments of this one relation have."""
     is_relation = {*np.unique(triples.raw.predicates).tolist(), *property_twins(triples.raw).values()}
     said: defaultdict[int, set[str]] = defaultdict(set)
     for subject, is_comment, text in _texts(triples):

@@ -149,8 +149,9 @@ def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: in
 
 
 def _letters(row: NameRow, place: int, typed: TypedWords, at: int) -> int:
-    """Returns the length of the name's word or of the typed word, whichever is longer: a slip may have dropped a
-    letter.
+    """Returns the length of the name's word or of the typed word, whichever is longer.
+
+    A slip may have dropped a letter, so the longer one counts.
     """
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
@@ -215,8 +216,7 @@ def _is_title(typed: TypedWords, first: int) -> bool:
 
 
 def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
-    """Returns (groups, reach): `rows` in groups for which `fit_row` at `at` gives the same result, so one of each is
-    enough.
+    """Returns (groups, reach): `rows` in groups, so that `fit_row` at `at` gives one result for a whole group.
 
     `reach`: these results depend only on the `reach` typed words before `at` and the `reach` words after it.
     """

@@ -197,10 +197,9 @@ class FuzzyWindow:
         return reach, at - begin, tuple(self._signs[begin : at + reach + 1])
 
     def _fits_around(self, at: int) -> tuple[_Fits, int]:
-        """Returns (fits, reach): the names that fit the words around `at`, and how far the result depends on other
-        words.
+        """Returns (fits, reach): the names that fit the words around `at`.
 
-        It depends only on the `reach` words before `at` and the `reach` words after it.
+        This result depends only on the `reach` words before `at` and the `reach` words after it.
         """
         rows, candidates = self.names.rows, self._candidates(at)
         groups, reach = group_rows(rows, candidates, self, at) if len(candidates) else ([], 0)
@@ -224,7 +223,9 @@ class FuzzyWindow:
         return found
 
     def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
-        """Returns (rows, places): the rows that hold one of `words`, ascending, and all words of these rows. Cached.
+        """Returns (rows, places): the rows that hold one of `words`, ascending, and all words of these rows.
+
+        The result is cached.
         """
         key = words.tobytes()
         found = self._cached.get(key)

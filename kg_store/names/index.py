@@ -332,8 +332,7 @@ class NameIndex:
         return np.array(sorted({mid for name in places_called(text) for mid in self.named(name)}), dtype=np.int64)
 
     def longer_names(self, text: str) -> Mids:
-        """Returns the nodes, ascending, with a name that begins or ends with the words of `text` and has more words.
-        """
+        """Returns the nodes, ascending, whose name has more words than `text` and begins or ends with them."""
         words = [word.text for word in words_of(normalise(text).text)]
         rows = self._rows.longer(words).tolist() if self._rows else []
         return np.array(self._rows.mids_of(rows) if self._rows and rows else (), dtype=np.int64)

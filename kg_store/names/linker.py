@@ -221,9 +221,7 @@ class EntityLinker:
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value of the graph, in singular or plural: "lost" in "lost
-        shipments".
-        """
+        """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments"."""
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -237,7 +235,9 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Returns common nouns that name a well-known thing: guitarists for Guitarist. Spans in `taken` are left out.
+        """Returns common nouns that name a well-known thing: guitarists for Guitarist.
+
+        Spans in `taken` are left out.
         """
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 

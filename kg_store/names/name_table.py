@@ -189,8 +189,9 @@ class NameTable:
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Returns the rows that begin or end with `words` and have more words; words that may be left out do not
-        count.
+        """Returns the rows that begin or end with `words` and have more words.
+
+        Words that a mention may leave out ("the", "Jr.") do not count.
         """
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
@@ -245,10 +246,9 @@ _ARRAYS = (
 
 
 def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
-    """Returns (positions, begins, lengths) of the entries of `rows` in a flat array that holds all rows one after
-    another.
+    """Returns (positions, begins, lengths) of the entries of `rows`, in a flat array of all rows.
 
-    `ends[i]` is the end of row i in the flat array. The entries of `rows[j]` are the `lengths[j]` positions from
+    `ends[i]` is the end of row i in the flat array. The entries of `rows[j]` are at the `lengths[j]` positions from
     `positions[begins[j]]` on.
     """
     starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
@@ -339,8 +339,7 @@ class NameVocabulary:
         may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
     def is_everyday(self, word: str) -> bool:
-        """Returns True for a word of the service's phrases, a small number, or an ordinary English word in any form.
-        """
+        """Returns True for a word of the service's phrases, a small number, or an ordinary English word (any form)."""
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
         return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
 

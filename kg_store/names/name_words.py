@@ -115,7 +115,10 @@ class EmphasisMarks:
         return bool(self.enclosed or self._telling)
 
     def may_mark(self, start: int, end: int) -> bool:
-        """Returns True if `is_marked` may be True for some span in [start, end)."""
+        """Returns False if nothing between `start` and `end` is marked as a name.
+
+        Then `is_marked` is False for every span in between.
+        """
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:

@@ -131,12 +131,12 @@ class TablePolicy(PolicyPart):
         return "" if cell in marks else cell
 
     def references(self) -> list[str]:
-        """Returns the columns that refer to tables, in order."""
+        """Returns the columns whose cells refer to rows of a table, in order."""
         return [column for column, settings in self.columns.items() if settings.table is not None]
 
     @property
     def links(self) -> bool:
-        """True if its rows are not entities but join some."""
+        """True if each row joins entities instead of being one: no key, but columns that refer to tables."""
         return self.key is None and bool(self.references())
 
     @property
@@ -309,7 +309,10 @@ class RelationPolicy(PolicyPart):
 
     @property
     def decides(self) -> bool:
-        """True if more is set than the kind of value, which proposals set too, and the words to ask for it."""
+        """True if these settings say how the relation is shown; the load then does not decide on masking it.
+
+        `value_kind` and `words` alone do not count, since a proposal sets `value_kind` too.
+        """
         return self.mask is not None or self.model_copy(update={"value_kind": None, "words": ()}) != _PLAIN
 
 

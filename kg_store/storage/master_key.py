@@ -60,7 +60,10 @@ class MasterKey:
 
     @property
     def newest_bytes(self) -> bytes:
-        """The first bytes of everything that the newest key has sealed."""
+        """The first bytes of all that the newest key has sealed: the format and the key's version.
+
+        Other bytes in that place mean that an older key sealed the data.
+        """
         return _FORMAT + self.newest.to_bytes(2, "big")
 
     @staticmethod
@@ -161,7 +164,10 @@ class MasterKey:
         return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
 
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
-        """Returns the subkey's cipher, and the bytes that authenticate the purpose and the key version."""
+        """Returns (cipher, associated data) for one key version and purpose.
+
+        The associated data are authenticated with each sealed text, so that no other purpose or version opens it.
+        """
         found = self._ciphers.get((version, purpose))
         if found is None:
             derived = self._derived(version, purpose, b"seal")

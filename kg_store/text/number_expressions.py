@@ -65,7 +65,10 @@ def value_of(word: str) -> Decimal | None:
 
 
 def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
-    """Returns `tokens` of one expression with number words combined; `text` holds the function words between them."""
+    """Returns the parts of one expression, with number words that form one number combined: "nineteen" "sixty".
+
+    `text` is the whole text; it holds the function words between the tokens.
+    """
     items: list[Token | str] = []
     for before, token in zip((None, *tokens), tokens, strict=False):
         if before is not None and text:
@@ -114,7 +117,9 @@ def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> st
 
 
 def _languages(tokens: Sequence[Token]) -> list[str | None]:
-    """Returns the languages that know most of the words; [None] if no word is a number word."""
+    """Returns the languages in which most of the number words exist; several if they tie, [None] without a number
+    word.
+    """
     known = [token.number.languages for token in tokens if token.number is not None]
     counts = {language: sum(language in each for each in known) for language in LANGUAGES}
     best = max(counts.values())

@@ -99,7 +99,8 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yields the parts of a word in scripts with spaces: "Müller" inside a Japanese sentence is one word."""
+    """Yields the (start, end) of those parts of a word that are in scripts with spaces: "Müller" inside Japanese text.
+    """
     if match.group().isascii():
         yield match.span()
         return
@@ -124,7 +125,7 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 
 def forget_words() -> None:
-    """Empty the cache of `forms_of`, which holds words of names."""
+    """Empties the cache of `forms_of`, which holds words of names."""
     forms_of.cache_clear()
 
 
@@ -164,10 +165,10 @@ _SEAM_WINDOW = 2_000
 
 @dataclass(frozen=True, slots=True)
 class WordMatcher:
-    """An Aho-Corasick automaton over patterns in which the first letter of every word is a capital.
+    """Finds many patterns in a text at once (Aho-Corasick), at the borders of words.
 
-    Normalised text has no capitals. Capital first letters, in text and patterns, let the automaton itself skip most
-    matches that begin inside words, which takes a tenth of the time.
+    Normalised text has no capitals. In text and patterns, the first letter of every word is made a capital; so the
+    automaton itself skips most matches that begin inside words, which takes a tenth of the time.
     """
 
     _automaton: Any = field(repr=False)
@@ -215,7 +216,8 @@ class WordMatcher:
                 yield pattern
 
     def _matches_at_seam(self, normalised: Normalised, marked: str, seam: int) -> Iterator[Match]:
-        """Yield matches that begin where an invisible character was removed, since it may have separated two words."""
+        """Yields matches that begin where an invisible character was removed, since it may have separated two words.
+        """
         window = _mark_starts(normalised.text[seam : seam + _SEAM_WINDOW])
         if not window or window[0] == marked[seam]:
             return
@@ -225,7 +227,11 @@ class WordMatcher:
 
 
 def _is_inside_a_word(pair: str) -> bool:
-    """Returns True if the match is clearly the beginning of a longer ASCII word; a cheap first test."""
+    """Returns True if both characters of `pair`, the last of a match and the one behind it, are ASCII letters or
+    digits.
+
+    Then the match is only the beginning of a longer word. It is a cheap first test.
+    """
     return pair.isalnum() and pair.isascii()
 
 
@@ -270,8 +276,9 @@ def slips_allowed(length: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NearWords:
-    """Words sorted by length, each with the set of its letters as bits; one slip changes at most two bits.
+    """An index of words that finds those a few slips away (a slip: a letter added, missing, changed or swapped).
 
+    It holds the words by length, each with the set of its letters as bits; one slip changes at most two bits.
     Comparing the bits of a whole vocabulary takes a fraction of a millisecond and leaves few words to compare in full.
     """
 
