@@ -59,8 +59,7 @@ class AskOptions(TypedDict, total=False):
 
 
 class ChatOptions(AskOptions, total=False):
-    """The keyword arguments of Chat, except `http`: the options of every question, and the settings of the connection.
-    """
+    """The keyword-only arguments of Chat, except `http`. Chat explains them."""
 
     strategy: StrategyName
     key: KeyPair

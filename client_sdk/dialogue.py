@@ -185,8 +185,9 @@ class DialogueCache(Generic[ChatT]):
 
     It keeps each dialogue as it was after an answer, by a digest of the turns up to there. Promise: a history is
     answered from a kept dialogue only if it begins with the same turns, to the letter (except space at the ends of a
-    turn), and has the same `topic` (graph, strategy and the like). Limit: two dialogues with all turns the same can't
-    be told apart. The `most` dialogues used last are kept. Threads may share a cache.
+    turn), and has the same `topic`: a text by which the caller tells apart dialogues with the same turns. Limit: two
+    dialogues with the same topic and all turns the same can't be told apart. The `most` dialogues used last are kept.
+    Threads may share a cache.
     """
 
     def __init__(self, most: int = MAX_KEPT) -> None:

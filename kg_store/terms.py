@@ -111,11 +111,11 @@ Path = tuple[Step, ...]  # Steps in the order in which they are walked.
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The relations that meet at a node, together with those of its classes that the policy shows.
+    """The kind, the classes (as far as the policy shows them) and the hops that some nodes have in common.
 
     All nodes with the same kind, classes and hops share one signature, and so one concept; `size` is their number.
-    `masked`: the classes that all of these nodes have but that no prompt shows, as MIDs under which the vault stores
-    their words.
+    `masked`: the classes that all of these nodes have but that no prompt shows, as the MIDs under which the vault
+    stores the classes' words.
     """
 
     id: SignatureId

@@ -82,13 +82,13 @@ _COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 @dataclass(frozen=True, slots=True)
 class CollectedNames:
-    """The names of a load, collected while its nodes pass by."""
+    """The spellings and words of all names of a load, collected while `collect` hands on its nodes."""
 
     spellings: Spellings = field(default_factory=Spellings)
     words: CollectedWords = field(default_factory=CollectedWords)
 
     def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
-        """Yields the MID and the record of each of `nodes`."""
+        """Yields (MID, record) of each of `nodes`, and adds its names to this collection."""
         for node in nodes:
             for entry in node.entries():
                 self.spellings.add(entry)
@@ -136,10 +136,9 @@ class Builder:
     def name(
         self, scope: VaultScope, loaded: LoadedGraph, policy: Policy, name_concepts: NameConcepts
     ) -> tuple[Schema, tuple[str, ...]]:
-        """Names the concepts of a load, writes the files without names, and returns the schema and notes for the
-        owner.
+        """Names the concepts of a load, and writes the files without names.
 
-        Raises LoadError, PolicyError.
+        Returns the schema, and notes for the owner. Raises LoadError, PolicyError.
         """
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))

@@ -118,7 +118,10 @@ class JsonDisplay:
 
 
 class ChatLoop:
-    """One dialogue on a terminal. `open_chat` returns a Chat with the graph of a name, or of the settings for None."""
+    """One dialogue on a terminal.
+
+    `open_chat` returns a Chat with the graph of the given name; for None, with the graph of the settings.
+    """
 
     def __init__(self, open_chat: Callable[[str | None], Chat], face: ConsoleDisplay | JsonDisplay) -> None:
         self._open_chat, self._face = open_chat, face
@@ -370,7 +373,10 @@ def _completer(complete: Callable[[str], Sequence[str]]) -> Completer:
 
 
 def _kept_lines(kept: Path) -> list[str]:
-    """Returns earlier lines, oldest first. Raises NotConfiguredError if others can read the file."""
+    """Returns the lines typed in earlier dialogues, oldest first, from the file `kept`, which is made if missing.
+
+    Raises NotConfiguredError if others can read the file.
+    """
     create_private(kept, b"")
     read_private(kept)
     return kept.read_text("utf-8", errors="replace").splitlines()

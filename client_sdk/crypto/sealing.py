@@ -300,8 +300,7 @@ def excerpt_context(excerpt: GraphExcerpt) -> bytes:
 
 
 def _digest(content: object) -> str:
-    """Returns the SHA-256 in hex of `content` as canonical JSON (RFC 8785), the form in which all programs write it
-    alike.
+    """Returns the SHA-256 in hex of `content` as canonical JSON (RFC 8785), which every program writes alike.
 
     Python's JSON has that form for everything that answers contain, including fractions from 0.01 up.
     """

@@ -65,7 +65,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """(entity, value) pairs whose values have an order; `keys` has the number or instant of each value."""
+    """The (entity, value) pairs whose values are numbers or dates; `keys` has the number or instant of each value."""
 
     kind: ValueKind | None
     pairs: tuple[tuple[int, int], ...] = field(repr=False)

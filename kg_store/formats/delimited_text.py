@@ -178,7 +178,10 @@ def _after(broken: list[LoadError], rows: Rows) -> Rows:
 
 
 def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
-    """Returns the index of the header in `head`; if none is found below a title, that of the first filled line."""
+    """Returns the index of the header line in `head`.
+
+    It is the first filled line; if that looks like a title, the first line below it that names every column, if any.
+    """
     filled = [(at, [place for place, cell in enumerate(cells) if cell]) for at, (_, cells) in enumerate(head)]
     lines = [(at, places) for at, places in filled if places]
     if not lines:
@@ -196,11 +199,11 @@ def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
 
 
 def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
-    """Returns the column names of a header of several lines, and how many lines it has below the first.
+    """Returns (column names, number of further lines) of a header that takes several lines; None if there is none.
 
     A cell of an upper line also applies to the empty cells to its right: `Votes`, empty over `2021` and `2025`, gives
-    `Votes 2021` and `Votes 2025`. Returns None unless the lines together name each column; in the lines below the
-    first, the first column is empty.
+    `Votes 2021` and `Votes 2025`. The lines together must name each column, and all lines but the first must begin
+    with an empty cell.
     """
     first = head[0][1] if head else []
     if not first or not first[0] or all(first):

@@ -71,7 +71,10 @@ def plain_resource(resource: Record) -> Record:
 
 
 def _names_of(resource: Record) -> dict[str, str]:
-    """Returns a person's full name, and the first given name with the family name; else the text of the type."""
+    """Returns a person's full name, and as an alias the first given name with the family name.
+
+    For a resource that is no person, returns the text of its type as its name, unless it has a name already.
+    """
     name = resource.get("name")
     first = name[0] if isinstance(name, list) and name else None
     if isinstance(first, dict):
@@ -176,7 +179,10 @@ def _kind_of_identifier(identifier: Record) -> str:
 
 
 def _grouped(values: list[Any], column_of: Callable[[Record], str]) -> Iterator[tuple[str, Any]]:
-    """Yields (column, values). `column_of` must choose from a closed list, so that no word of the data is a column."""
+    """Yields (column, values): the `value` of each object, under the column that `column_of` gives it.
+
+    `column_of` must choose from a closed list, so that no word of the data becomes a column.
+    """
     by_column: dict[str, list[str]] = {}
     for each in values:
         if isinstance(each, dict) and each.get("value"):

@@ -102,8 +102,8 @@ _PIECE_BYTES = 1 << 16
 class BoundedRuns(io.RawIOBase):
     """Wraps a stream; reading raises LoadError if more than MAX_LITERAL_BYTES lie between two occurrences of `mark`.
 
-    Promise: a parser that reads it never has a longer literal in memory, if each literal ends with `mark`. A `mark`
-    after a backslash counts as part of the literal.
+    Promise: if each literal ends with `mark`, as with a quote, a parser that reads this stream never has a longer
+    literal in memory. A `mark` after a backslash counts as part of the literal.
     """
 
     def __init__(self, stream: IO[bytes], file: str, mark: bytes) -> None:
@@ -114,8 +114,9 @@ class BoundedRuns(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Returns as many bytes as are asked for, or fewer at the end; a parser may inspect the beginning in one
-        read.
+        """Returns `size` bytes, and fewer only at the end of the stream; all of the rest for -1.
+
+        A shorter read in between would mislead a parser that looks at the beginning in one read.
         """
         pieces: list[bytes] = []
         while size and (data := self._stream.read(_PIECE_BYTES if size < 0 else min(size, _PIECE_BYTES))):

@@ -397,7 +397,7 @@ def measure_anonymity(adjacency: Adjacency, schema: Schema, k: int = DEFAULT_K) 
 
 
 def _set_sizes(concepts: Longs, sets: Longs) -> Longs:
-    """Returns for each entity the number of entities with its concept and set, including itself."""
+    """Returns for each entity how many entities, itself included, have its concept and its number in `sets`."""
     keys = concepts * (int(sets.max(initial=0)) + 1) + sets
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     sizes: Longs = counts[place].astype(np.int64)

@@ -118,7 +118,10 @@ def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...
 
 
 def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs]:
-    """Returns the distinct pairs of a walker and the code of a hop that leaves one of its nodes."""
+    """Returns (walkers, codes): each walker with the code of each hop that leaves one of its nodes, once each.
+
+    A walker is one set of nodes with one step that it has begun.
+    """
     signatures = graph.signatures_of(here.mids).astype(np.int64)
     held = signatures >= 0
     kinds = len(hops.is_mediator)

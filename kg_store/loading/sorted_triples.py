@@ -126,8 +126,9 @@ def property_twins(raw: RawGraph) -> dict[int, int]:
 
 
 def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
-    """Returns the triples with those turned around whose predicate starts with `prefix`, unless they have a literal
-    object.
+    """Returns the triples, with each one turned around whose predicate starts with `prefix`: `A ~r B` becomes `B r A`.
+
+    Triples with a literal as object stay as they are.
     """
     if prefix is None:
         return raw

@@ -216,8 +216,9 @@ class Wordings:
     ) -> dict[str, tuple[str, ...]]:
         """Returns the further words of each class by the class's word; classes in `hidden` are left out.
 
-        `classes`: the word of each class, by its IRI or cell. Kinds in the policy that are no class are included,
-        since a concept may have that name.
+        `classes`: the word of each class, by its IRI or cell. `unsaid`: the real words of masked and hidden relations
+        and classes; words of the sources that contain them are left out. Names in the policy that are no class are
+        included, since a concept may be called so.
         """
         unsaid = tuple(unsaid)
         found: dict[str, tuple[str, ...]] = {}

@@ -96,7 +96,7 @@ class _Matching:
 
 
 def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
-    """Returns the best match of the name `row` with the words around typed word `at`; None if none fits."""
+    """Returns the best match of the name `row` with the typed words around position `at`; None if none fits."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
         slips = near.get(word)

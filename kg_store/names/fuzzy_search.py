@@ -327,7 +327,8 @@ class InexactNames:
     ) -> list[InexactHit]:
         """Returns hits by start, then the longest first; they may overlap. Words in `skip` are never part of a name.
 
-        `may_hold` tells which stretches of everyday words can be skipped; `fits` caches the results of one request.
+        `may_hold` returns False for a stretch that may be skipped if it has only everyday words. `fits` caches the
+        results of one request.
         """
         normalised = normalise(text)
         fits = {} if fits is None else fits

@@ -408,7 +408,7 @@ class NameIndex:
 
 
 class Spellings:
-    """Collects the spellings of a graph's names, entry by entry, for the index of them."""
+    """Collects the spellings of a graph's names and values, entry by entry; `index` makes the NameIndex of them."""
 
     def __init__(self) -> None:
         self._groups: dict[tuple[str, int], list[int]] = {}

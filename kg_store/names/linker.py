@@ -242,9 +242,10 @@ class EntityLinker:
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
-        """Returns the mention with the nodes of shorter names inside it: "governor of arizona" may mean Arizona.
+        """Returns the mention with further possible meanings: "governor of arizona" may also mean Arizona.
 
-        Only in a text without capitals, which would show where the name begins.
+        These are the nodes of shorter names inside the mention. In a text with capitals there are none, because
+        capitals show where the name begins.
         """
         if has_capitals(text):
             return mention
@@ -354,7 +355,7 @@ class EntityLinker:
 
 
 def _is_narrowed(text: str, mention: Mention, inside: Mention) -> bool:
-    """Returns True if `inside` is the everyday noun at the end of a longer name: "guitar" in "a bass guitar"."""
+    """Returns True if `inside` is only the everyday noun that ends the mention, as "guitar" in "a bass guitar"."""
     before = text[mention.start : inside.start].split()
     is_joined = not before or before[-1] in COMMON_WORDS or not is_ordinary(before[-1])
     return inside.end == mention.end and not is_joined and is_ordinary(text[inside.start : inside.end])

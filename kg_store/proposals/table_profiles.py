@@ -55,8 +55,7 @@ class TableProfile:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """The marks for "nothing is known" in this table (`NULL`, `-`), except those that are a value in some column.
-        """
+        """The marks for "nothing is known" in this table (`NULL`, `-`), unless a column has the mark as a value."""
         marks = {mark for column in self.columns.values() for mark in column.empty}
         return tuple(sorted(marks.difference(*(each.distinct for each in self.columns.values()))))
 

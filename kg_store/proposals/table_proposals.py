@@ -239,8 +239,9 @@ def _has_key_or_name(header: Sequence[str]) -> bool:
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
     """Returns True if the first line is unlike those below, so that it is a header and none of its cells is data.
 
-    One of these must hold: two columns are numbers or dates below a word; or all names are common words, and one
-    column is numbers or dates, or all names are in small letters and the first column has capitalised texts.
+    That is so in three cases: at least two columns are numbers or dates below the first line; the first line has only
+    common words, and one column below is numbers or dates; or these words are in small letters, and the first column
+    below has capitalised texts.
     """
     values = [cells for cells in columns.values() if any(cells) and all(_is_value(cell) for cell in cells if cell)]
     if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:

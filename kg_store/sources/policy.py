@@ -285,8 +285,8 @@ class RelationPolicy(PolicyPart):
     """The settings of one predicate.
 
     `hide` keeps the relation out of the graph; `values` says how literals are shown. `mask`: a model sees an opaque
-    word instead of the relation's label, and `description` if there is one. Without `mask`, the load decides by the
-    relation's words and its frequency, unless more than `value_kind` and `words` is set here. `linkable`: a question
+    word instead of the relation's label, and `description` if there is one. If no other setting than `value_kind` and
+    `words` is given, the load decides on masking, by the relation's words and its frequency. `linkable`: a question
     may name the value to find its subjects; the default is true for numbers, dates and text of at most 60 characters.
     `words`: further ways to ask for the relation; those of a masked or hidden relation are guarded like its label.
     """

@@ -370,9 +370,9 @@ def read_rows(
 def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
     """Yields the triples of a row that joins entities.
 
-    A row of exactly two references becomes one triple between the two. Any other row becomes a nameless node that has
-    all its cells as facts, and to which the entity in the first reference column leads. If that column is empty, no
-    entity leads to the node; so a relation never has two meanings.
+    In a table of exactly two columns, both references, a row becomes one triple from the first to the second. Any
+    other row becomes a nameless node that has the cells as facts, and to which the entity in the first reference
+    column leads. If that column is empty, no entity leads to the node; so a relation never has two meanings.
     """
     owner = next(iter(table.references()))
     heads = [tail for column, tail, _ in facts if column == owner]

@@ -194,8 +194,7 @@ def _bare(part: str) -> str:
 
 
 def readable_step(label: str) -> str:
-    """Returns the words of a step's label without types and marks: `place of birth` for `people.person.place of
-    birth`.
+    """Returns the words of a step's label without types and marks: `people.person.spouse` -> `spouse`.
 
     For a masked relation it returns the owner's description; empty if there is none.
     """
@@ -203,9 +202,7 @@ def readable_step(label: str) -> str:
 
 
 def typed_step(label: str) -> str:
-    """Returns the words of a step's label with the last type: `people.person.place of birth` -> `person place of
-    birth`.
-    """
+    """Returns the words of a step's label with their last type: `people.person.spouse` -> `person spouse`."""
     words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
 

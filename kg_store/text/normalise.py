@@ -410,7 +410,7 @@ def _latin_of() -> dict[str, tuple[str, ...]]:
 
 
 def _pairs(others: list[dict[str, str]]) -> list[str]:
-    """Returns the two letters that one character joins: ao for ꜵ."""
+    """Returns those entries of the confusables table that are two ASCII letters: ao for ꜵ."""
     return [each["c"] for each in others if len(each["c"]) == 2 and each["c"].isascii() and each["c"].isalpha()]
 
 

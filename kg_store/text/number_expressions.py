@@ -117,9 +117,7 @@ def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> st
 
 
 def _languages(tokens: Sequence[Token]) -> list[str | None]:
-    """Returns the languages in which most of the number words exist; several if they tie, [None] without a number
-    word.
-    """
+    """Returns the languages that have most of the number words; several if they tie, [None] without number words."""
     known = [token.number.languages for token in tokens if token.number is not None]
     counts = {language: sum(language in each for each in known) for language in LANGUAGES}
     best = max(counts.values())

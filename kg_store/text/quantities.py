@@ -63,7 +63,8 @@ def unit_of_label(label: str) -> Unit | None:
 def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
     """Returns (unit that `name` means, unit of the schema to convert it to).
 
-    Returns None if there is no such pair, or several and not exactly one without conversion.
+    A unit that the schema has itself precedes others. Returns None if there is no such pair, or several equally good
+    ones.
     """
     meant = [(unit, other) for unit in units_called(name) for other in of_schema if unit.converts_to(other)]
     same = [pair for pair in meant if pair[0] == pair[1]]

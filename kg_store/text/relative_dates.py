@@ -124,8 +124,7 @@ def _said(text: str, match: re.Match[str], today: dt.date) -> Iterator[Rewording
 
 
 def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple[str, int] | None:
-    """Returns (replacement, number of words before the date that it replaces too); None if it is no date to replace.
-    """
+    """Returns (replacement, number of words before the date that go too); None if no date is to be replaced."""
     if match["day"]:
         period = _day(today + dt.timedelta(_DAYS[" ".join(match["day"].lower().split())]))
     elif match["ago"]:
@@ -268,8 +267,7 @@ MAX_BEFORE: Final = 16
 
 
 def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
-    """Yields, in digits, each date that lacks a part which a later date gives: "March" in "between March and June
-    2023".
+    """Yields, in digits, each date that a later date completes: "March" in "between March and June 2023".
 
     A decade without a century belongs to the 20th ("the 50s"); "the 20s" is left alone.
     """
@@ -289,8 +287,7 @@ def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
 
 
 def _completed(said: str, kind: ValueKind, behind: str) -> str:
-    """Returns the date `said` in digits, completed from the date `behind` it: a day or month gets the year of
-    `behind`.
+    """Returns the date `said` in digits, completed with the year (and month) of the date `behind` it.
 
     Empty if that gives no date.
     """

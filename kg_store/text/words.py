@@ -69,7 +69,10 @@ def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
 
 
 def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Returns the longest of overlapping spans of a text of that length, then the leftmost; in order."""
+    """Returns the spans that remain, in order, if of overlapping ones the longest is kept, or else the leftmost.
+
+    `length` is the length of the text.
+    """
     covered, chosen = bytearray(length), list[tuple[int, int]]()
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
         if not any(covered[start:end]):
@@ -99,8 +102,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yields the (start, end) of those parts of a word that are in scripts with spaces: "Müller" inside Japanese text.
-    """
+    """Yields (start, end) of the parts of a word that are in scripts with spaces: "Müller" inside Japanese text."""
     if match.group().isascii():
         yield match.span()
         return
@@ -216,7 +218,9 @@ class WordMatcher:
                 yield pattern
 
     def _matches_at_seam(self, normalised: Normalised, marked: str, seam: int) -> Iterator[Match]:
-        """Yields matches that begin where an invisible character was removed, since it may have separated two words.
+        """Yields the matches that begin at `seam`, where an invisible character was removed.
+
+        The character may have separated two words, so a match may begin there.
         """
         window = _mark_starts(normalised.text[seam : seam + _SEAM_WINDOW])
         if not window or window[0] == marked[seam]:
@@ -227,8 +231,7 @@ class WordMatcher:
 
 
 def _is_inside_a_word(pair: str) -> bool:
-    """Returns True if both characters of `pair`, the last of a match and the one behind it, are ASCII letters or
-    digits.
+    """Returns True if `pair`, a match's last character and the one behind it, are ASCII letters or digits.
 
     Then the match is only the beginning of a longer word. It is a cheap first test.
     """
