@@ -175,7 +175,10 @@ class AnswerReader:
         return []
 
     def whole(self) -> ChatAnswer:
-        """Returns the answer as a reply without a stream would have it. Raises StreamCutError if it has not come."""
+        """Returns the complete answer, as a reply without a stream would have it.
+
+        Raises StreamCutError if it has not come.
+        """
         if self._answer is None:
             hint = "the question may have been answered all the same; ask again"
             raise StreamCutError("the stream ended before the answer was whole", code="stream_cut", hint=hint)

@@ -286,10 +286,11 @@ class Catalog:
     def rename_concepts(
         self, opened: PrivateGraph, concepts: Sequence[str], progress: Progress = lambda _step, _done: None
     ) -> GraphInfo:
-        """Makes a new current version that differs from `opened` only in its concepts, one for each signature.
+        """Makes a new current version that differs from `opened` only in its concepts.
 
-        Raises LoadError if another version became current meanwhile, or if a concept would make a name a public word;
-        the graph in use then stays as it is.
+        `concepts` has one for each signature (the kind, classes and hops that nodes share). Raises LoadError if
+        another version became current meanwhile, or if a concept would make a name a public word; the graph in use
+        then stays as it is.
         """
         build = partial(self._builder.renamed, concepts=concepts, progress=progress)
         return self._replaced(opened, progress, build)

@@ -244,7 +244,11 @@ class NewVersions:
 
     @contextmanager
     def begin(self, tenant: str, name: str) -> Iterator[tuple[GraphRow, str]]:
-        """Begins a version, which the caller fills and makes current within the context; yields its row and id."""
+        """Begins a version, and yields (row of its graph, id of the version).
+
+        The caller fills the version and makes it current while the context is open; if that fails, the version is
+        deleted later.
+        """
         version_id = uuid.uuid4().hex
         with self._folder.alone():
             hold = self._folder.begin(version_id)

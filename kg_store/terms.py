@@ -146,10 +146,10 @@ class Schema:
         return ("^" if hop.inverse else "") + self.relations[hop.relation].label
 
     def described(self, step: Step) -> str:
-        """Returns the text of a step that may be compared with a question.
+        """Returns the text of a step that may be compared with a question: the texts of its hops, joined by bars.
 
-        It is `label_step`, but a masked relation has its description after its opaque word, or its real name if that
-        is set.
+        A hop has its label. A masked relation has its real name if that is set, else its opaque word and its
+        description.
         """
         return "|".join(map(self._described, step))
 
@@ -160,7 +160,7 @@ class Schema:
         return f"{self.label(hop)} {relation.description}".rstrip()
 
     def label_step(self, step: Step) -> str:
-        """Returns the labels of a step's hops, joined by a bar where it runs through mediators: `marriage|spouse`."""
+        """Returns the labels of a step's hops; a bar stands for the mediator between two hops: `marriage|spouse`."""
         known = cast(dict[Step, str], self.derived.setdefault("step labels", {}))
         if step not in known:
             known[step] = "|".join(self.label(hop) for hop in step)

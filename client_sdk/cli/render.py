@@ -271,7 +271,7 @@ def show_trace(console: Console, trace: Trace) -> None:
 
 
 def trace_as_dict(trace: Trace) -> dict[str, object]:
-    """Returns every step, with its prompt and reply as they left and with names, for JSON."""
+    """Returns every step of a trace, for JSON: its prompt and reply as they left, and the same with names."""
     steps = [
         {
             "step": step.step,

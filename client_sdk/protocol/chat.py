@@ -37,7 +37,7 @@ class Capsule(Wire):
 
 
 class Names(Wire):
-    """The names that one pseudonym stands for, at most `options.names`, and the total that it stands for."""
+    """The names that one pseudonym stands for, at most `options.names` of them; `total` counts all."""
 
     names: list[str]
     total: int

@@ -13,8 +13,9 @@ from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Caps
 class ProfileRisk(Wire):
     """The risk that prompts of one profile pose to entities, if the attacker knows the whole graph.
 
-    `expected`: the mean of 1 / (number of entities that match what a prompt shows). `few`: the share of prompts that
-    fewer than k entities match. `smallest`: the smallest number of entities that match one.
+    A profile is the set of facts that a prompt shows of an entity. `expected`: the mean of 1 / (number of entities
+    that match what a prompt shows). `few`: the share of prompts that fewer than k entities match. `smallest`: the
+    smallest number of entities that match one.
     """
 
     profile: str

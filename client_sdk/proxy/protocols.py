@@ -44,7 +44,10 @@ class Finished:
 
 
 class Reply(Protocol):
-    """One reply in a protocol's form, whole or as events. `last` gets the text of all pieces before it."""
+    """One reply in a protocol's form, whole or as events: `first`, then one `piece` after another, then `last`.
+
+    `last` also gets the text of all pieces.
+    """
 
     def whole(self, text: str, finished: Finished) -> dict[str, Any]: ...
 

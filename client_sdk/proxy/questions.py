@@ -89,7 +89,7 @@ def _kind_with_chat(text: str) -> tuple[Kind | None, bool]:
 
 
 def _without_chat(text: str) -> str | None:
-    """Returns the words of a message around the chat that it contains, or None if it contains none."""
+    """Returns the words of a message before and after the chat that it quotes; None if it quotes none."""
     before, opened, rest = text.partition(_OPENS)
     if opened:
         return before + rest.rpartition(_CLOSES)[2]

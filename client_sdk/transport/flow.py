@@ -84,7 +84,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Tells the driver to wait. `because` is the service's refusal, if it said when to come back."""
+    """Tells the driver to wait. `because`: the service's refusal, if it told to come back later; else None."""
 
     seconds: float
     because: ArogError | None = None
@@ -92,7 +92,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply; `retry_after` is the header as it was sent."""
+    """A reply of the service; `retry_after` is the text of its Retry-After header."""
 
     status: int
     body: bytes = field(repr=False)

@@ -109,7 +109,10 @@ def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decim
 
 
 def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
-    """Returns `mids` sorted by their values; those without a value come last."""
+    """Returns `mids` sorted by their values in `measured`, by the least if ascending, by the greatest if descending.
+
+    Those without a value come last.
+    """
     keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
     known = sorted(mids)
     return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
@@ -298,7 +301,10 @@ class _Evaluation:
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
 
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
-        """Returns the tails of `edges` for which the comparison with `other` is true."""
+        """Returns the tails of `edges` that compare with `other` as the operator says, such as `tail >= other`.
+
+        Raises ExpressionError if no tail has an order in common with `other`.
+        """
         same, others = self._comparands(other)
         values = self._relations.values_or_dates(edges.tails) if others else self._relations.values(edges.tails)
         verdicts: dict[int, bool | None] = {}

@@ -284,7 +284,10 @@ Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """Returns a set, or the nodes of a table, in order. Raises ExpressionError for other results."""
+    """Returns `result` if it is a set; for a table, the nodes of its rows, in order.
+
+    Raises ExpressionError for a number, a truth value or names.
+    """
     if isinstance(result, ResultSet):
         return result
     if isinstance(result, ResultTable) and len(result.things) == len(result.rows):

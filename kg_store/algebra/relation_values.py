@@ -25,7 +25,8 @@ MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are r
 
 
 class Record(Protocol):
-    """The part of a vault record that the algebra reads."""
+    """The fields of a vault record that the algebra reads; a vault record holds the names and the value of one node.
+    """
 
     @property
     def kind(self) -> NodeKind: ...
@@ -38,7 +39,7 @@ class Record(Protocol):
 
 
 class Records(Protocol):
-    """The part of the vault that the algebra needs."""
+    """The part of the vault that the algebra needs: it gives the records of nodes."""
 
     def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
         """Returns the records of those `mids` that the vault holds."""
@@ -90,13 +91,16 @@ class RelationValues:
         self._hops = dict(hops)
 
     def edges(self, mids: Mids, label: str) -> Edges:
-        """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
+        """Returns a pair (member of `mids`, node) for each node that a relation called `label` leads to.
+
+        Several relations with that label count as one.
+        """
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
-        """Returns the values with an order (numbers or dates) that `mids` have by the relation `label`.
+        """Returns the numbers or dates that `mids` have by the relation `label`.
 
-        A value counts once for each mediator by which the relation reaches it.
+        A value counts once for each mediator (a nameless node in between) by which the relation reaches it.
         """
         steps = self._steps(label)
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))

@@ -26,7 +26,10 @@ _MAX_TARGETS = 0xFFFF_FFFF
 
 
 def ranges(starts: Longs, lengths: Longs) -> Longs:
-    """Returns all whole numbers of [start, start + length) for each pair, one range after the other."""
+    """Returns the whole numbers from start to before start + length, for one pair (start, length) after the other.
+
+    Starts [5, 0] and lengths [2, 3] give [5, 6, 0, 1, 2].
+    """
     stops = lengths.cumsum()
     total = int(stops[-1]) if len(stops) else 0
     positions: Longs = np.arange(total, dtype=np.int64) + (starts - stops + lengths).repeat(lengths)
@@ -121,12 +124,13 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """A graph as arrays, with both directions of each fact. A hop is coded as `2 * relation + inverse`.
+    """A graph as arrays, with both directions of each fact.
 
-    A group is the targets that one hop of one node reaches. A node's groups are in the order of its signature's hops,
-    so a group is found by the hop's position in the signature. Node `n` has groups `group_starts[n]` to
-    `group_starts[n + 1]`; group `g` has the sorted targets `target_starts[g]` to `target_starts[g + 1]`. In the same
-    way `hop_starts` and `member_starts` delimit the hops and the members of each signature.
+    A hop is one relation in one direction, coded as `2 * relation + inverse`. A signature is the kind, classes and
+    hops that nodes share. A group is the targets that one hop of one node reaches. A node's groups are in the order of
+    its signature's hops, so a group is found by the hop's position in the signature. Node `n` has groups
+    `group_starts[n]` to `group_starts[n + 1]`; group `g` has the sorted targets `target_starts[g]` to `target_starts[g
+    + 1]`. In the same way `hop_starts` and `member_starts` delimit the hops and the members of each signature.
     """
 
     mids: Mids
@@ -140,7 +144,7 @@ class Adjacency:
     members: Numbers
 
     def hops_of_targets(self) -> Numbers:
-        """Returns the hop that leads to each of `targets`."""
+        """Returns, for each entry of `targets`, the code of the hop that leads to it."""
         starts = self.hop_starts[self.signatures].astype(np.int64)
         hops = self.hops[ranges(starts, lengths_between(self.group_starts))]
         return np.repeat(hops, lengths_between(self.target_starts))
@@ -158,7 +162,10 @@ class Adjacency:
 
 
 def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacency, tuple[Signature, ...]]:
-    """Returns the arrays and the signatures: every combination of kind, classes and hops that some node has."""
+    """Returns (arrays, signatures) of a graph.
+
+    A signature is a combination of kind, classes and hops that at least one node has.
+    """
     group_nodes, group_hops, target_starts, targets = _groups(nodes, facts, relations)
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
     kinds = nodes.kinds.astype(np.int64) * max(1, len(nodes.classes)) + nodes.class_sets

@@ -17,9 +17,10 @@ from kg_store.terms import NO_MIDS, Edges, Hop, Mids, RelationId, Schema, Signat
 
 
 class BlindGraph(Protocol):
-    """One version of one graph, immutable and thread-safe.
+    """One version of one graph without names and values, immutable and thread-safe.
 
-    Promise: returns MIDs, relation ids and signature ids only. Relations that the policy hides never appear.
+    Promise: returns only MIDs (the opaque ids of nodes) and ids of relations and signatures (the kind, classes and
+    hops that nodes share). Relations that the policy hides never appear.
     """
 
     @property
@@ -72,7 +73,10 @@ class CompactGraph:
         return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Returns every hop that leaves at least one of `mids`, from the signatures of the nodes."""
+        """Returns every hop (a relation in one direction) that leaves at least one of `mids`.
+
+        It looks only at the signatures of the nodes, which list their hops.
+        """
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops

@@ -219,7 +219,10 @@ _FIELDS = {
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
-    """Returns True if the role may see nodes of `signature`; values and most mediators depend on their facts only."""
+    """Returns True if the role may see nodes of `signature`, judged by their concept and classes.
+
+    A list `show_concepts` of the role applies to entities only; values and mediators are shown with their facts.
+    """
     words = {*signature.classes}
     if signature.kind is NodeKind.ENTITY:
         words.add(str(schema.concepts[signature.id]))

@@ -34,7 +34,10 @@ from kg_store.text.normalise import normalise
 
 
 def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
-    """Returns `schema` with one concept for each signature. Raises LoadError if the numbers differ."""
+    """Returns `schema` with one concept for each signature (the kind, classes and hops that nodes share).
+
+    Raises LoadError if the numbers differ.
+    """
     if len(concepts) != len(schema.signatures):
         raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
     return replace(schema, concepts=tuple(Concept(clean(concept) or "thing") for concept in concepts))

@@ -44,9 +44,10 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Hops:
-    """The hops of a schema as codes, `2 * relation + inverse`, one signature after the other.
+    """The hops of a schema, coded as `2 * relation + inverse`, those of one signature after those of the other.
 
-    Flags by hop code: `may_end` (a step may end after the hop), `may_meet_mediator`; by signature: `is_mediator`.
+    Flags by hop code: `may_end` (a step may end after the hop), `may_meet_mediator` (the hop may lead to a mediator).
+    Flag by signature: `is_mediator`.
     """
 
     starts: Longs
@@ -104,7 +105,10 @@ def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
 
 
 def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
-    """Returns the steps of one hop that leave `mids`; cached by the signatures of `mids`, which many sets share."""
+    """Returns the steps of a single hop that leave `mids`.
+
+    They are cached by the signatures of `mids`, because many sets of nodes have the same signatures.
+    """
     found = graph.signatures_of(mids)
     signatures = frozenset((np.unique(found) if len(found) > _MANY_SIGNATURES else found).tolist()) - {-1}
     steps = hops.steps_of.get(signatures)
@@ -240,20 +244,26 @@ def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
 
 
 def named_of(graph: BlindGraph, mids: Mids) -> Mids:
-    """Returns those of `mids` that are not mediators; mediators have no name to answer with."""
+    """Returns those of `mids` that are not mediators: a mediator has no name that an answer could give."""
     signatures = graph.signatures_of(mids)
     return mids[(signatures < 0) | ~mediator_flags(graph.schema)[signatures]]
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """Returns (label, concept at its start) of every unmasked relation that leads to one of `mids`."""
+    """Returns (label, concept where it begins) of every relation that leads to one of `mids`.
+
+    Masked relations are left out.
+    """
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
-    """Returns the most frequent concept of `mids`, joined with the second if that covers at least a third of them."""
+    """Returns the most frequent concept of `mids`.
+
+    The second one is appended, after a comma, if at least a third of `mids` have it.
+    """
     signatures = graph.signatures_of(mids)
     if len(signatures) <= _MANY:
         return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))

@@ -68,7 +68,10 @@ class MaskReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MaskedTerm:
-    """A relation or class that is masked. `term` is its IRI or cell, `word` the text that would have been shown."""
+    """A relation or class that is masked: prompts show an opaque word instead of its own words.
+
+    `term` is its IRI or cell, `word` the text that would have been shown.
+    """
 
     kind: Literal["relation", "class"]
     term: str = field(repr=False)

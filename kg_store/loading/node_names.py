@@ -260,10 +260,10 @@ def inner_names(name: str) -> Iterator[str]:
 
 
 def _opened(brackets: re.Match[str]) -> str:
-    """Returns the text for a pair of brackets inside a name.
+    """Returns the text that replaces a pair of brackets inside a name.
 
-    A space if they hold only years or a record number, their content if it is a birth name, else the brackets as they
-    are.
+    That is a space if they hold only years or a record number, their content if it is a birth name, else the brackets
+    as they are.
     """
     content = next(group for group in brackets.groups() if group is not None)
     if not _NUMBER.sub("", _YEARS.sub("", content)).strip(_EDGES + "0123456789"):
@@ -280,7 +280,10 @@ def _trimmed(part: str) -> str:
 def find_mediators(
     triples: SortedTriples, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
 ) -> Flags:
-    """Returns a flag for each term: it is a mediator by the policy. A node with a name never is one."""
+    """Returns a flag for each term: by the policy it is a mediator, a node that only joins others.
+
+    A node with a name never is one.
+    """
     nameless = triples.nodes & (kinds != TermKind.LITERAL)
     nameless[list(named)] = False
     mediating: Flags = nameless & (kinds == TermKind.BLANK) & policy.mediators.blank_nodes

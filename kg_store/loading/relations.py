@@ -154,7 +154,7 @@ def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict
 def _kinds_of_relations(
     triples: SortedTriples, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
 ) -> list[ValueKind | None]:
-    """Returns the most frequent kind of each relation's values; None if one of its objects is not a value."""
+    """Returns, for each relation, the most frequent kind of its values; None if not all of its objects are values."""
     ids = id_of[triples.raw.predicates[triples.facts]]
     kinds = codes[triples.raw.objects[triples.facts]]
     cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]

@@ -253,7 +253,10 @@ def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int
 
 
 def _meant(names: NameTable, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
-    """Returns a flag for each of `words`: the typed word may be it or stand for it."""
+    """Returns a flag for each of `words`: the typed word at `beside` may mean it.
+
+    It may be that word itself, misspelt or not, or stand for it as an initial or a short form.
+    """
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])
     known = typed.standing(beside)

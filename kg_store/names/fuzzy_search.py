@@ -211,7 +211,10 @@ class FuzzyWindow:
         return fits, reach
 
     def _candidates(self, at: int) -> Numbers:
-        """Returns the rows that hold the word; if too many, those that share most words with its surroundings."""
+        """Returns the rows (names) that hold the typed word `at`.
+
+        If there are too many, returns those that share most words with the words around it.
+        """
         near = self.numbers_near(at)
         if not len(near):
             return near

@@ -99,7 +99,10 @@ def can_be_found(pattern: str) -> bool:
 
 
 def spellings_of(pattern: str) -> list[str]:
-    """Returns the pattern and its other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
+    """Returns the normalised name `pattern` and its other spellings.
+
+    Examples: without points ("michael j fox"), without accents ("zoe muller"), "child 's play", "a k" for "a.k.".
+    """
     if PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith("saint "):
         return [pattern]
     plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
@@ -213,7 +216,7 @@ class NameIndex:
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
-        """Builds the index. Spellings that normalise to the same text share one pattern."""
+        """Builds the index. Spellings that are equal once normalised are stored once."""
         spellings = Spellings()
         for entry in entries:
             spellings.add(entry)
@@ -284,7 +287,7 @@ class NameIndex:
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_secret(self, text: str) -> list[NameHit]:
-        """Returns the matches that the guard blocks: protected, and not public words."""
+        """Returns the matches that the guard blocks: those of protected names and values that are not public words."""
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]

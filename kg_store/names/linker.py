@@ -400,7 +400,7 @@ def _is_genitive(text: str, hit: NameHit) -> bool:
 
 
 def _is_small_number(written: str) -> bool:
-    """Returns True for numbers up to 99, which are public because candidates are numbered with them."""
+    """Returns True for numbers up to 99. They are public, because prompts number their candidates with them."""
     plain = normalise(written).text
     return plain.isdecimal() and len(plain) <= 2
 

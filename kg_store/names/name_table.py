@@ -52,7 +52,7 @@ class NameRow:
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces:
-    """The words of several rows in one sequence; those of row i stand from begins[i] to ends[i]."""
+    """The words of several rows (names), one after another; those of row i stand from begins[i] to ends[i]."""
 
     words: Numbers = field(repr=False)
     needed: npt.NDArray[np.bool_] = field(repr=False)
@@ -153,12 +153,12 @@ class NameTable:
         return tuple(self._mids[start : int(self._mid_ends[at])].tolist())
 
     def with_word(self, word: int) -> Numbers:
-        """Returns the rows that hold the word, ascending."""
+        """Returns the rows (names) that hold the word, ascending."""
         start = int(self._held_ends[word - 1]) if word else 0
         return self._held_by[start : int(self._held_ends[word])]
 
     def mids_of(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """Returns every node that one of the rows names, ascending."""
+        """Returns every node that has one of the names in `rows`, ascending."""
         if len(rows) == 1:
             return tuple(sorted(self.mids(rows[0])))
         at = np.asarray(rows, dtype=np.int64)
@@ -170,7 +170,7 @@ class NameTable:
         return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
 
     def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
-        """Returns for each row the share of its words that is among `words`."""
+        """Returns for each row (name) in `places` the share of its words that is among `words`."""
         shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
         return np.asarray(shared / places.lengths, dtype=np.float64)
 
@@ -211,21 +211,21 @@ class NameTable:
         return found
 
     def joined(self, words: Sequence[str]) -> list[int]:
-        """Returns the rows that equal `words` with spaces in other places."""
+        """Returns the rows (names) that equal `words` with spaces in other places: John Smith for `johnsmith`."""
         return self._of_key("=" + "".join(words))
 
     def reordered(self, words: Sequence[str]) -> list[int]:
-        """Returns the rows that are `words` in any order."""
+        """Returns the rows (names) that consist of `words` in any order."""
         if len(words) < 2 or not all(map(self._number_of.__contains__, words)):
             return []
         return self._of_key("/" + " ".join(sorted(words)))
 
     def abbreviated(self, word: str) -> list[int]:
-        """Returns the rows of three or more words whose initials are `word`."""
+        """Returns the rows (names) of three or more words whose initials are `word`."""
         return self._of_key("." + word)
 
     def of_adjective(self, word: str) -> list[int]:
-        """Returns the one-word rows of which `word` is an adjective by its ending: Jamaican -> Jamaica."""
+        """Returns the rows (names) of one word that `word` is an adjective of, by its ending: Jamaican -> Jamaica."""
         stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
         long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH)
         return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))

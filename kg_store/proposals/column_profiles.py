@@ -224,12 +224,12 @@ class Column:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words of its name as the file has them."""
+        """The words of the column's name as the file has them."""
         return words_of_column(self.name)
 
     @cached_property
     def full(self) -> list[str]:
-        """The words of its name with abbreviations written out."""
+        """The words of the column's name with abbreviations written out."""
         return full_words(self.name)
 
     @cached_property
@@ -238,7 +238,7 @@ class Column:
 
     @cached_property
     def parts(self) -> list[str]:
-        """The cells, with lists split into their values."""
+        """The values of all cells; a cell that holds a list gives several."""
         if self.separator is None:
             return self.cells
         return [part.strip() for cell in self.cells for part in cell.split(self.separator) if part.strip()]
@@ -285,7 +285,7 @@ class Column:
         return len(self.distinct) / max(1, len(self.cells))
 
     def is_called(self, *words: frozenset[str]) -> bool:
-        """Returns True if one of `words` is in its name, as written or with abbreviations written out."""
+        """Returns True if one of `words` is in the column's name, as written or with abbreviations written out."""
         return not frozenset().union(*words).isdisjoint((*self.words, *self.full))
 
     @property

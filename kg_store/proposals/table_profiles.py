@@ -198,7 +198,10 @@ MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Returns the table that a column refers to by its words and by its cells, which are keys there; else None."""
+    """Returns the table that a column refers to; None if there is none.
+
+    Tables are ranked by the column's words, and by the share of its cells that are keys there.
+    """
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
     owner = _owner(column, table, tables)

@@ -52,11 +52,12 @@ def _has_headings(value: object) -> bool:
 class ColumnPolicy(PolicyPart):
     """The settings of one column, which becomes a relation.
 
-    `table`: its cells are keys of the table of that file, or cells of its column `by`. `concept`: each different cell
-    is an entity of that kind. Without these, cells are values of `kind`. `relation`: the relation's label; default:
-    the column's name. `separator` separates several values in one cell. `unit`: the unit of numbers. `first`: the part
-    that dates like 05/03/1980 begin with. `own`: the relation belongs to this table alone, so that its settings do not
-    apply to other tables. `empty`: cells that mean that nothing is known, in addition to those of the table.
+    `table`: the table that the cells refer to, by its keys, or by the cells of its column `by`. `concept`: each
+    different cell is an entity of that kind. Without these two, cells are values of `kind`. `relation`: the relation's
+    label; default: the column's name. `separator` separates several values in one cell. `unit`: the unit of numbers.
+    `first`: the part that dates like 05/03/1980 begin with. `own`: the relation belongs to this table alone, so that
+    its settings do not apply to other tables. `empty`: cells that mean that nothing is known, in addition to those of
+    the table.
     """
 
     relation: Label | None = None
@@ -79,7 +80,7 @@ class ColumnPolicy(PolicyPart):
         return self
 
     def label(self, column: str) -> str:
-        """Returns the label of its relation."""
+        """Returns the label of the column's relation."""
         return self.relation or readable(column).lower()
 
 
@@ -141,7 +142,7 @@ class TablePolicy(PolicyPart):
 
     @property
     def kind(self) -> str:
-        """The kind of its rows in words: the concept, or the file's name."""
+        """The kind of thing that a row is, in words: the concept, or the file's name."""
         return self.concept or stem_of(self.file)
 
     @property
@@ -317,7 +318,7 @@ class RelationPolicy(PolicyPart):
 
 
 class ClassPolicy(PolicyPart):
-    """The settings of one class or concept. `words`: further ways to ask for it."""
+    """The settings of one class or concept. `words`: further ways to ask for things of that kind."""
 
     words: Words = ()
 

@@ -50,11 +50,11 @@ class Sheet:
 
     @property
     def ending(self) -> str:
-        """The ending of its file, without ".gz"."""
+        """The ending of the sheet's file, without ".gz"."""
         return Path(bare_name(self.path)).suffix.lower()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
-        """Returns the names of its columns. Raises LoadError if a column has no name."""
+        """Returns the names of the sheet's columns. Raises LoadError if a column has no name."""
         return next(self.lines(table))[1]
 
     def first_line(self) -> int:

@@ -35,11 +35,12 @@ _MIN_DISTINCT_BYTES = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MasterKey:
-    """A key ring with versions: the newest key encrypts ("seals"), every key decrypts; a file's new keys are noticed.
+    """A ring of versioned keys: the newest key encrypts ("seals"), every key decrypts.
 
-    Promise: without the ring, sealed bytes reveal only their length and key version, and any change to them, to their
-    purpose or to their context makes `open` fail. Condition: the ring's text is kept out of the data folder's backups.
-    Limit: the memory of the running process is not protected.
+    Keys that are added to the ring's file are noticed. Promise: without the ring, sealed bytes reveal only their
+    length and key version, and any change to them, to their purpose or to their context makes `open` fail. Condition:
+    the ring's text is kept out of the data folder's backups. Limit: the memory of the running process is not
+    protected.
     """
 
     _secrets: dict[int, bytes]

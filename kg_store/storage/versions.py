@@ -268,7 +268,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A finished erasure: its time, and the number of things that later loads leave out because of it."""
+    """A finished erasure: when it was, and how many things later loads leave out because of it."""
 
     id: str
     at: datetime
@@ -286,7 +286,10 @@ class ForgottenRows:
         self._engine, self._master = engine, master
 
     def begin(self, tenant: str, graph: str, chosen: Sequence[int]) -> Erasure:
-        """Stores the things that are to be erased. Raises UnknownGraphError."""
+        """Stores a new erasure of the things in `chosen`; from then on, loads leave these things out.
+
+        Raises UnknownGraphError.
+        """
         erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
@@ -305,7 +308,7 @@ class ForgottenRows:
         return erasure
 
     def keep(self, erasure: Erasure) -> None:
-        """Stores the rest of an erasure: what else is removed with the chosen things, and the texts to search for."""
+        """Stores the rest of an erasure: all things that are removed, and the names and texts to search for."""
         with self._engine.begin() as connection:
             this = update(erasures).where(erasures.c.id == erasure.id)
             connection.execute(this.values(sealed=self._sealed(erasure)))

@@ -195,7 +195,10 @@ def _fold_cluster(cluster: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _swap(character: str) -> str:
-    """Returns the one spelling of separators, apostrophes and quotes; other characters are returned unchanged."""
+    """Returns a space for a separator, ' for an apostrophe, " for a quote; other characters are unchanged.
+
+    A symbol with a case (a squared letter) becomes U+FFFD, so that it does not count as the start of a word.
+    """
     if character in _APOSTROPHES:
         return "'"
     if character in _QUOTES:

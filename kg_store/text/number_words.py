@@ -301,7 +301,7 @@ def _plain_fraction(before: str, fraction: str) -> str:
 
 
 def _plain_figure(character: str) -> str:
-    """Returns the numeral as an ASCII digit; other characters, and fractions, are returned unchanged."""
+    """Returns the numeral as ASCII digits: ⑨ -> 9; other characters, and fractions, are returned unchanged."""
     number = unicodedata.numeric(character, None)
     if character.isascii() or number is None or not number.is_integer():
         return character
