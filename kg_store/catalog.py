@@ -378,7 +378,7 @@ class Catalog:
         return self._info(rows[0])
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph; questions in progress can finish on it. Raises UnknownGraphError."""
+        """Deletes a graph; questions in progress can still finish on it. Raises UnknownGraphError."""
         self._rows.delete_graph(tenant, name)
         self._opened.drop(tenant, name)
         self._versions.sweep()

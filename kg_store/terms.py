@@ -130,9 +130,10 @@ class Signature:
 class Schema:
     """The public part of a graph version: its relations, its signatures, and one concept for each signature.
 
-    Two schemas are equal only if they are the same object. `derived` caches results computed from this schema
-    (`cached_by_version`), so they are freed with it. `kind_words` are further words for concepts and classes, some of
-    which may belong to another version or role; `kg_store.text.labels` returns those that apply to this schema.
+    A signature is the kind, classes and hops that nodes share. Two schemas are equal only if they are the same object.
+    `derived` caches results computed from this schema (`cached_by_version`), so they are freed with it. `kind_words`
+    are further words for concepts and classes. Some of these may belong to another version or role;
+    `kg_store.text.labels.words_of_kinds` returns those that apply to this schema.
     """
 
     relations: tuple[Relation, ...]

@@ -98,7 +98,7 @@ class CollectedNames:
 
 @dataclass(frozen=True, slots=True)
 class Built(SealedParts):
-    """A version that is complete on disk and in the vault, with the contents of its row."""
+    """A version that is complete on disk and in the vault, with what its database row will hold."""
 
     info: GraphInfo
 
@@ -209,7 +209,8 @@ class Builder:
     ) -> Built:
         """Returns a version without the things in `going`. Raises LoadError if nothing else would be left.
 
-        A signature that existed before keeps its concept; new signatures are named by `name_concepts`.
+        Signatures (the kind, classes and hops that nodes share) that existed before keep their concepts; new ones are
+        named by `name_concepts`.
         """
         path = self._folder.path_of(before.info.version)
         adjacency = Adjacency.map_from(path)

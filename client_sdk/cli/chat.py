@@ -62,7 +62,7 @@ _PSEUDONYMS_ALONE = (
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The reply to a command: `content` for JSON, and `draw`, which shows it on a console."""
+    """The reply to a command: `content` for JSON; `draw` shows the reply on a console."""
 
     kind: str
     content: Mapping[str, object] = field(repr=False)
@@ -284,7 +284,10 @@ def _graphs(names: Sequence[str], current: str, problem: str = "") -> Message:
 
 
 def _seen(chat: Chat, answer: Answer) -> Message:
-    """Shows each prompt and reply of an answer with names if the key may have them, else only in pseudonyms."""
+    """Returns the reply that shows each prompt and reply of an answer: with names if the key may have them.
+
+    Otherwise it shows them in pseudonyms.
+    """
     try:
         trace = chat.trace(answer.id)
     except RefusedError as refused:

@@ -182,7 +182,7 @@ class Ambiguity(Wire):
 
 
 class Reading(Wire):
-    """A name that the question spells differently from the graph: characters [start, end) of its last message."""
+    """A name that the question spells differently from the graph, at characters [start, end) of the question."""
 
     pseudonym: str
     start: int = Field(ge=0)

@@ -316,7 +316,7 @@ def walked_along(start: str, steps: Sequence[str]) -> str:
 
 
 def written(expression: Expression) -> str:
-    """Returns the expression as text that parses to the same tree; equal expressions give equal text."""
+    """Returns the expression as text; `parse` turns the text into the same tree. Equal expressions give equal text."""
     if isinstance(expression, Name):
         return expression.pseudonym
     operands, words = [written(each) for each in expression.operands], list(expression.words)

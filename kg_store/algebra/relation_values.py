@@ -25,8 +25,7 @@ MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are r
 
 
 class Record(Protocol):
-    """The fields of a vault record that the algebra reads; a vault record holds the names and the value of one node.
-    """
+    """The fields of a vault record that the algebra reads. A vault record has the names and the value of one node."""
 
     @property
     def kind(self) -> NodeKind: ...

@@ -125,7 +125,7 @@ def _without_type(key: str) -> str:
 
 
 def _simple(value: Any) -> Any:
-    """Returns a value in which every code, reference and name is a text."""
+    """Returns the value of an element, with every code, reference and name inside it replaced by its text."""
     if isinstance(value, list):
         return [_simple(each) for each in value]
     if not isinstance(value, dict):
@@ -143,7 +143,7 @@ def _simple(value: Any) -> Any:
 
 
 def _text_of(value: Any) -> str:
-    """Returns the text of a CodeableConcept or a Coding; empty for anything else."""
+    """Returns the words of a coded value (FHIR's CodeableConcept or Coding); empty for anything else."""
     if not isinstance(value, dict):
         return ""
     if isinstance(value.get("coding"), list) or value.keys() == {"text"}:

@@ -181,7 +181,10 @@ def _is_record(path: Path) -> bool:
 
 
 def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """Yields the one object of a file, without its `@context`; for a FHIR bundle, each resource with its type."""
+    """Yields (key, line, object) for a file that is one object: the object without its `@context`, and an empty key.
+
+    For a FHIR bundle, yields each resource in it, with the resource's type as key and its number in place of a line.
+    """
     text = stream.read(MAX_ONE_RECORD_BYTES + 1)
     if len(text) > MAX_ONE_RECORD_BYTES:
         raise LoadError(f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}", file)
@@ -224,7 +227,7 @@ def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
 
 
 def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """Yields the objects of a list, or of every list that the top-level object holds."""
+    """Yields the objects of a list; if the file is one object, the objects of every list in it."""
     import ijson
 
     depth, key, number = 0, "", 0

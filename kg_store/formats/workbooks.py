@@ -172,7 +172,7 @@ _READER: Final = ("-m", "kg_store.formats.workbook_process")
 
 
 def sheets_of_other_workbook(path: Path) -> list[TableOfFile]:
-    """Returns the sheets of a workbook in another format than .xlsx with at least two filled lines.
+    """Returns the sheets of a workbook that is not .xlsx; sheets with fewer than two filled lines are left out.
 
     Raises LoadError if the file is not a workbook or too large, or if all sheets are empty.
     """

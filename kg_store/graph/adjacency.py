@@ -54,13 +54,13 @@ def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
 
 
 def lengths_between(starts: npt.NDArray[Any]) -> Longs:
-    """Returns the length of each stretch between consecutive `starts`."""
+    """Returns the length of each stretch between consecutive `starts`: [2, 1] for [0, 2, 3]."""
     wide = starts.astype(np.int64)
     return wide[1:] - wide[:-1]
 
 
 def running_total(values: npt.NDArray[Any]) -> Longs:
-    """Returns 0, followed by the sum of all values up to and including each one."""
+    """Returns 0, and then the sum of all values up to each one: [0, 2, 5] for [2, 3]."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
 
 
@@ -76,7 +76,10 @@ def weights_of(count: int) -> Sums:
 
 
 def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
-    """Returns the sum of each stretch between consecutive `starts`, for each row of `weights`."""
+    """Returns, for each row of `weights`, the sum of each stretch between consecutive `starts`.
+
+    The row [2, 3, 4] and starts [0, 2, 3] give [5, 4].
+    """
     nothing = np.zeros((len(weights), 1), np.uint64)
     running = np.concatenate([nothing, np.cumsum(weights, axis=1, dtype=np.uint64)], axis=1)
     sums: Sums = running[:, starts[1:]] - running[:, starts[:-1]]

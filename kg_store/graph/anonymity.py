@@ -232,7 +232,7 @@ class _Steps:
         self._hops = adjacency.hops_of_targets()
 
     def of_all(self) -> tuple[Longs, Longs]:
-        """Returns (owner, step number) for each node where a step may begin and each of its steps, once, in order."""
+        """Returns (owners, step numbers): each node where a step may begin, with each of its steps, once, in order."""
         found = [(_NOTHING, _NOTHING)]
         for owners, numbers, _ in self.rows():
             known, ids = np.unique(numbers, return_inverse=True)
@@ -243,7 +243,7 @@ class _Steps:
         return np.concatenate(all_owners), np.concatenate(all_numbers)
 
     def rows(self) -> Iterator[tuple[Longs, Longs, Longs]]:
-        """Yields owners, step numbers and ends, for so many nodes at a time as have about MAX_ROWS rows together.
+        """Yields (owners, step numbers, ends) in pieces of about MAX_ROWS rows; all rows of a node are in one piece.
 
         Raises StoreError if there are more than MAX_STEPS rows.
         """
@@ -256,7 +256,10 @@ class _Steps:
             yield self._leaving(np.flatnonzero(self._is_reached[first:last]) + first)
 
     def _costs(self) -> Longs:
-        """Returns the number of rows of each node, including those of the mediators that its steps run through."""
+        """Returns, for each node, the number of rows (step, end) that begin there.
+
+        The rows of the mediators that its steps run through are counted too.
+        """
         of_depth = lengths_between(self._starts)
         costs = of_depth.copy()
         on = self._is_mediator[self._tails]

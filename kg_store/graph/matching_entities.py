@@ -53,8 +53,8 @@ class EntityDescription:
 def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
     """Returns the number of entities and mediators of the concept in `said` that fit the description.
 
-    `said.concept` may be several concepts joined by commas; if no node has it, all entities are candidates. A path
-    that the graph does not have leads nowhere. Raises nothing.
+    `said.concept` may be several concepts joined by commas. If no node has it, all entities are counted that fit the
+    rest. A path that the graph does not have leads nowhere. Raises nothing.
     """
     known, concept = _known(graph.schema), said.concept
     if concept not in known.members:

@@ -44,7 +44,7 @@ def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
 
 
 def placeholder(signature: Signature) -> Concept:
-    """Returns the concept of a signature before it is named: its most specific class, else `value` or `thing`."""
+    """Returns a concept for a signature until it is named: its most specific class, else `value` or `thing`."""
     if signature.classes:
         return Concept(signature.classes[0])
     return Concept("value" if signature.kind is NodeKind.VALUE else "thing")

@@ -294,7 +294,10 @@ def leads_to_values(schema: Schema, step: Step) -> bool:
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
-    """Returns the kind of the first of `mids`; all members of a set have the same kind. ENTITY if there is none."""
+    """Returns the kind (entity, mediator or value) of the first of `mids`; ENTITY if there is none.
+
+    All members of a set have the same kind.
+    """
     signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
     return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
 

@@ -153,7 +153,7 @@ def _unseen(triples: SortedTriples, relations: Relations, mids: Mids) -> Edges:
 
 
 def _mids(triples: SortedTriples, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
-    """Returns the MID of every term that is a node, in the order of terms; 0 elsewhere."""
+    """Returns, for each term in order, its MID if it is a node, else 0."""
     terms = triples.raw.terms
     mids = mids_of(mid_key, terms)
     blanks = blank_terms(triples.raw, kinds, mids)

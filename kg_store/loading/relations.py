@@ -48,7 +48,7 @@ class Relations:
 
 
 def value_kinds(triples: SortedTriples, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Returns for each term the position of its value kind in KINDS; 0 for all terms but literals among the facts."""
+    """Returns, for each term, the position of its value kind in KINDS; 0 unless it is a literal in a fact."""
     codes = np.zeros(len(kinds), dtype=np.uint8)
     code_of = {kind: code for code, kind in enumerate(KINDS)}
     for term in np.flatnonzero(triples.nodes & (kinds == TermKind.LITERAL)).tolist():
@@ -187,10 +187,11 @@ def find_showing(
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
 ) -> ValueExposure:
-    """Returns the flags of each value.
+    """Returns flags for each value: hidden, linkable and protected (see ValueExposure).
 
-    A value is protected unless all relations that lead to it show it in clear. It is linkable if at least one shown
-    relation makes it so: by its `linkable` in the policy, or else for numbers, dates and short texts.
+    A value is hidden if no shown relation leads to it. It is protected unless all relations that lead to it show it in
+    clear. It is linkable if at least one shown relation makes it so: by its `linkable` in the policy, or else for
+    numbers, dates and short texts.
     """
     raw, size = triples.raw, len(kinds)
     literal = kinds == TermKind.LITERAL

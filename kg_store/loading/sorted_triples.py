@@ -28,8 +28,8 @@ Flags = npt.NDArray[np.bool_]
 class SortedTriples:
     """The triples of a load by their role. `raw` holds them after triples of inverse predicates were turned around.
 
-    Masks over the triples of `raw`: `facts`, `names`, `types`, `subclasses`, and `labels` (all names, also those of
-    schema terms). Flags by term: `nodes` (an entity, a mediator or a value of the graph) and `schema` (only a
+    Flags for each triple of `raw`: `facts`, `names`, `types`, `subclasses`, and `labels` (all names, also those of
+    schema terms). Flags for each term: `nodes` (an entity, a mediator or a value of the graph) and `schema` (only a
     predicate or a class).
     """
 

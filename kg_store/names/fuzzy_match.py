@@ -110,7 +110,10 @@ def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
 
 
 def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: int) -> None:
-    """Adds the words on one side of `at` while they are words of the row; an initial that the row lacks is skipped."""
+    """Matches the typed words on one side of `at`, one after another, as long as they are words of the row (a name).
+
+    An initial that the row lacks is skipped.
+    """
     for _ in range(_WINDOW):
         beside = at + step
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(at, beside)):

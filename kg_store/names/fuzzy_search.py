@@ -124,7 +124,10 @@ class FuzzyWindow:
         return found
 
     def standing(self, at: int) -> Standing:
-        """Returns the cache of the name words that the typed word may stand for as an initial or a short form."""
+        """Returns the cache of `stands_for` for the typed word `at`.
+
+        It has the name words of which the typed word is an initial or short form.
+        """
         key = self.spellings[at], self._signs[at][1]
         found = self._standing.get(key)
         if found is None:
@@ -147,9 +150,9 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """Returns False if no name need be searched around this word.
+        """Returns False if no name has to be searched around this word.
 
-        That holds for everyday words that nothing marks as a name, single letters, numbers, months and weekdays.
+        That is so for everyday words that nothing marks as a name, single letters, numbers, months and weekdays.
         """
         word = self.spellings[at]
         if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self.is_skipped(at):
@@ -243,7 +246,10 @@ class FuzzyWindow:
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
-        """Returns True if the match is good enough; a single word needs some letters, and more if it is misspelt."""
+        """Returns True if the match is good enough to count.
+
+        Two or more words always are. A single word needs some letters, and more of them if it is misspelt.
+        """
         if fit.first < fit.last:
             return True
         word = self.spellings[fit.first]
@@ -308,8 +314,9 @@ _KnownT = TypeVar("_KnownT")
 class InexactNames:
     """Finds inexact names in texts.
 
-    Promise: `find` gives the same hits for the same words to every caller; the linker and the guard share it. Limit:
-    only the forms in docs/linking.md are found, and everyday words alone only if something marks them as a name.
+    Promise: `find` gives the same hits for the same words to every caller; so the linker finds what the guard blocks.
+    Limit: only the forms in docs/linking.md are found, and everyday words alone only if something marks them as a
+    name.
     """
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:

@@ -172,11 +172,11 @@ class EntityLinker:
     counts: FactCounts = field(default=no_facts, repr=False)
 
     def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
-        """Returns mentions in order, without overlaps: the longest is taken, then the leftmost.
+        """Returns the names and values that the text mentions, in order, without overlaps.
 
-        The whole content of quotes or [brackets] precedes any other match. A public word counts only if the text marks
-        it as a name. Numbers and dates are matched by meaning, in any notation, in words and in digits of any script.
-        `fits` caches the results of one request.
+        Of overlapping mentions the longest is taken, then the leftmost; but the whole content of quotes or [brackets]
+        precedes any other. A public word counts only if the text marks it as a name. Numbers and dates are matched by
+        meaning, in any notation, in words and in digits of any script. `fits` caches the results of one request.
         """
         marks = EmphasisMarks.of(text)
         literals = find_literals(text)
@@ -189,9 +189,9 @@ class EntityLinker:
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
-        """Returns public words that may name entities, for dialogues in which nothing else is linked.
+        """Returns public words that may name entities, for dialogues in which nothing else was found.
 
-        In a text without capitals these are names like England in "what countries does england border"; in any text
+        In a text without capitals these are names like England in "what countries does england border". In any text
         they are plurals of everyday words that are names ("dogs", if something is called Dog). Words of the service's
         phrases and question words are left out. On WebQSP this raises the share of questions with all topics found
         from 65 % to 74 %.

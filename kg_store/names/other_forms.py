@@ -1,7 +1,8 @@
 """Finds names in forms that the graph does not hold.
 
-These are the other number (accountants), adjectives of places ("French" for France), better-known namesakes (the
-president Kennedy beside a book of that title), and spans that only come near a name.
+These are plurals of singular names and the reverse (accountants for accountant), adjectives of places ("French" for
+France), better-known namesakes (the president Kennedy beside a book of that title), and spans that only come near a
+name.
 """
 
 from __future__ import annotations
@@ -116,8 +117,9 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
     """Returns `mentions` with the places added whose adjectives occur in `text`.
 
-    Used as an adjective, the place replaces a name that has the word only as a part: "French actors" does not ask for
-    people called French. It also replaces names that several nodes share, even if it is not used as an adjective.
+    If the word is used as an adjective, the place replaces a name of which the word is only a part: "French actors"
+    does not ask for people called French. The place also replaces a name that several nodes share, in any use of the
+    word.
     """
     found: dict[tuple[int, int], list[NameHit]] = {}
     for hit in index.find_adjectives(text):
@@ -260,10 +262,10 @@ def find_common_names(
     taken: Collection[Span],
     is_concept: Callable[[str], bool],
 ) -> list[Mention]:
-    """Returns everyday nouns outside of `taken` that are the complete name of a well-known thing.
+    """Returns everyday nouns that are the complete name of a well-known thing: guitarists for Guitarist.
 
-    They are in lower case, singular or plural, and not concepts of the schema. Of several nodes with one name, those
-    with most facts are taken.
+    The nouns are in lower case, singular or plural, outside of `taken`, and no concepts of the schema. Of several
+    nodes with one name, those with most facts are taken.
     """
     hits = [hit for hit in (*index.find(text), *find_inflected(index, text)) if hit.linkable and hit.kind == "name"]
     free = (hit for hit in hits if not any(start < hit.end and hit.start < end for start, end in taken))
@@ -340,7 +342,7 @@ def find_near_spans(
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """Returns `text` with each span replaced by a character that no name crosses; the length stays the same."""
+    """Returns `text` of the same length, with each span replaced by a character that is part of no name."""
     letters = list(text)
     for start, end in spans:
         letters[start:end] = _MASK * (end - start)

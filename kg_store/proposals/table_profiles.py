@@ -265,7 +265,7 @@ def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) 
 
 
 def _told_by(table: TableProfile) -> Iterator[Column]:
-    """Yields the columns that identify the rows of a table beside its key: names, e-mail addresses and short codes."""
+    """Yields the columns besides the key that identify the rows: names, e-mail addresses and short codes."""
     names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
     for column in table.columns.values():
         is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
@@ -335,7 +335,10 @@ def _is_telling(key: Column) -> bool:
 
 
 def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
-    """Returns `tables`, with no key for those whose key refers to another table: their rows are links, not things."""
+    """Returns `tables`; a table whose key refers to another table has no key in the result.
+
+    Its rows are links between things, not things.
+    """
     found = []
     for table in tables:
         others = [other for other in tables if other is not table]

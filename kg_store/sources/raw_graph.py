@@ -74,7 +74,7 @@ class Literal:
 
 @dataclass(slots=True)
 class RawGraph:
-    """Triples as positions in `terms`, possibly with duplicates. `notes` say what was left out in reading."""
+    """Triples as positions in `terms`, possibly with duplicates. `notes` say what was left out when they were read."""
 
     terms: list[Term] = field(repr=False)
     subjects: TermIds = field(repr=False)

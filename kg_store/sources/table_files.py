@@ -260,7 +260,7 @@ class Tables:
         return set(lines)
 
     def _read_keys_by(self, target: TablePolicy, by: str) -> None:
-        """Stores for each cell of the column `by` the key of its row; None if several rows have the same cell."""
+        """Stores, for each cell of the column `by`, the key of its row; None if several rows have that cell."""
         if (target.file, by) in self._keys_by:
             return
         found = self._keys_by.setdefault((target.file, by), {})

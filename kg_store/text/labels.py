@@ -174,7 +174,7 @@ def plain_words(label: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
-    """Returns the label of the same step walked the other way."""
+    """Returns the label of the same step walked the other way: `^directed by` for `directed by`."""
     parts = label.split("|")[::-1]
     return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
 

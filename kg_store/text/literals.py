@@ -123,7 +123,10 @@ def read_iso_date(text: str) -> PartialDate:
 
 
 def days_in(year: int, month: int) -> int:
-    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
+    """Returns the number of days of a month; 0 if there is no such month.
+
+    Leap years are those of the Gregorian calendar, also before it began.
+    """
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))

@@ -100,7 +100,7 @@ def _parts_in(language: str | None, items: Sequence[Token | str]) -> list[Part]:
 def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> str | None:
     """Returns the expression in digits, as people type them; None if its meaning is unclear.
 
-    `is_marked_decade`: "the" stands before it, so "sixties" means those of the last century.
+    `is_marked_decade`: "the" stands before the expression, so that "sixties" means the 1960s.
     """
     dated = [index for index, part in enumerate(parts) if part.month]
     if any(part.is_weekday for part in parts) or len(dated) > 1:
@@ -350,7 +350,10 @@ def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> bool:
-    """Returns True if two neighbouring tokens belong to one expression; `is_dated`: it already holds a month."""
+    """Returns True if two neighbouring tokens belong to one expression.
+
+    `between` is the text between them. `is_dated`: the expression holds a month already.
+    """
     if len(between) > _MAX_BETWEEN:
         return False
     is_dated = is_dated or after.month is not None

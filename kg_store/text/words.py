@@ -132,7 +132,10 @@ def forget_words() -> None:
 
 
 def behind_prefixes(word: str) -> Iterator[str]:
-    """Yields `word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew attach in front."""
+    """Yields `word` without the articles, prepositions and "and" that Arabic and Hebrew write as part of a word.
+
+    `word` is one of `WordForms.forms`.
+    """
     if not _is_semitic(word):
         return
     for length in range(1, len(word) - _MIN_BEHIND_PREFIX + 1):
@@ -141,7 +144,10 @@ def behind_prefixes(word: str) -> Iterator[str]:
 
 
 def nominatives(word: str) -> Iterator[str]:
-    """Yields the nominatives of which a Cyrillic `word` (a form) may be another grammatical case."""
+    """Yields the nominatives of which a Cyrillic `word` may be another grammatical case.
+
+    `word` is one of `WordForms.forms`.
+    """
     case = _CASE.search(word) if "\u0400" <= word[:1] <= "\u052f" else None
     if case and case.start() >= _MIN_BEFORE_CASE:
         yield from (word[: case.start()] + ending for ending in _NOMINATIVES)
@@ -255,7 +261,10 @@ def _mark_starts(text: str) -> str:
 
 
 class _OneToOne(dict[int, str]):
-    """A translation table that replaces letters whose capital has several characters (ΐ) by caseless private ones."""
+    """A translation table that keeps the length of a text when its letters are made capitals.
+
+    A letter whose capital has several characters (ΐ) is replaced by a private character without case.
+    """
 
     def __missing__(self, code: int) -> str:
         kept = chr(code) if len(chr(code).title()) == 1 else chr(_PRIVATE_PLANE + code)
