@@ -47,7 +47,7 @@ MARGIN = 0.5
 
 
 def settled_expression(given: StepInput) -> str:
-    """Returns the expression of the path that earlier cases settle, or an empty string if no case settles one.
+    """Returns the expression of the path that answered most earlier questions with the same words, or an empty string.
 
     The question must name exactly one thing, that thing must have the path's first step, and nothing may be counted,
     compared or excluded.
@@ -63,7 +63,10 @@ def settled_expression(given: StepInput) -> str:
 
 
 def scores_of_settled(given: StepInput) -> ReadingScores:
-    """Returns the scores of a settled path: certain, and MARGIN ahead of any other."""
+    """Returns the scores of a path that earlier questions settled: certain, and ahead of any other by MARGIN.
+
+    See `settled_expression`.
+    """
     steps = next(len(case.path) for case in given.cases if case.settles)
     return ReadingScores("path", SURE, MARGIN, steps=steps)
 

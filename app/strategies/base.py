@@ -57,9 +57,10 @@ class Pseudonyms(Protocol):
         ...
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` in a shuffled order, which is fixed for one thread of the conversation.
+        """Returns the positions of `keys`, shuffled in the same way in all prompts of one thread.
 
-        A thread is a row of questions that depend on each other. In its prompts the same facts give the same bytes.
+        A thread is a row of questions in the conversation that depend on each other. The same facts then give the same
+        bytes.
         """
         ...
 

@@ -279,10 +279,10 @@ def _described(schema: Schema) -> Mapping[str, str]:
 
 
 def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
-    """Returns the first of `ways` (nearest first) that the token budget lets a prompt show.
+    """Returns the first of `ways` (nearest first), as many as the token budget lets one prompt show.
 
-    Room is kept for one more call that answers; if no candidate fits then, as many as fit without it. `task_of` makes
-    the prompt's task from candidates; a reply chooses at most `width` of them.
+    Room is kept for one more call that answers; if then no candidate fits, that room is used too. `task_of` makes the
+    prompt's task from candidates; a reply chooses at most `width` of them. Without a model, all are returned.
     """
     if not reasoner.is_model:
         return ways  # The embedded reasoner costs no tokens.

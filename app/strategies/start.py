@@ -46,7 +46,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of retrieval: it goes on from `frontier`. `kinds` are only shown, so that an answer may use them."""
+    """The sets from which retrieval starts (`frontier`), and the kinds that prompts show beside them.
+
+    `kinds` are not followed; they are shown so that an answer may use them.
+    """
 
     frontier: tuple[NodeSet, ...]
     kinds: tuple[NodeSet, ...]

@@ -78,9 +78,9 @@ class Extremes:
                 yield from self._with_greatest_sum(each, text, hop, at)
 
     def _counted_behind(self, at: int) -> tuple[int, frozenset[str]] | None:
-        """Returns the noun, or the people, of which there are the most: bit mask of the tokens, and kinds.
+        """Returns what "most" or "fewest" at position `at` counts ("films" in "the most films"), or None.
 
-        Returns None if there is neither.
+        The result is (bit mask of its tokens, kinds). "People" counts too.
         """
         if self._asked.roles[at + 1 : at + 2] == ("person",) and self._named.persons:
             return 1 << at + 1, self._named.persons
@@ -159,10 +159,10 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score)
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
-        """Returns True if `hop` has the direction in which things are counted.
+        """Returns True if `hop` leads in the direction in which the question counts.
 
-        Only a hop between things of one kind can have the wrong one: who manages the most people is a manager, so the
-        people they manage are counted, not their own managers.
+        It can be False only for a hop between things of one kind. "Who manages the most people" counts the people whom
+        somebody manages, not the managers of somebody.
         """
         if hop.ends.isdisjoint(each.kinds):
             return True
@@ -203,10 +203,11 @@ class Extremes:
                 yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
-        """Yields the tokens that name the things which lead to a frequent thing by `hop`, with their gain.
+        """Yields the words that name the things counted to find the most popular one, as (bit mask of tokens, gain).
 
-        Without such words ("the most popular course"), yields no tokens if `hop` is the only hop that leads there from
-        people, or, unless the question says "popular", the only one at all.
+        These things lead by `hop` to the popular one: "students" in "the most popular course among students". Without
+        such words the mask is 0, and `hop` must be the only hop that leads there from people. If none leads there from
+        people, it must be the only one at all, and the question must not say "popular".
         """
         for used, kinds in self._nouns.values():
             if not used & each.used and not kinds.isdisjoint(hop.ends):
@@ -313,10 +314,10 @@ class Extremes:
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
     ) -> Iterator[tuple[Said | None, float]]:
-        """Yields the ways to take `hop` as the value that an adjective measures, each with the gain in score.
+        """Yields the ways in which an adjective may measure the values of `hop`, each with its gain in score.
 
-        A way is the words that express the hop, or None if no word does. With None, the hop is a usual value of the
-        adjective (age for "old"), or the only value of its type that can be meant.
+        A way is the span of words that names the hop, or None if no word does. It is None only if the hop is usual for
+        the adjective (age for "old"), or is the only one with values of its type that can be meant.
         """
         nouns = {tokens for tokens, _ in self._nouns.values()}
         for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):

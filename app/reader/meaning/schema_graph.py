@@ -67,7 +67,7 @@ class SchemaHop(NamedTuple):
 
     @property
     def leads_back_to_several(self) -> bool:
-        """True for a hop walked backwards to things of several kinds, as from an animal to visits and vaccinations."""
+        """True for a backward hop that ends in several kinds, as from an animal to its visits and vaccinations."""
         return self.label.startswith("^") and len(self.ends) > 1
 
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
@@ -89,8 +89,8 @@ def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
 class SchemaGraph:
     """All hops of a schema by the kinds that they leave.
 
-    `kinds`: the pseudonyms of whole kinds; `kind_words`: further words for them; `things`: what the question names, in
-    order.
+    `kinds`: for each kind, the pseudonym of the set of all its things; `kind_words`: further words for a kind.
+    `things`: what the question names, in order.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class SchemaGraph:
             self._said_as[kind] = self._said_as.get(kind, frozenset()) | {noun}
 
     def leaving(self, kinds: frozenset[str]) -> Sequence[tuple[SchemaHop, frozenset[str]]]:
-        """Returns the hops that leave things of `kinds`, each label once, with those of the kinds that have it."""
+        """Returns one hop for each label that leaves things of `kinds`, with those of `kinds` that have the label."""
         known = self._leaving.get(kinds)
         if known is None:
             found: dict[str, list[SchemaHop]] = {}
@@ -179,8 +179,8 @@ class SchemaGraph:
     def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
         """Returns the kind whose name is most like `words`, and the likeness (cosine).
 
-        Returns an empty set and 0 if the likeness is below MIN_KIND, or if two kinds are about as near; also for
-        people of a field: cardiologists are like doctors, but not all doctors are cardiologists.
+        Returns an empty set and 0 if the likeness is below MIN_KIND, or if a second kind is about as near. Does the
+        same for people of a field: "cardiologists" is like "doctors", but not all doctors are cardiologists.
         """
         if any(field for word in words for field in fields_of(word)):
             return frozenset(), 0.0

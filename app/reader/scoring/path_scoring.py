@@ -267,7 +267,8 @@ class PathScorer:
 def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags:
     """Returns True for paths that cannot find anything new; shape (paths,).
 
-    These go there, back and there again, or go back from a value although no others that share it are asked for.
+    These go there, back and there again. Others go to a value and back from it, although the question does not ask for
+    what else has that value.
     """
     idle: Flags = np.asarray((turning[:, :-1] & turning[:, 1:]).any(axis=1))
     if not is_shared:
@@ -373,9 +374,9 @@ def names_other_end(words: Sequence[str], label: str) -> bool:
 
 
 def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
-    """Returns True if `label` goes down a hierarchy and the question goes up from the thing at `at`, or the reverse.
+    """Returns True if `label` leads up a hierarchy and the question asks for those below, or the reverse.
 
-    "Who reports to X" asks for those below X.
+    "Who reports to X" asks for those below X, and "reports to" leads up. `at`: the position of X.
     """
     said = hop_words(label, "").relation
     if _RISING.isdisjoint(verb for text in said for word in text.split()[:1] for verb in verbs_of(word)):

@@ -101,9 +101,9 @@ def per_group(call: Call, facts: KnownFacts) -> str:
 
 
 def nothing_but(call: Call, facts: KnownFacts) -> str:
-    """Describes B in an expression `difference(A, reach(difference(S, B), label))`; empty for other expressions.
+    """Returns words for B if the expression selects the members of A that are related to nothing but B, such as gout.
 
-    The expression gives the members of A that are related to nothing but B: "with nothing but gout".
+    Such an expression is `difference(A, reach(difference(S, B), label))`. Empty for other expressions.
     """
     others = call.operands[1]
     inner = others.operands[0] if isinstance(others, Call) and others.function == "reach" else others

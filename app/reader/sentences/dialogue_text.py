@@ -34,10 +34,10 @@ NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
 
 @dataclass(frozen=True, slots=True)
 class FactClause:
-    """One clause that states a fact.
+    """One clause that states a fact: `subject` and `predicate`, such as "X" and "lives in Y".
 
-    `is_of_start`: its subject is the start of the fact. `noun`: the clause names what the start has ("X's doctor is
-    Y"); `verb` then joins it to `predicate`, which holds the end alone. `also`: further facts that the clause states.
+    `is_of_start`: its subject is the start of the fact. `noun`: if set, the clause has the form "X's doctor is Y";
+    then `noun` is doctor, `verb` is "is" and `predicate` is Y. `also`: further facts that the clause states.
     """
 
     fact: Evidence

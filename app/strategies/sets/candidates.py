@@ -1,7 +1,7 @@
 """Ranks the candidate paths of one round by how well each covers the question's words, and lays them out on pages.
 
-To save tokens, the model sees a page only if it chose nothing on the pages before. Where prompts show what a thing's
-kind has and not the thing itself, the candidates are the paths of the kind (`kg_store.graph.traversal`).
+To save tokens, the model sees a page only if it chose nothing on the pages before. If prompts must not show which
+relations a single thing has, the candidates are the paths of its kind (`kg_store.graph.traversal`).
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class NearestWays:
 
 
 class RetrievedWays:
-    """Chooses the candidates most like the question, but gives one in `share`, at the end, to the trained retriever.
+    """Chooses the candidates most like the question, except for one in `share`, which the trained retriever chooses.
 
-    Promise: the retriever reads only relation words and the dialogue with every pseudonym hidden, so the choice
-    depends on the facts of a thing only through the candidates in `ranked`.
+    The retriever's choices come last. Promise: it reads only relation words and the dialogue with every pseudonym
+    hidden, so the choice depends on the facts of a thing only through the candidates in `ranked`.
     """
 
     def __init__(self, retriever: Retriever, share: int = RETRIEVED) -> None:
@@ -84,7 +84,10 @@ class RetrievedWays:
 
 
 def _query(inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> RetrievalQuery:
-    """Returns a retriever query with one fact for each step; it leads to a thing of which nothing else is known."""
+    """Returns a retriever query with one fact for each candidate step.
+
+    Each fact leads to a new thing, of which the query says nothing else.
+    """
     starts = list(dict.fromkeys(way.start.pseudonym for way in ways))
     told = [
         (starts.index(way.start.pseudonym), relation_words(inquiry.graph.schema, way.path[0]), way.path[0][0].inverse)
@@ -403,5 +406,6 @@ class Paginator:
 
 
 def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
-    """Returns each set with the greatest length of its candidates: MAX_LENGTH for the frontier, else one step."""
+    """Returns each set with the most steps that a path offered from it may have: MAX_LENGTH in the frontier, else one.
+    """
     return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

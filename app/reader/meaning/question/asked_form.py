@@ -124,9 +124,9 @@ def _of_things(question: str) -> AskedTime | None:
 
 
 def _whole(question: str, match: re.Match[str]) -> tuple[int, int]:
-    """Returns the start and end of the words to remove.
+    """Returns the start and end of the words in the question that state the time found by `match`.
 
-    Example: all of "is the last time" in "when is the last time they won".
+    Example: all of "is the last time" in "when is the last time they won", not only "last time".
     """
     before = _OF_TIMES.search(question, 0, match.start()) if "time" in match[0].lower() else None
     return (before.start() if before else match.start()), match.end()
@@ -173,7 +173,7 @@ class Group:
 
 
 def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], Group]:
-    """Returns the form of a question, the positions of the words that say it, and the group that it asks per."""
+    """Returns the form of a question, the positions of the words that say it, and its group ("per ward")."""
     if less := _by_how_much(words, roles):
         return "minus", less, Group()
     counts = _counting(words, roles)
@@ -215,9 +215,10 @@ def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["averag
 
 
 def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function: str) -> Group:
-    """Returns the group of a question.
+    """Returns the group of a question that asks for a number per group.
 
-    Its noun follows "per" or "each", or "by" if a sum is asked for, or the second question word of a count.
+    The noun of the group follows "per" or "each". It may also follow "by" if a sum or average is asked for ("total
+    weight by type"), or the second question word of a count ("how many patients are in which ward").
     """
     for at in range(1, len(words) - 1):
         word, after = words[at], words[at + 1]
