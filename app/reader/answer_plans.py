@@ -43,9 +43,10 @@ MAX_BEHIND = 0.46
 
 
 def conjunction(asked: ParsedQuestion) -> NextAction | None:
-    """Intersects the ends of two paths, one from each of the first two named things, that lead to the same concept.
+    """Intersects the end of a path from the first named thing with the end of a path from the second.
 
-    Returns None if there is no such pair.
+    Both paths must lead to the same concept; the pair with the highest scores is taken. Returns None if there is no
+    such pair.
     """
     if asked.voted is not None:
         return _of_voted(asked, asked.voted)

@@ -25,9 +25,10 @@ _DETERMINERS: Final = frozenset({"which", "what", "many"})
 
 @dataclass(frozen=True, slots=True)
 class AskedNoun:
-    """The noun that says what a question asks for: the concepts `kinds` that it names, and the word `after` it.
+    """The noun that says what a question asks for, such as "doctors" in "which doctors smoke".
 
-    `is_direct`: the noun follows directly after the question word, as in "which doctors".
+    `kinds`: the concepts that it names. `is_direct`: it follows directly after the question word. `after`: the word
+    after it.
     """
 
     kinds: frozenset[str]
@@ -108,9 +109,9 @@ _PLACES: Final = frozenset({"who", "whom", "where"})
 class DraftChecks:
     """The checks of draft answers to one question.
 
-    `named`: pseudonyms of the things and values that the question names. `also`: for each concept, the other classes
-    of its things. `persons`: the concepts that are people. `meant`: the kind of result of the service's own reading,
-    or None if that reading is uncertain.
+    `named`: pseudonyms of the things and values that the question names. `also`: for each concept, the further classes
+    that its things have. `persons`: the concepts that are people. `meant`: the kind of result that the service's own
+    reading gives, or None if that reading is uncertain.
     """
 
     asked: AskedQuestion

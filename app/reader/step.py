@@ -185,7 +185,10 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[Answer
 
 
 def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
-    """Returns one triple: from the first thing that the question names, its content words as relation, to "thing"."""
+    """Returns the question as one triple: the first thing it names, its content words as the relation, and "thing".
+
+    Returns an empty list if the question has no content words.
+    """
     words = content_words(question)
     head = things[0].name if things else "thing"
     return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []

@@ -176,9 +176,10 @@ def show_things(inquiry: StrategyInput, places: Iterable[NodeSet]) -> list[Thing
 
 
 def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
-    """Returns facts as evidence, in a shuffled order that is the same in every prompt of the thread.
+    """Returns facts as evidence for a prompt, shuffled in the same way in all prompts of a thread.
 
-    `told`: pseudonyms whose concept the prompt shows elsewhere; it is not repeated.
+    A thread is a row of questions that depend on each other. `told`: pseudonyms whose concept the prompt shows
+    elsewhere; it is not repeated.
     """
     keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
     return [evidence_of(facts[i], is_told=facts[i].start in told) for i in inquiry.pseudonyms.shuffled_order(keys)]
@@ -211,7 +212,10 @@ class NumberedWays:
 
 
 def numbered(inquiry: StrategyInput, ways: Ways) -> NumberedWays:
-    """Numbers candidate paths from 1, in a shuffled order that is the same in every prompt of the thread."""
+    """Numbers candidate paths from 1, shuffled in the same way in all prompts of a thread.
+
+    A thread is a row of questions that depend on each other.
+    """
     labels = [labels_of(inquiry, way.path) for way in ways]
     keys = [f"{way.start.pseudonym} {told}" for way, told in zip(ways, labels, strict=True)]
     order = inquiry.pseudonyms.shuffled_order(keys)

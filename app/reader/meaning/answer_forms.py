@@ -211,10 +211,10 @@ class AnswerForms:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def _says_its_topic(self, expression: str) -> bool:
-        """Returns True if the answer to a question for things could only be the one thing that the question names.
+        """Returns True if a question for things would be answered by the one thing that it names itself.
 
-        False if one of several may be asked for: of the things told before, or of things with the same name ("which
-        Smith was born in 1980").
+        False if it asks for one of several: of the things told before, or of things with the same name ("which Smith
+        was born in 1980").
         """
         found, words = _ONLY_ITSELF.match(expression), self._asked.words
         if found is None or self._asked.form != "things" or not self._asked.wh or found[1] in self._named.spoken:

@@ -63,7 +63,8 @@ class Comparisons:
                     yield text, used | (said.used if said else 0), gained + 1.0 + gain - HOP
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
-        """Yields readings that say of the second thing what `each` says of the first, with their gain in score."""
+        """Yields the readings that say of the second thing what `each` says of the first, each with its gain in score.
+        """
         if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.unsaid:
             return
         first, second = (self._asked.words[at] for at in self._things)

@@ -96,7 +96,10 @@ class Extremes:
         return each.said > min(self._nouns, default=0)
 
     def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the thing that most records of an event lead to: "the drug that was prescribed most often"."""
+        """Yields the thing that has the most records of an event: "the drug that was prescribed most often".
+
+        `hop` joins that thing with its records.
+        """
         if hop.value or not are_records(hop.ends) or self._is_aside(each) or each.near > at:
             return
         free = self._asked.content & ~each.used & (1 << at) - 1
@@ -134,9 +137,10 @@ class Extremes:
     def _with_most(
         self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """Yields the members that lead to the most things ("who directed the most films").
+        """Yields the members of a set that lead to the most things: "who directed the most films".
 
-        Also yields the things that most members lead to.
+        Also yields the things to which most members of the set lead. `counted`: the noun that is counted ("films"), as
+        (bit mask of tokens, kinds).
         """
         used, kinds = counted
         function = _COUNTS[self._asked.words[at]]

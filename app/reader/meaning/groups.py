@@ -253,8 +253,8 @@ NO_WHAT: Final = 0.3
 class AskedKind:
     """Judges readings by the kind of thing that the question asks for.
 
-    `noun`: position of a noun that names a kind of the graph, else -1; `head`: bit mask of another noun in its place,
-    else 0.
+    `noun`: position of the noun that says so if it names a kind of the graph, else -1. `head`: bit mask of that noun
+    if it names no kind of the graph, else 0.
     """
 
     def __init__(

@@ -435,10 +435,10 @@ class Limits:
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """Returns True if the words express `hop` in its own direction and nothing beyond it.
+    """Returns True if the words `said` express `hop` in its own direction, and no more than the hop.
 
-    False if the verb says the opposite direction, or if `hop` leads to more than the words say: an animal without a
-    vaccination may have visits.
+    False if the verb runs in the opposite direction. False also if the hop ends in several kinds and the words name it
+    only roughly: an animal without a vaccination may have visits.
     """
     if hop.leads_back_to_several and said.likeness < KIN:
         return False

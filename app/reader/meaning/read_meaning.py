@@ -45,10 +45,12 @@ _NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
-    """The best meaning of a question, its lead over the next one with another sense, and the words left unexplained.
+    """The best meaning of a question, and how certain it is.
 
+    `margin`: its lead in score over the next meaning of another sense. `left`: the words that it does not explain.
     `others`: the next complete meanings, each with another sense, best first. `nearest`: the meaning most like the
-    whole question, if single words do not decide; `by_whole`: that likeness decided, and `meaning` is that meaning.
+    whole question, if single words do not decide. `by_whole`: the likeness to the whole question decided for
+    `meaning`.
     """
 
     meaning: Meaning

@@ -294,7 +294,10 @@ def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Returns verbs for a hop to or from a record of an event: who "bought" something has a purchase of it."""
+    """Returns verbs for the event that a record stands for, if the hop leads to or from it: "bought" for a purchase.
+
+    `starts`: the kinds that the hop leaves.
+    """
     if not starts.isdisjoint(hop.kinds):
         return set()
     kinds = {*starts, *(hop.kinds if hop.inverse else ())}
@@ -370,7 +373,7 @@ class SaidLabels:
 
     @property
     def is_compound(self) -> bool:
-        """True if the question asks for more than one path from one thing can answer."""
+        """True if one path from one thing is not enough to answer the question."""
         return self.asked.form not in ("things", "count") or self.is_measured or self.asked.roles.count("thing") > 1
 
     @property

@@ -185,10 +185,10 @@ REFUSAL = NextAction(0.0)
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """Everything that planning an answer needs: the form, the paths from all roots, best first, and what is named.
+    """Everything that planning an answer needs: the form of the question, what it names, and the paths from there.
 
-    `both_named`: the question names two things. `width`: greatest number of candidates to follow. `ends`: the concept
-    of each pseudonym.
+    `paths`: best first. `both_named`: the question names two things. `width`: greatest number of candidates to follow.
+    `ends`: the concept of each pseudonym.
     """
 
     form: AskedForm

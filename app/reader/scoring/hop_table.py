@@ -210,10 +210,10 @@ MAX_CACHED: Final = 5_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddedWordings:
-    """The texts of each row with their vectors; a row may have no text.
+    """For each row, such as a hop or a kind, the texts that express it, with their vectors. A row may have no text.
 
-    `vectors`: one for each distinct text. `texts_of`: the text numbers of all rows, one row after another; `starts`:
-    where each row that has texts begins in it; `worded`: which rows have texts.
+    `vectors`: one for each distinct text. `texts_of`: positions in `vectors` of the texts of all rows, one row after
+    another. `starts`: where each row that has texts begins in `texts_of`. `worded`: True for each row that has texts.
     """
 
     vectors: npt.NDArray[np.float32]

@@ -28,7 +28,10 @@ _NO_KIND = frozenset({"thing", "text", "yes or no", ""})
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
-    """The only path to a set or thing, from a thing of the question; `middle` is the kind of the thing in between."""
+    """The only path in the evidence that leads from a thing of the question to a set or thing.
+
+    `middle`: the kind of the thing in between, if the path has two hops.
+    """
 
     start: str
     steps: tuple[str, ...]

@@ -248,9 +248,10 @@ class PathRanker:
         *,
         is_answer: bool = False,
     ) -> Scores:
-        """Returns the score of each path, raised by remembered cases (`app.memory`) with the same path.
+        """Returns the score of each path, raised if a case (an earlier answered question) has the same path.
 
-        Unless `is_answer`, a path that is only the beginning of a case's path gains too.
+        Unless `is_answer`, the score is also raised for a path that is only the beginning of a case's path. See
+        `app.memory`.
         """
         asked = inquiry.language.read_form(inquiry.asked, topics=1).rest
         scores = read.scores(asked, trail.root, by_words=True)
@@ -322,8 +323,9 @@ class CandidatePages:
 class Paginator:
     """Lays out the candidates of one question in pages.
 
-    `trails`: the path by which each set was reached, by pseudonym. `roots`: the sets from which the question starts.
-    `generous`: in an earlier round the first page was not enough, so first pages hold SECOND_PAGE candidates.
+    `trails`: for each set, by its pseudonym, the path by which it was reached. `roots`: the sets from which the
+    question starts. `generous`: a later page was needed in an earlier round, so first pages hold SECOND_PAGE
+    candidates.
     """
 
     def __init__(
@@ -406,6 +408,6 @@ class Paginator:
 
 
 def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
-    """Returns each set with the most steps that a path offered from it may have: MAX_LENGTH in the frontier, else one.
+    """Returns each set with the most steps that a path offered from it may have: MAX_LENGTH in the frontier, else 1.
     """
     return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

@@ -160,10 +160,11 @@ ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group for each of which a question asks a number: "per ward", "per year".
+    """The group of a question that asks for a number per group: "per ward", "per year".
 
-    `at`: position where its noun may begin, else -1. `silent`: positions of words that only say that there is a group.
-    `period`, `function`: see `AskedQuestion`.
+    `at`: position where the noun of the group may begin, else -1. `silent`: positions of words that only say that
+    there is a group ("per"). `period`: the year or month to group by, else empty. `function`: sum or average per
+    group, else empty.
     """
 
     at: int = -1

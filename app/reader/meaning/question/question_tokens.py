@@ -159,7 +159,7 @@ class AskedQuestion:
 
     @property
     def asks_if_any(self) -> bool:
-        """True for "is there a" and "has any": a yes/no question if a set has a member."""
+        """True for a yes/no question that asks if a set has any member: "is there a", "has any"."""
         return self.form == "truth" and ("there" in self.words[1:2] or not _ANY.isdisjoint(self.words[1:3]))
 
     @property
@@ -230,7 +230,11 @@ def _unions(words: Sequence[str]) -> Iterator[str]:
 def _with_values(
     words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str], of_verbs: Collection[int]
 ) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
-    """Returns the roles of the words, and what the numbers and values among them limit, sort or exclude."""
+    """Returns the roles of the words, and three mappings for numbers and values: first things, limits and exclusions.
+
+    First things ("the three largest") are keyed by the position of the superlative, limits by that of their value, and
+    exclusions by that of the excluded thing. `of_verbs`: positions of particles that belong to the verb before them.
+    """
     roles = roles_of(words, _asked(words, "things"), phrases)
     first = first_in(words, roles, numbers)
     for at in of_verbs:

@@ -80,7 +80,10 @@ def said_words(question: str) -> list[str]:
 
 
 def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
-    """Returns the words of a question with each bound before its value; `unknown`: words that the graph lacks."""
+    """Returns the words of a question, with each bound before its value and without the units of values.
+
+    `said`: the words as they stand; `unknown`: words that the graph lacks, which may be units.
+    """
     words = _without_units(in_reading_order(said), unknown)
     return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
