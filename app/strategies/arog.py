@@ -271,6 +271,10 @@ def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:
 
 
 def _path_text(triple: PathTriple, things: tuple[NodeSet, ...]) -> str:
-    """Returns a triple of the concept path as words, with each pseudonym replaced by its concept."""
+    """Returns a triple of the concept path in words, with each pseudonym replaced by its concept.
+
+    The concept path is the question as the model has rewritten it: triples that lead from what is known to what is
+    asked.
+    """
     concepts = {place.pseudonym: place.concept for place in things}
     return " ".join((concepts.get(triple.head, triple.head), triple.relation, concepts.get(triple.tail, triple.tail)))

@@ -213,10 +213,7 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
 
 
 def upright(fact: FoundFact) -> FoundFact:
-    """Returns a fact between two single things turned to run from subject to object; other facts as they are.
-
-    A fact that leads to a set, or along more than one relation, is not turned.
-    """
+    """Returns the fact, turned to run from subject to object if it joins two single things by one relation."""
     step = fact.path[0]
     if len(fact.path) != 1 or fact.end.startswith("S"):
         return fact
@@ -242,7 +239,7 @@ def _is_said_forwards(fact: CandidateFact, facts: Sequence[CandidateFact]) -> bo
 
 
 def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact:
-    """Returns one fact for all things that the group's head reaches by its step, candidates or not."""
+    """Returns one fact for all that the head of `group` reaches by its step, including things not in `group`."""
     fact = group[0]
     members = reached(inquiry.graph, as_mids([fact.head]), (fact.step,))
     if len(members) == 1:

@@ -68,7 +68,10 @@ def _words_by_step(_schema: Schema) -> dict[Step, str]:
 
 
 def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Returns each candidate in plain words, in the order of `candidates`; "" if it has no wording that may leave."""
+    """Returns each candidate in plain words, in the order of `candidates`.
+
+    The phrase is "" if there is no good wording, or if the wording must not be sent to a model.
+    """
     phrases = map(inquiry.language.word_candidate, candidates)
     return tuple(phrase if phrase and inquiry.may_leave(phrase) else "" for phrase in phrases)
 

@@ -161,7 +161,7 @@ def _of_sort(words: Sequence[str]) -> bool:
 
 
 def _nouns(words: Sequence[str]) -> Iterator[str]:
-    """Yields the first run of content words, then the same run without its first word, down to its last word alone."""
+    """Yields the first run of content words, then each shorter end of it: "romantic movies", then "movies"."""
     start = 0
     while start < len(words) and (
         words[start] in GRAMMAR or (words[start + 1 : start + 2] == ["of"] and words[start] in _SORTS)

@@ -139,13 +139,15 @@ def _right_is_nearer(left: list[str], right: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The words before the topic (`backwards`: they are read from the last one on), or those after it."""
+    """The words on one side of the topic; `backwards`: they stand before it and are read from the last one on."""
 
     words: list[str]
     backwards: bool
 
     def usages_of(self, start: int, end: int) -> frozenset[WordUsage]:
-        """Returns the usages that words[start:end] may have, judged by the words around them."""
+        """Returns the parts that the topic may play for words[start:end] (see `WordUsage`), judged by the words
+        beside.
+        """
         span = self.words[start:end]
         before = self.words[start - 1] if start else ""
         after = self.words[end] if end < len(self.words) else ""

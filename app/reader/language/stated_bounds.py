@@ -63,7 +63,7 @@ def is_number(word: str) -> bool:
 
 
 def _bounded(words: list[str], at: int) -> list[str]:
-    """Returns `words` with "or more" and the like behind the value at `at` replaced by "at least" before it.
+    """Returns `words` with a bound behind the value at `at` put before it: "3 or more" becomes "at least 3".
 
     A noun may stand between the value and the bound.
     """
@@ -136,9 +136,9 @@ _TOP: Final = frozenset({"top"})
 
 @dataclass(frozen=True, slots=True)
 class FirstOf:
-    """The number of first things that a question asks for, or the rank of a single one (`is_rank`).
+    """The number beside a superlative: a count ("the three largest") or, with `is_rank`, a rank ("the third largest").
 
-    `number`: a figure or a value's pseudonym; `used`: bit mask of the tokens that say it.
+    `number`: a figure, or the pseudonym of a value; `used`: bit mask of the tokens that say it.
     """
 
     number: str

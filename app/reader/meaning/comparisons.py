@@ -63,8 +63,7 @@ class Comparisons:
                     yield text, used | (said.used if said else 0), gained + 1.0 + gain - HOP
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
-        """Yields the readings that say of the second thing what `each` says of the first, each with its gain in score.
-        """
+        """Yields the readings that say of the second thing what `each` says of the first, with their gain in score."""
         if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.unsaid:
             return
         first, second = (self._asked.words[at] for at in self._things)
@@ -376,7 +375,7 @@ class Truths:
         return [hop for hop, _ in self._graph.leaving(kinds) if record in hop.ends and "|" not in hop.label]
 
     def _was_done(self, each: Reading) -> Iterator[Answer]:
-        """Yields answers to "was X shipped" and "is X dead": true if X has such a date."""
+        """Yields answers to "was X shipped" and "is X dead": true if X has a date of shipping or of death."""
         found, words = _DATED.fullmatch(each.expression), self._asked.words
         if found is None or each.value != "date":
             return

@@ -196,7 +196,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
 
     def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the thing to which most others lead by the hop of the participle: "the most prescribed drug"."""
+        """Yields the thing to which a participle's relation leads most often: "the most prescribed drug"."""
         if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
             return
         for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
@@ -295,7 +295,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def _has(self, thing: int, hop: SchemaHop) -> bool:
-        """Returns True if the thing named at this position also has the hop."""
+        """Returns True if the thing named at position `thing` has the hop `hop` too."""
         kinds = self._named.things.get(self._asked.words[thing], frozenset())
         return any(each.label == hop.label for each, _ in self._graph.leaving(kinds))
 

@@ -83,17 +83,17 @@ class Reading(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The thing of the question that it is, or both things of an "X or Y"."""
+        """The pseudonym of the named thing that the reading consists of, or of both things of an "X or Y"."""
         return [word for word in self.expression.replace("union(", "").rstrip(")").split(", ") if word]
 
     @property
     def joins_things(self) -> bool:
-        """True for what two named things share: the exam that X took in Y."""
+        """True if the set is what two named things have in common: the exam that X took in Y."""
         return self.expression.startswith("intersect(") and self.expression.count("(E") == 2
 
     @property
     def is_exclusive(self) -> bool:
-        """True for members that have only certain things and no others; no further hop leaves such a set."""
+        """True for a set such as "patients with only gout"; no further hop leaves such a set."""
         return ", reach(difference(" in self.expression
 
     @property

@@ -96,7 +96,7 @@ class ReadingBuilder:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def said(self, hop: SchemaHop, used: int) -> list[Said]:
-        """Returns the spans that express `hop` without the tokens of the bit mask `used`."""
+        """Returns the spans that express `hop` and use no token of the bit mask `used`."""
         return self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS)
 
     def kinds_of(self, name: str) -> frozenset[str]:

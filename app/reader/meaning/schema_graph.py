@@ -62,7 +62,7 @@ class SchemaHop(NamedTuple):
 
     @property
     def is_date(self) -> bool:
-        """True for dates, and for years that are stored as numbers."""
+        """True for a hop that leads to dates, or to years that are stored as numbers."""
         return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
 
     @property
@@ -154,9 +154,9 @@ class SchemaGraph:
         return names[0] if len(names) == 1 else f"union({', '.join(names)})"
 
     def shared(self, text: str, other: str, kinds: frozenset[str]) -> str:
-        """Returns the intersection of the sets `text` and `other`.
+        """Returns an expression for the members that the sets `text` and `other` have in common.
 
-        Returns just `other` if `text` is whole kinds that include `kinds`.
+        It is just `other` if `text` is everything of some kinds and these include `kinds`, the kinds of `other`.
         """
         names = {name: kind for kind, name in self.kinds.items()}
         whole = {names.get(name) for name in re.findall(r"S\w{5}", text)} if _WHOLE.fullmatch(text) else {None}
@@ -191,9 +191,9 @@ class SchemaGraph:
         return frozenset({near[0][1]}), near[0][0]
 
     def may_be_over(self, labels: Collection[str]) -> bool:
-        """Returns True if the relations may have ended and no label says until when.
+        """Returns True if facts of the relations `labels` may have ended, as a person may have left a flat.
 
-        Example: who had the flat once may not have it any more.
+        That is so if the things that they join have an end date, and none of `labels` leads to it.
         """
         met = {*labels, *(label.partition("|")[0] for label in labels)}
         kinds = {kind for hop in self.hops if hop.label in met for kind in (hop.kind, *hop.ends)}
@@ -201,7 +201,11 @@ class SchemaGraph:
         return bool(ending) and not any(_says_end(label) for label in labels)
 
     def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
-        """Returns the kinds that `words` name: in singular or plural, by another common word, or by a last word."""
+        """Returns the kinds that `words` name, in singular or plural.
+
+        A kind is named by its name, a synonym of it, a short form ("prof"), or the last word of a name of several
+        words.
+        """
         said = " ".join(map(noun_lemma, words))
         names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
         exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))

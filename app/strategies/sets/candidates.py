@@ -408,6 +408,8 @@ class Paginator:
 
 
 def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
-    """Returns each set with the most steps that a path offered from it may have: MAX_LENGTH in the frontier, else 1.
+    """Returns each set with the most steps that a path offered from it may have.
+
+    That is MAX_LENGTH for sets of the frontier, and one for earlier sets.
     """
     return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

@@ -263,8 +263,11 @@ class TimedPaths:
 
     @classmethod
     def of(cls, inquiry: StrategyInput) -> TimedPaths | None:
-        """Returns the question's paths to be narrowed; None if it asks for no time, a model answers it, or the schema
-        has no relation that speaks of a time."""
+        """Returns the object that narrows the paths of the question.
+
+        None if the question asks for no time, if a model answers it, or if the schema has no relation that speaks of a
+        time.
+        """
         if inquiry.reasoner.is_model or not may_say_when(inquiry.graph.schema):
             return None
         dialogue = inquiry.dialogue
@@ -359,7 +362,10 @@ class TimedPaths:
         return self._of_ends(walked_along(source, [last]), start)
 
     def _of_ends(self, ends: str, start: str) -> NarrowedPath | None:
-        """Returns the ends of a path narrowed by their own dates; "first" and "last" prefer years in their names."""
+        """Returns the ends of a path narrowed to the asked time by their own dates.
+
+        For "first" and "last", years in the names of the ends are tried before these dates.
+        """
         if self.asked.relation in ("first", "last"):
             result = self.inquiry.result_of(ends)
             if result is None or len(result.mids) < 2:

@@ -111,8 +111,8 @@ MIN_SURE: Final = 0.9
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
     """Returns True if the single steps from `places` are voted on: no model is asked, and the schema is wide.
 
-    A wide schema has so many relations that a thing has few of them, so its own steps are found faster than those of
-    its kind. Each place must be a thing that the question names.
+    A wide schema has many relations, but each thing has few of them; so the steps of a thing are found faster than
+    those of its kind. Each place must be a thing that the question names.
     """
     named = [place for place in places if len(place.mids) and not place.reached]
     return (
