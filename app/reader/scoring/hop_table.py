@@ -126,7 +126,7 @@ def align(walked: WalkedQuestion, hops: Hops, gains: HopGains, w: Weights) -> Sc
 
 
 class _PathGains:
-    """The gains of each span for every path and each of its hops."""
+    """The gain in score that each span of the question brings to each hop of every path."""
 
     def __init__(self, hops: Hops, gains: HopGains, is_shared: bool, shared: float) -> None:
         self._hops, self._gains, self._shared = hops, gains, shared
@@ -149,9 +149,9 @@ class _PathGains:
         return both
 
     def of_kind(self, span: int, is_beside: bool) -> Scores:
-        """Returns the gain of naming a kind beside each hop.
+        """Returns the gain if the span names a kind at one end of a hop, for each place in every path.
 
-        A word that stands beside the topic but is read later may also name the topic's own kind.
+        `is_beside`: the span stands beside the topic, so it may also name the topic's own kind.
         """
         kinds = self._gains.kinds
         kind = np.maximum(kinds[self._after, span], kinds[self._before, span])
@@ -315,7 +315,7 @@ class HopTable:
         return np.array([([position[hop] for hop in way] + none)[:longest] for way in ways], dtype=np.int64)
 
     def starting(self, start: Sequence[str]) -> Flags:
-        """Returns which hops lead to one of the kinds `start`; shape (hops + 1,)."""
+        """Returns True for each hop that leads to one of the kinds `start`; shape (hops + 1,)."""
         return np.array([*(not set(start).isdisjoint(hop.kinds) for hop in self.words), False])
 
 

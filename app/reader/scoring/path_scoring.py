@@ -1,7 +1,7 @@
 """Scores how well a relation path covers a question: both are read from the topic outwards and aligned word by word.
 
-Every content word that no hop explains has a cost, and so has every hop that no word pays for. Hops are aligned in
-order, because "X's mother's children" and "X's children's mother" have the same words.
+Every hop has a cost, for which words that express it make up. Every content word that no hop explains has a cost too.
+Hops are aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
 """
 
 from __future__ import annotations
@@ -158,7 +158,10 @@ class PathScorer:
         return self._with_nearness(score, weight, of_kind, further, question, read.paths)
 
     def _openly(self, question: str, read: ReadPaths) -> tuple[str, ReadPaths]:
-        """Returns the question and the paths with opaque words as plain words, if it names a masked relation."""
+        """Returns the question and the paths with the opaque words of masked relations as plain words.
+
+        See `unmask_words`. Returns them unchanged if the question names no masked relation.
+        """
         asked = unmask_words(question, ())[0]
         if asked == question:
             return question, read

@@ -64,7 +64,7 @@ def _deciding(asked: Expression, facts: KnownFacts) -> Iterator[tuple[str, str]]
 
 
 def _compared(call: Call) -> Iterator[tuple[str, str]]:
-    """Yields the value of each of two things that are compared."""
+    """Yields the value of each of two compared things, as a pair: an expression and its sentence."""
     union = call.operands[0]
     pair = union.operands if isinstance(union, Call) and union.function == "union" else call.operands
     if len(pair) == 2 and call.words:

@@ -162,7 +162,10 @@ def _active_past(phrase: RelationPhrase) -> str:
 
 
 def _plain_noun(step: str) -> RelationPhrase | None:
-    """Reads any other label as a noun, which most of them are ("codirector", "gross"); None if it cannot be one."""
+    """Reads a label of uncertain form as a noun, which most of these are ("codirector", "gross").
+
+    Returns None if it cannot be one.
+    """
     if "|" in step:
         return None
     words = step.lstrip("^").rsplit(".", 1)[-1].replace("_", " ").split()
