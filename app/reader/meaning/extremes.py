@@ -78,9 +78,9 @@ class Extremes:
                 yield from self._with_greatest_sum(each, text, hop, at)
 
     def _counted_behind(self, at: int) -> tuple[int, frozenset[str]] | None:
-        """Returns what "most" or "fewest" at position `at` counts ("films" in "the most films"), or None.
+        """Returns what "most" or "fewest" at position `at` counts, as (bit mask of its tokens, kinds), or None.
 
-        The result is (bit mask of its tokens, kinds). "People" counts too.
+        Examples: "films" in "the most films", "people" in "the most people".
         """
         if self._asked.roles[at + 1 : at + 2] == ("person",) and self._named.persons:
             return 1 << at + 1, self._named.persons

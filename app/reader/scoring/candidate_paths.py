@@ -226,8 +226,8 @@ def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
 def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
     """Returns an expression for those members of the set `name` that are of the kind asked for.
 
-    Returns `name` itself if its `concept` shows that it holds no other kinds. Does so too after a vote, because votes
-    are taken only on graphs whose kinds are too many and too vague. Sets of unknown kind are mostly kept whole.
+    Returns `name` itself if its `concept` shows that it holds no other kinds, or only things of unknown kind
+    ("thing"). Does so too after a vote, because votes are taken only on graphs whose kinds are too many and too vague.
     """
     if asked.voted is not None:
         return name
