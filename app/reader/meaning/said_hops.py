@@ -63,6 +63,8 @@ class SaidHops:
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
         self._best = [max(each) for each in zip(*self._likeness, strict=True)]
+        # The likeness of each hop (row) to each span (column) beside that of the hop that is most like the span.
+        self._is_near = np.array(self._likeness) >= np.array(self._best) - FURTHER if self._best else np.empty((0, 0))
         self._saying: dict[SchemaHop, list[Said]] = {}
         self._explained: dict[tuple[str, float], int] = {}
         self.modifiers = _modifiers(asked.words, graph)
@@ -144,12 +146,12 @@ class SaidHops:
         one of these kinds: an animal that was "never vaccinated" may still have had visits.
         """
         least = KIN if hop.leads_back_to_several else 0.0
-        line = self._likeness[self._rows[_key(hop)]]
+        row = self._rows[_key(hop)]
+        near = [(self._spans[at], self._likeness[row][at]) for at in np.flatnonzero(self._is_near[row]).tolist()]
         found = [
             Said(span.used, like, span.first, span.last, span.count)
-            for span, like, best in zip(self._spans, line, self._best, strict=True)
-            if like >= best - FURTHER
-            and (like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words)))
+            for span, like in near
+            if like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words))
         ]
         return sorted(found, key=lambda each: -each.likeness * each.count)
 
