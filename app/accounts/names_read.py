@@ -43,10 +43,10 @@ class NamesUsedUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The caller who reads names of a graph.
+    """The caller who reads names of a graph: an API key, and the person who used it.
 
-    `person` is empty if the key's holder does not tell persons apart. An admin's reading is recorded but has no limit,
-    because an admin may load and delete the graph anyway.
+    `person` is empty if the key's holder does not say which person asks. Names that an admin reads are recorded but
+    not limited, because an admin may load and delete the graph anyway.
     """
 
     tenant: str
@@ -78,9 +78,10 @@ class NamesRead:
         self._engine, self._keys, self._now = engine, keys, now
 
     def take(self, reader: Reader, names: Collection[str], most: int) -> tuple[int, int]:
-        """Records names, and returns the number that the person has read today, before these and with these.
+        """Records `names` as read by `reader`, and returns two counts of distinct names that they have read today.
 
-        Raises NamesUsedUpError without recording if a person would read more than `most` new names today.
+        The first count is without `names`, the second includes them. Raises NamesUsedUpError, and records nothing,
+        if the second would exceed `most`.
         """
         digests = {_digest(self._keys()[0], name) for name in names}
         for _ in range(_TRIES):
