@@ -252,7 +252,10 @@ _WordingOfKind = tuple[str, str, Step, bool]
 
 @cached_by_version
 def _failures(_schema: Schema) -> dict[_WordingOfKind, int]:
-    """Returns the number of failed tests of each wording; 0 if a test was answered rightly. It holds no names."""
+    """Returns the record of tests on one version of a graph, empty at the first call, for the caller to fill.
+
+    For each wording it holds the number of tests that failed; 0 means that one was answered rightly. It holds no name.
+    """
     return {}
 
 
@@ -318,7 +321,10 @@ class NextQuestions:
 
 
 def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
-    """Yields one wording for each subject in turn, then the next for each, without relations that are in `asked`."""
+    """Yields (candidate, wording) pairs: the first of each subject, then the second of each, and so on.
+
+    Relations in `asked` are skipped, also those that the caller adds to it meanwhile.
+    """
     queues = [_wordings_of(each, asked) for each in candidates]
     while queues:
         for queue in list(queues):
@@ -338,7 +344,11 @@ def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterato
 
 
 def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) -> _WordingOfKind:
-    """Returns the part of a question that others about things, or sets of things, of the same kind share."""
+    """Returns the key under which the test of a question counts for all like it.
+
+    Two questions have the same key if they ask in the same words by the same relation, about things of the same kind,
+    and both expect one thing or both several.
+    """
     kind = concept_of(run.graph.blind, candidate.subject.mids)
     return wording, kind, candidate.step, len(candidate.expected) == 1
 
@@ -346,7 +356,7 @@ def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) ->
 def _has_own_name(run: QuestionRun, candidate: NextQuestion) -> bool:
     """Returns True if no other thing has the subject's name; otherwise the service would ask back which is meant.
 
-    True of a set, which is called "they".
+    Always True if the subject is a set, because the question then says "they" and no name.
     """
     mid = candidate.subject.mid
     if mid is None:

@@ -35,8 +35,8 @@ MAX_MEASURE: Final = Decimal(10) ** 9
 class QuestionCandidate:
     """One question that may be suggested, in the `wordings` that are tried.
 
-    `kinds` and `size`: those that the only part of a right answer must have; any size if None. `members`: the things
-    that answer it. `relation`: the label of the relation that it asks for.
+    A right answer has a single part, which is of one of `kinds` and has `size` members (None: any number). `members`:
+    the things that answer the question. `relation`: the label of the relation that it asks for.
     """
 
     wordings: tuple[str, ...]

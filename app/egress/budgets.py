@@ -65,5 +65,5 @@ class Account(Protocol):
         ...
 
     def settle(self, spent: int) -> None:
-        """Counts `spent`, the tokens of all the question's calls, and releases the rest of the reserved ones."""
+        """Ends the question: counts `spent`, the tokens of all its calls, and gives back what it reserved beyond."""
         ...

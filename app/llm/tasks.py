@@ -37,7 +37,11 @@ class Thing(TaskModel):
 
 
 class PathTriple(TaskModel):
-    """One triple of the concept path; head and tail are a pseudonym or a concept."""
+    """One triple of a question's concept path; head and tail are each a pseudonym or a concept.
+
+    A concept path leads from what is known to what is asked: (Eq7f2k, "works at", clinic), (clinic, "located in",
+    city).
+    """
 
     head: str
     relation: str

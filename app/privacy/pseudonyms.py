@@ -316,7 +316,10 @@ class PseudonymTable:
         return self._word_of(Meaning("outcome", in_order, expression=f"{RANKED}{expression_text})"), letter="S")
 
     def in_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` sorted by the conversation's key; equal facts then give equal bytes."""
+        """Returns the positions of `keys` in an order that looks random but is the same through the conversation.
+
+        It depends on the conversation's secret key only, so the same facts always give the same bytes.
+        """
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:

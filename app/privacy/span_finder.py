@@ -69,9 +69,9 @@ def places(spans: Iterable[Span]) -> list[tuple[int, int]]:
 
 
 def choose(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Returns spans without overlaps: the longest first, then the smaller source.
+    """Returns the spans to keep where several overlap: the longer one, of equally long ones that of smaller source.
 
-    Parts of other spans that stick out of the chosen ones become literals, so that they stay hidden too.
+    Of a span that overlaps a kept one, the part outside of it becomes a literal, so that it stays hidden too.
     """
     covered = bytearray(len(text))
     chosen: list[Span] = []

@@ -170,8 +170,9 @@ class Services:
 def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:
     """Builds all services; this takes a few seconds, because the sentence model is loaded.
 
-    `describe_error`: words the errors of jobs. `thinking`: a reasoner of their own for tests and the evaluation; the
-    guard checks its requests too. Raises OSError and the errors of `open_store`.
+    `describe_error`: words the errors of jobs. `thinking`: the reasoner, if None the one that the settings name; tests
+    and the evaluation pass their own, and the guard checks its requests too. Raises OSError and the errors of
+    `open_store`.
     """
     store = open_store(settings)
     thinking = thinking or think(settings)

@@ -166,7 +166,10 @@ class _ErasureRun:
         return is_read
 
     def _open_without(self) -> None:
-        """Opens the current graph, and collects the names and texts to look for that no other thing has."""
+        """Opens the current graph, and collects what the scan will look for: the names and texts of erased things.
+
+        A name that another thing of the graph has too is left out.
+        """
         erasure = self._erasure
         self._opened = self._stores.catalog.open(erasure.tenant, erasure.graph)
         own = [name for name in erasure.names if not self._opened.names.named(name)]

@@ -100,7 +100,10 @@ def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy
 
 
 def role_changes(old: ColumnPolicy, role: str) -> bool:
-    """True if `role` is another role than the one that these settings give a column."""
+    """True if a column with the settings `old` would change its role by becoming `role`.
+
+    The settings give one of three roles: "reference", "concept" or "value".
+    """
     return role != ("reference" if old.table is not None else "concept" if old.concept is not None else "value")
 
 
