@@ -1,4 +1,4 @@
-"""Records which names of a graph left the service, for whom and on which day; also reads an API key's ledger."""
+"""Records which names of a graph left the service, for whom and on which day; also lists what the model was sent."""
 
 from __future__ import annotations
 
@@ -67,11 +67,12 @@ class DayOfNames:
 
 
 class NamesRead:
-    """Counts and records the names that leave, each once for a person, graph and day, across all replicas.
+    """Records and counts the names of a graph that persons read, in a table that all replicas share.
 
-    Promise: a row contains no name, only a digest under a key that is derived from the master key; no answer goes out
-    beyond the limit. Condition: the master key is stored elsewhere. Limit: answers of one person at the same moment
-    may exceed the limit by one answer each; rows are not found by name once their master key has left the key ring.
+    A name that a person reads several times on a day counts once. Promise: a row contains no name, only a digest of it
+    under a key that is derived from the master key; no answer goes out beyond the limit. Condition: the master key is
+    stored elsewhere. Limit: answers of one person at the same moment may exceed the limit by one answer each. A search
+    by name misses rows written under a master key that has left the key ring since.
     """
 
     def __init__(self, engine: Engine, keys: Keys, now: Clock = utc_now) -> None:
@@ -80,8 +81,9 @@ class NamesRead:
     def take(self, reader: Reader, names: Collection[str], most: int) -> tuple[int, int]:
         """Records `names` as read by `reader`, and returns two counts of distinct names that they have read today.
 
-        The first count is without `names`, the second includes them. Raises NamesUsedUpError, and records nothing,
-        if the second would exceed `most`.
+        The first count is without `names`, the second includes them. Raises NamesUsedUpError, and records nothing, if
+        new names take the person over `most`, or all persons of the key over PERSONS_OF_A_KEY times `most`. An admin
+        has no limit.
         """
         digests = {_digest(self._keys()[0], name) for name in names}
         for _ in range(_TRIES):

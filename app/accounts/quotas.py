@@ -92,7 +92,7 @@ _REVEALS: Final = _Days(tenant_reveals, tenant_reveals.c.reveals)
 
 
 class TenantAccount:
-    """The tokens that one question takes of its tenant's budget for the day. Not thread-safe."""
+    """Counts the tokens of one question against its tenant's budget for the day. Not thread-safe."""
 
     def __init__(self, tokens: TenantTokens, tenant: str, day: dt.date) -> None:
         self._tokens, self._tenant, self._day = tokens, tenant, day

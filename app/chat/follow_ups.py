@@ -149,7 +149,10 @@ class PseudonymMeanings:
         return self._concluder.listed(word)
 
     def choices(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of the things that the pseudonym of a shared name may mean; else empty."""
+        """Returns the pseudonyms of the things that `word` may mean, if it stands for a name that they share.
+
+        Empty for any other word.
+        """
         meaning = self._table.meaning(word)
         return self._table.choices_among(meaning.mids) if meaning is not None and meaning.kind == "group" else ()
 

@@ -74,9 +74,9 @@ def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
 
 
 def _language_in(text: Normalised, record: VaultRecord) -> str | None:
-    """Returns the language of the record's label in `text`; None if `text` holds no label of it.
+    """Returns the language of the label by which `text` names the thing of `record`; None if it does not name it.
 
-    Empty for the preferred name, and for a label of several languages.
+    Empty if the label is the preferred name of the thing, or is the same in several languages.
     """
     typed = {(label, language) for language, label in record.labels if _holds(text, label)}
     if not typed:

@@ -93,7 +93,10 @@ class QuestionMaker:
                     yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(found), found, label)
 
     def _averages(self) -> Iterator[QuestionCandidate]:
-        """Yields questions for averages, the last number relation first, as `_greatest` begins with the first one."""
+        """Yields questions for averages, one for each relation to numbers, in reverse order.
+
+        So the first suggested average is of another relation than the first question of `_greatest`, if there are two.
+        """
         for concept, label, _ in reversed(list(self._measured(ValueKind.NUMBER))):
             yield QuestionCandidate(self._asked("average", concept, label), frozenset({"number"}))
 

@@ -107,9 +107,9 @@ def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) ->
 
 
 def _journal_ahead(connection: sqlite3.Connection) -> None:
-    """Turns on WAL, and waits up to BUSY_TIMEOUT_S for other processes that do so.
+    """Turns on SQLite's write-ahead log (WAL), and retries for up to BUSY_TIMEOUT_S while another process does so too.
 
-    SQLite reports "locked" at once in that case, whatever its own timeout.
+    SQLite's own timeout does not help: in this case it reports "locked" at once.
     """
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:

@@ -52,7 +52,7 @@ class Reveals(Protocol):
 
 
 class Account(Protocol):
-    """Counts the tokens that one question uses of its tenant's tokens of today. Methods may wait for the database."""
+    """Counts the tokens of one question against its tenant's budget for the day. Methods may wait for the database."""
 
     @property
     def is_limited(self) -> bool: ...

@@ -170,7 +170,11 @@ class JobRunner:
         clean_up: Callable[[], None] = lambda: None,
         gate: JobControl | None = None,
     ) -> JobStatus:
-        """Queues `work`; `clean_up` always runs in the end, even if the job is refused. Raises GraphBusyError."""
+        """Queues `work` as a job on `graph`, and returns its status. Raises GraphBusyError.
+
+        `clean_up` always runs in the end, even if the job is refused. `gate`: through it the owner approves or stops
+        the job; without one, the job does not wait for approval.
+        """
         status = JobStatus(id="j" + secrets.token_hex(12), state="queued")
         try:
             self._claim(tenant, graph, status, gate or JobControl())

@@ -84,7 +84,10 @@ class Evidence(TaskModel):
 
 
 class Cluster(TaskModel):
-    """A numbered group of things that one head reaches by one relation, described by the relations around them."""
+    """A numbered group of things that one path leads to, such as all patients of one doctor.
+
+    `relations`: some of the relations that these things have, from which a model tells what kind of things they are.
+    """
 
     number: int
     relations: list[str]

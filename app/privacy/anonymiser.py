@@ -45,8 +45,8 @@ class Anonymised:
 
     `ambiguous`: names in the question that several entities share. `inexact`: places where the question spells a name
     differently from the graph. `values`: for the pseudonym of a name, the text values of the graph with the same
-    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: the typed words behind
-    pseudonyms of words that may name nothing in the graph; only the service itself reads them, they never leave.
+    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: for the pseudonym of a
+    word that may be no name, the word as the user typed it; only the service itself reads it, it never leaves.
     """
 
     dialogue: SafeDialogue

@@ -46,7 +46,7 @@ The time grows with the number of words. Chosen by hand.
 
 
 def leads_nowhere(_mids: Sequence[int]) -> Collection[tuple[str, str]]:
-    """Returns nothing: the `Leading` function for texts that are read without a graph."""
+    """Returns no relations: takes the place of a `Leading` function where texts are read without a graph."""
     return ()
 
 

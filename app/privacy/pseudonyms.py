@@ -383,7 +383,10 @@ class PseudonymTable:
         self._state.settled[mid] = by_user or self._state.settled.get(mid, False)
 
     def settled_among(self, mids: Iterable[int]) -> tuple[Mid, ...]:
-        """Returns those of `mids` that a user has named unambiguously, or if there are none, those an answer has."""
+        """Returns those of `mids` that a user has named unambiguously; if there are none, those that an answer has.
+
+        The order is that of `mids`.
+        """
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 

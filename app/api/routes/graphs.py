@@ -213,7 +213,10 @@ def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, service
 
 @admin_router.get("/graphs/{name}/cases", responses=NOT_FOUND)
 def list_cases(name: GraphName, caller: CallerOf, services: ServicesOf) -> CaseList:
-    """Lists the cases that ratings of a graph's answers have left, and their effect, without text of questions."""
+    """Lists what the service has learnt from ratings of a graph's answers (its cases), and how it affected answers.
+
+    A case holds the words of a question without its names, and the path of relations that leads to the right answer.
+    """
     return services.cases.listed(caller.tenant, name)
 
 
