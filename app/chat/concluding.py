@@ -92,7 +92,10 @@ def _read(run: QuestionRun) -> UnansweredQuestion:
 
 
 def _as_typed(run: QuestionRun) -> str:
-    """Returns the question with the typed words in place of pseudonyms that stand for nothing the asker may see."""
+    """Returns the question with unknown words as they were typed, not as pseudonyms.
+
+    A word is unknown if it matches nothing in the graph that the asker may see. Numbers and dates stay pseudonyms.
+    """
     table, question = run.conversation.table, str(run.read.dialogue.question)
     for word in table.known(question):
         meaning = table.meaning(word)

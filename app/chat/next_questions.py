@@ -39,9 +39,10 @@ _SMALL: Final = frozenset(
 
 
 def is_said(run: QuestionRun, mid: Mid, label: str) -> bool:
-    """Returns True if some turn holds all content words of `label` and names the thing `mid`, or names nothing.
+    """Returns True if the dialogue has already asked or told about the relation `label` of the thing `mid`.
 
-    A turn that names nothing may mean the thing by a pronoun.
+    That is so if one turn holds all content words of `label`, and names either the thing or nothing at all. A turn
+    that names nothing may mean the thing by a pronoun.
     """
     wanted = [_forms(word) for word in plain_words(label).lower().replace("|", " ").replace("^", "").split()]
     wanted = [forms for forms in wanted if forms.isdisjoint(_SMALL)]

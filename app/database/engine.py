@@ -38,9 +38,9 @@ class DatabaseExposedError(Exception):
 def make_engine(url: str) -> Engine:
     """Returns an engine for `url`. SQLite gets WAL, foreign keys, and waits while another process writes.
 
-    Promise: before a connection opens a SQLite file, it and those beside it have mode 0600, whatever the umask and
-    whoever created them; otherwise connecting raises DatabaseExposedError. Limit: the files of other databases are
-    protected by their own server.
+    Promise: before a connection opens a SQLite database, its main file and the log files beside that have mode 0600,
+    whatever the umask and whoever created them; otherwise connecting raises DatabaseExposedError. Limit: the files of
+    other databases are protected by their own server.
     """
     parsed = make_url(url)
     sqlite = parsed.get_backend_name() == "sqlite"

@@ -214,8 +214,9 @@ question ends.
 class Disclosure:
     """The rule for all questions of a service: at least `k` entities must match a prompt, else `policy` applies.
 
-    `meters`: False if nothing leaves the service, so that nothing is counted. `in_house`: the embedded reasoner, which
-    sends nothing; without one, `generalise` ends questions as `refuse` does.
+    `policy`: "tell" sends the prompt and tells the asker the number. "generalise" shows wider kinds; where these do not
+    suffice, `in_house` (the embedded reasoner, which sends nothing) does the step. "refuse" ends the question, as does
+    "generalise" without `in_house`. `meters`: False if nothing leaves the service, so that nothing is counted.
     """
 
     meters: bool = True

@@ -237,9 +237,9 @@ class JobRunner:
                 raise GraphBusyError
 
     def close(self) -> None:
-        """Waits for running jobs. Jobs that wait for approval are stopped.
+        """Ends the runner: waits for running jobs, and stops those that wait for approval.
 
-        Queued ones are dropped, and marked as failed at the next start.
+        Queued jobs never run; the next start of the service marks them as failed.
         """
         with self._lock:
             waiting = [gate for gate in self._gates.values() if gate.awaited_summary is not None]

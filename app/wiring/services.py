@@ -279,7 +279,7 @@ def _prompted(settings: Settings, endpoints: Sequence[ModelEndpoint], embedder: 
 async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> None:
     """Opens the newest graphs, so that their first questions are fast. Errors are logged and not raised.
 
-    `told` is called with the number of graphs that are ready and the number of all.
+    `told` is called with two numbers, for example (2, 5) when two of five graphs are ready.
     """
     try:
         async with asyncio.timeout(WITHIN_S):

@@ -174,9 +174,9 @@ def _forget(
 
 
 def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
-    """Removes the texts of replies whose request is deleted, since they can't be decrypted without it.
+    """Removes the texts of replies whose request is deleted, because they can't be decrypted without the request.
 
-    Returns the numbers of their rows.
+    Returns the row numbers of these replies in the chain.
     """
     requests = select(ledger_entries.c.id).where(ledger_entries.c.tenant == tenant)
     left = (

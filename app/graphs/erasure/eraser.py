@@ -194,9 +194,9 @@ class _ErasureRun:
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 
     def _delete_leftovers(self) -> int:
-        """Deletes uploads unchanged for _UNTOUCHED_S seconds, and returns their number.
+        """Deletes uploaded files that have not changed for _UNTOUCHED_S seconds, and returns their number.
 
-        Their load was killed, and they are not encrypted.
+        They were left by loads that were killed, and are not encrypted.
         """
         old = time.time() - _UNTOUCHED_S
         left = [path for path in self._stores.incoming.rglob("*") if path.is_file() and path.stat().st_mtime < old]
