@@ -214,7 +214,7 @@ question ends.
 class Disclosure:
     """The rule for all questions of a service: at least `k` entities must match a prompt, else `policy` applies.
 
-    `policy`: "tell" sends the prompt and tells the asker the number. "generalise" shows wider kinds; where these do not
+    `policy`: "tell" sends the prompt and tells the asker the number. "generalise" shows wider kinds; where these don't
     suffice, `in_house` (the embedded reasoner, which sends nothing) does the step. "refuse" ends the question, as does
     "generalise" without `in_house`. `meters`: False if nothing leaves the service, so that nothing is counted.
     """
