@@ -64,10 +64,7 @@ def find_relations(
     mid_key: bytes,
     further: FurtherWords,
 ) -> Relations:
-    """Returns the relations of a load: every predicate of a fact that the policy does not hide, sorted by predicate.
-
-    They have no further words yet; `Wordings` adds them.
-    """
+    """Returns the relations of a load, sorted by predicate: the predicates of facts, without hidden ones."""
     raw = triples.raw
     used = np.unique(raw.predicates[triples.facts]).tolist()
     shown = sorted((raw.text(term), term) for term in used if is_shown(policy, raw.text(term)))
