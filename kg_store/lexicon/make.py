@@ -83,10 +83,9 @@ def _min_zipf(word: str, least: float) -> float:
 
 
 def _is_name(word: str) -> bool:
-    """Returns True if a reader would rather take the word for a name, even in lower case.
+    """Returns True if the word counts as a name: it is not much more frequent than the name that is spelt like it.
 
-    That is so if the word is hardly more frequent than the name that is spelt like it. The most frequent words are
-    never names.
+    The most frequent words never count as names.
     """
     zipf: float = zipf_frequency(word, "en")
     if zipf >= MAX_CAPITAL_ZIPF:

@@ -314,7 +314,7 @@ _KnownT = TypeVar("_KnownT")
 class InexactNames:
     """Finds inexact names in texts.
 
-    Promise: `find` gives the same hits for the same words to every caller; so the linker finds what the guard blocks.
+    Promise: `find` gives the same hits for the same words to every caller; the linker and the guard both use it.
     Limit: only the forms in docs/linking.md are found, and everyday words alone only if something marks them as a
     name.
     """
