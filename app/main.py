@@ -1,4 +1,4 @@
-"""The ASGI application: routes, their layers, and services that are built in the background while it answers."""
+"""The ASGI application: its routes, its middleware, and the services, which are built in the background at start."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ log = event_log("main")
 
 
 def build_services(settings: Settings) -> Services:
-    """All services; a job that failed tells what `api.problems` says of its error."""
+    """Returns all services; a failed job reports its error as `api.problems` words it."""
     return build(settings, error_body)
 
 
 class ServiceStarter:
-    """Builds the services in a thread, and says what is missing while they are not there."""
+    """Builds the services in a thread, and reports what is missing until they are ready."""
 
     def __init__(self, settings: Settings, build: Build, on_ready: OnReady, on_probed: OnProbed) -> None:
         self._settings, self._build, self._on_ready, self._on_probed = settings, build, on_ready, on_probed
@@ -59,11 +59,11 @@ class ServiceStarter:
         self._watching: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Never raises: a service that can't be built stays up and says why in /readyz."""
+        """Builds the services. Never raises: if they can't be built, the process stays up and /readyz tells why."""
         try:
             services = await run_in_threadpool(self._build, self._settings)
         except (StoreError, ConfigurationError) as error:
-            # Both hold our own words only (see their docstrings).
+            # The texts of both errors are fixed words of ours (see their docstrings), so they may be shown.
             self._missing = str(error)
             log.error("not_built", exc_info=error)
         except Exception as error:
@@ -88,13 +88,13 @@ class ServiceStarter:
 
     @asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
-        """Builds the services beside the first requests, and closes them after the last."""
+        """Builds the services while the first requests are answered, and closes them after the last."""
         starting = asyncio.create_task(self.run())
         background = [asyncio.create_task(_purge_hourly(self.state)), asyncio.create_task(_let_go(self.state))]
         yield
         for task in background:
             task.cancel()
-        # A thread can't be cancelled: wait for it, or it would build on while the process ends.
+        # A thread can't be cancelled, so wait for it: it would go on building while the process ends.
         await starting
         if self._watching is not None:
             self._watching.cancel()
@@ -119,7 +119,7 @@ class ServiceStarter:
             for each in told
             if each.state in _NOT_THERE
         ]
-        # An outage of what all replicas share is told, but takes none of them out of service.
+        # All replicas share the endpoints, so an outage is reported but makes no replica unready.
         reached = not told or any(each.was_reached for each in services.thinking.endpoints)
         return Readiness(
             ready=reached or self._settings.falls_back, missing=missing, reasoner=services.reasoner, endpoints=told
@@ -132,8 +132,10 @@ def create_app(
     on_ready: OnReady = lambda _services: None,
     on_probed: OnProbed = lambda _status, _address: None,
 ) -> FastAPI:
-    """The application for `settings`. Without them it is the whole process's: the environment's settings, logs
-    through the allow-list, no core dumps (`uvicorn --factory app.main:create_app`). Raises ConfigurationError.
+    """Returns the application for `settings`; the entry point of `uvicorn --factory app.main:create_app`.
+
+    Without `settings` it sets up the whole process: settings from the environment, logs through the allow-list, no
+    core dumps. Raises ConfigurationError.
     """
     if settings is None:
         settings = load_settings()
@@ -142,7 +144,7 @@ def create_app(
     starter = ServiceStarter(settings, build, on_ready, on_probed)
     app = _framework(starter.lifespan)
     app.state.shared = starter.state
-    # The last added is the outermost: frame, deadline, body limit, routes.
+    # The last added is the outermost. From outside: RequestMiddleware, Deadline, BodyLimit, routes.
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
     app.add_middleware(Deadline, seconds=settings.request_deadline_s)
     app.add_middleware(RequestMiddleware, metrics=starter.state.metrics)
@@ -158,7 +160,7 @@ def _framework(lifespan: Lifespan[FastAPI]) -> FastAPI:
         installed = version("arog")
     except PackageNotFoundError:
         installed = "0.0.0"
-    # No interactive pages: they would load scripts from a CDN.
+    # No interactive pages, because they would load scripts from a CDN.
     return FastAPI(
         title="arog",
         description="Ask a private knowledge graph through a language model that you don't trust.",
@@ -167,7 +169,7 @@ def _framework(lifespan: Lifespan[FastAPI]) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        # The framework's own traces and logs would carry paths, queries and the text of exceptions.
+        # The framework's own traces and logs would contain paths, queries and the text of exceptions.
         telemetry={
             "tracing": False,
             "metrics": False,
@@ -192,7 +194,11 @@ async def _purge_hourly(state: AppState) -> None:
 
 
 async def _let_go(state: AppState) -> None:
-    """A graph that nobody asks would be held as it was, with everybody who was forgotten in it since."""
+    """Releases replaced versions of graphs every few seconds.
+
+    Without this, a replaced version would stay in memory until the next question about its graph, and with it persons
+    who were erased in the meantime.
+    """
     while True:
         if state.services is not None:
             try:

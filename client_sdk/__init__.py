@@ -1,4 +1,4 @@
-"""Ask a private knowledge graph questions, and restore the names of the answers on the asker's own machine."""
+"""Ask a private knowledge graph questions, and restore the names in the answers on the asker's own machine."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ __all__ = [
     "open_answer",
 ]
 
-# A command that only shows its help, or fails at its first check, would wait for what it never uses.
+# Modules are imported late, so that a command that shows help or fails early need not wait for them.
 _MODULES = {
     "answers.answer": ("Answer", "open_answer"),
     "answers.evidence": ("Entity", "RestoredFact"),
@@ -97,7 +97,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 def __getattr__(name: str) -> object:
-    """Imports an exported name where it is first used."""
+    """Imports an exported name when it is first used."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

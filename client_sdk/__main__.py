@@ -1,4 +1,4 @@
-"""`python -m client_sdk`: the command `arog` where its script is not on the path."""
+"""Runs the command `arog` as `python -m client_sdk`, for use if its script is not on the PATH."""
 
 from client_sdk.cli.main import main
 

@@ -1,4 +1,4 @@
-"""Chat: asks a graph questions in dialogue, and gives answers with their names restored; AsyncChat for asyncio."""
+"""Chat: asks a graph questions in dialogue and returns answers with names restored; AsyncChat does so for asyncio."""
 
 from __future__ import annotations
 
@@ -42,9 +42,12 @@ HttpT = TypeVar("HttpT")
 
 
 class AskOptions(TypedDict, total=False):
-    """Limits of one question: `width` relations a round, `depth` rounds, `relations_per_concept`, and how many
-    `names` of one set are restored; with the `language` of these; how many questions to go on with are made as
-    `suggestions` (0: none); and which `person` asks, where several share a key (the service gets a digest of it)."""
+    """Options of one question.
+
+    `width`: relations a round; `depth`: rounds; `relations_per_concept`; `names`: how many of one set are restored;
+    `language`: the language of names; `suggestions`: how many questions to ask next are made (0: none); `person`: who
+    asks, if several persons share a key (the service gets only a digest of it).
+    """
 
     width: int
     depth: int
@@ -56,7 +59,7 @@ class AskOptions(TypedDict, total=False):
 
 
 class ChatOptions(AskOptions, total=False):
-    """Those limits for every question, and what a Chat is made with beside its address; see Chat."""
+    """The keyword-only arguments of Chat, except `http`. Chat explains them."""
 
     strategy: StrategyName
     key: KeyPair
@@ -70,8 +73,10 @@ class ChatOptions(AskOptions, total=False):
 
 
 class _TurnLock:
-    """One question after the other. A thread that would wait for its own open stream is refused: it would wait for
-    ever."""
+    """Lets one question of a dialogue run at a time.
+
+    A thread that still has an open stream is refused, because it would wait for itself.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,7 +84,7 @@ class _TurnLock:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Raises BadRequestError."""
+        """Holds the turn while the context is open. Raises BadRequestError if this thread holds it already."""
         if self._holder == threading.get_ident():
             raise _still_open()
         with self._lock:
@@ -91,7 +96,7 @@ class _TurnLock:
 
 
 class _AsyncTurnLock:
-    """_TurnLock for tasks."""
+    """The same as _TurnLock, for asyncio tasks."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -99,7 +104,7 @@ class _AsyncTurnLock:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Raises BadRequestError."""
+        """Holds the turn while the context is open. Raises BadRequestError if this task holds it already."""
         if self._holder is not None and self._holder is asyncio.current_task():
             raise _still_open()
         async with self._lock:
@@ -116,9 +121,10 @@ def _still_open() -> BadRequestError:
 
 
 class ChatBase(Generic[HttpT]):
-    """The parts that Chat and AsyncChat share: the dialogue, its settings and calls, and dialogues that begin with it.
+    """The parts that Chat and AsyncChat share: the dialogue, its settings and calls, and dialogues derived from it.
 
-    Who derives from it says which driver leads its calls over a connection, and who waits for a turn.
+    A subclass sets `_driver_of`, which makes the driver that sends the calls, and `_lock_of`, which makes the turn
+    lock.
     """
 
     _driver_of: ClassVar[Callable[..., Any]]
@@ -152,7 +158,10 @@ class ChatBase(Generic[HttpT]):
 
     @classmethod
     def from_env(cls, *, http: HttpT | None = None, **options: Unpack[ChatOptions]) -> Self:
-        """Reads AROG_API_KEY, AROG_URL (http://127.0.0.1:8000) and AROG_GRAPH (demo). Raises NotConfiguredError."""
+        """Creates a Chat from AROG_API_KEY, AROG_URL (default http://127.0.0.1:8000) and AROG_GRAPH (default demo).
+
+        Raises NotConfiguredError.
+        """
         return cls(*settings_from_env(os.environ), http=http, **options)
 
     @property
@@ -171,10 +180,10 @@ class ChatBase(Generic[HttpT]):
         return self._dialogue.shown
 
     def fork(self, *told: str) -> Self:
-        """Another dialogue that begins with the turns of this one, in the same conversation: names keep their
-        pseudonyms. `told` are turns of the user's that it has besides, which nobody answers.
+        """Returns another dialogue that begins with the turns of this one, in the same conversation.
 
-        The two ask one after the other, and share a connection, which either one closes. Raises BadRequestError and
+        Names keep their pseudonyms. `told` are further turns of the user, which nobody answers. The two dialogues ask
+        one after the other, and share a connection, which closing either one closes. Raises BadRequestError and
         TooLargeError.
         """
         other = copy.copy(self)
@@ -184,8 +193,10 @@ class ChatBase(Generic[HttpT]):
         return other
 
     def anew(self) -> Self:
-        """Another dialogue with the same settings and connection, in a conversation of its own. Neither waits for the
-        other."""
+        """Returns an empty dialogue with the same settings and connection, in a new conversation.
+
+        Neither dialogue waits for the other.
+        """
         other = copy.copy(self)
         other._dialogue, other._turns = self._dialogue.fork(), self._lock_of()
         other._dialogue.reset()
@@ -195,7 +206,10 @@ class ChatBase(Generic[HttpT]):
         return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)
 
     def _rating(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None) -> Flow[AnswerRated]:
-        """Raises BadRequestError, which says which field is not right and never what it held."""
+        """Returns the call that rates an answer.
+
+        Raises BadRequestError, which names the wrong field but not its content.
+        """
         names = [correct] if isinstance(correct, str) else list(correct or ())
         try:
             content = AnswerRating(
@@ -203,7 +217,7 @@ class ChatBase(Generic[HttpT]):
             )
         except ValidationError as problem:
             raise bad_request(problem) from None
-        # It may be sent again: the last rating of an answer wins.
+        # A rating may be sent twice, because only the last one for an answer counts.
         body = content.model_dump_json(exclude_none=True).encode()
         return exchange(Call("POST", "/ratings", body, repeatable=True), AnswerRated, self._patience)
 
@@ -221,32 +235,36 @@ def _chat_call(request: ChatRequest) -> Call:
 
 
 def _rows_of(page: LedgerPage, answer_id: str | None) -> list[LedgerRow]:
-    """The rows of one answer, or all; an older service gives all."""
+    """Returns the rows of one answer, or all if `answer_id` is None.
+
+    The service filters them already; an older one sends all rows.
+    """
     return [row for row in page.entries if answer_id in (None, row.answer)]
 
 
 class Chat(ChatBase[httpx2.Client]):
-    """A dialogue with one graph. Every question sees the earlier ones; `reset` begins anew.
+    """A dialogue with one graph. Every question can refer to the earlier ones; `reset` begins a new dialogue.
 
         with Chat("http://127.0.0.1:8000", api_key, "demo") as chat:
             print(chat.ask("Who treats Anna Keller?").text)
 
-    `key` is the pair that capsules are sealed to; by default the one in the user's config folder, made there
-    at the first use. Options hold for every question, and `ask` may change them for one: `width` (relations a
-    round), `depth` (rounds), `relations_per_concept`, `names` (restored of one set), `suggestions` (questions
-    to go on with). Over plain http the API key and the question travel readable, so that is for loopback alone, unless
-    `plain_http` says otherwise. `http` may be a client of your own (certificates, proxy); it is not closed here.
+    `key` is the key pair that capsules are sealed to; by default the one in the user's config folder, which is made
+    there at the first use. Options hold for every question, and `ask` may change them for one: `width` (relations a
+    round), `depth` (rounds), `relations_per_concept`, `names` (restored of one set), `suggestions` (questions to ask
+    next). Over plain http the API key and the question travel readable, so it is allowed for loopback only, unless
+    `plain_http` is set. `http` may be your own client (for certificates or a proxy); a Chat does not close it.
 
-    `timeout_s` is the deadline of one question with all its repetitions, `connect_timeout_s` that of a connection.
-    A question is sent again only where the service has not taken it: `connect_retries` times when no connection
-    comes about, `retries` times when the service says when to come back; `on_wait` is told of each such wait, and logs
-    a warning by default. What broke after it was sent is not sent again: it may have been answered, and paid for.
+    `timeout_s` is the deadline of one question with all its retries, `connect_timeout_s` that of a connection. A
+    question is sent again only if the service has not taken it: `connect_retries` times if no connection can be made,
+    `retries` times if the service says when to come back; `on_wait` is called at each such wait, and logs a warning by
+    default. If the connection breaks after the question was sent, it is not sent again: it may have been answered, and
+    paid for.
 
     With `restore_names=False` no public key is sent and no key file is made: names stay at the service, and answers,
     evidence and notes come in pseudonyms.
 
-    Threads may share a Chat: one question is asked after the other, each seeing those before. For dialogues
-    that don't share their history, use one Chat each.
+    Threads may share a Chat: questions are asked one after the other, and each sees those before. For dialogues that
+    don't share their history, use one Chat each.
     """
 
     _driver_of, _lock_of = BlockingDriver, _TurnLock
@@ -261,7 +279,10 @@ class Chat(ChatBase[httpx2.Client]):
         timeout_s: float | None = None,
         **options: Unpack[AskOptions],
     ) -> Answer:
-        """Asks, waits, restores. Raises ArogError, and then the dialogue is as it was before."""
+        """Asks a question, waits, and returns the answer with names restored.
+
+        Raises ArogError; the dialogue is then as it was before.
+        """
         with self._turns.turn():
             call = _chat_call(self._dialogue.request(question, strategy, options))
             reply = self._driver.run(exchange(call, ChatAnswer, self._within(timeout_s)))
@@ -275,10 +296,10 @@ class Chat(ChatBase[httpx2.Client]):
         timeout_s: float | None = None,
         **options: Unpack[AskOptions],
     ) -> Stream:
-        """Asks, and gives the answer in pieces as they come: stages, text with its names restored, the Answer.
+        """Asks a question, and returns a Stream that gives stages, text with names restored, and the Answer last.
 
         Takes what `ask` takes. Raises BadRequestError and TooLargeError at once, and ArogError while it is read; then
-        the dialogue is as it was before. See Stream.
+        the dialogue is as it was before.
         """
         self._dialogue.request(question, strategy, options)
         return Stream(self._pieces(question, strategy, self._within(timeout_s), options))
@@ -298,29 +319,29 @@ class Chat(ChatBase[httpx2.Client]):
         yield answer
 
     def rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None = None) -> AnswerRated:
-        """Rates an answer of this dialogue `right` or `wrong`: later questions of this key lean on what was right.
+        """Rates an answer of this dialogue as `right` or `wrong`; later questions of this key learn from it.
 
-        `correct` names the right answer of one that is wrong. It goes to the service, which looks it up in the graph
-        and keeps neither names nor words. The last rating of an answer wins. Raises UnknownConversationError once the
-        conversation has expired, and RefusedError for an answer that can't be rated any more.
+        `correct` names the right answer for a wrong one. It goes to the service, which looks it up in the graph and
+        keeps neither names nor words. Only the last rating of an answer counts. Raises UnknownConversationError if the
+        conversation has expired, and RefusedError if the answer is too old to be rated.
         """
         flow = self._rating(answer, rating, correct)
         with self._turns.turn():
             return self._driver.run(flow)
 
     def graphs(self) -> list[str]:
-        """The names of the graphs that this key may ask."""
+        """Returns the names of the graphs that this key may ask."""
         return self._driver.run(exchange(GRAPHS, GraphNames, self._patience)).graphs
 
     def trace(self, answer_id: str) -> Trace:
-        """Each prompt and reply of one answer, with the names that its pseudonyms stand for.
+        """Returns each prompt and reply of one answer, with the names that its pseudonyms stand for.
 
-        For the key that asked, with the grant `inspect:GRAPH`, and for an admin's; else raises RefusedError.
+        Only for the key that asked, if it has the grant `inspect:GRAPH`, and for an admin's; else raises RefusedError.
         """
         return self._dialogue.open_trace(answer_id, self._driver.run(self._trace(answer_id)))
 
     def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
-        """Lists the requests to the model for this key's questions, newest first: all of them, or one answer's."""
+        """Returns at most `limit` requests to the model for this key's questions, or one answer's, newest first."""
         return _rows_of(self._driver.run(self._ledger(answer_id, limit)), answer_id)
 
     def reset(self) -> None:
@@ -341,7 +362,7 @@ class Chat(ChatBase[httpx2.Client]):
 class AsyncChat(ChatBase[httpx2.AsyncClient]):
     """Chat for asyncio: `async with AsyncChat(...) as chat: answer = await chat.ask(...)`.
 
-    Takes what Chat takes. Tasks may share one: one question is asked after the other.
+    Takes what Chat takes. Tasks may share one: questions are asked one after the other.
     """
 
     _driver_of, _lock_of = AsyncDriver, _AsyncTurnLock
@@ -356,7 +377,10 @@ class AsyncChat(ChatBase[httpx2.AsyncClient]):
         timeout_s: float | None = None,
         **options: Unpack[AskOptions],
     ) -> Answer:
-        """Asks, waits, restores. Raises ArogError; then, and when cancelled, the dialogue is as it was before."""
+        """Asks a question, waits, and returns the answer with names restored.
+
+        Raises ArogError; then, and if the task is cancelled, the dialogue is as it was before.
+        """
         async with self._turns.turn():
             call = _chat_call(self._dialogue.request(question, strategy, options))
             reply = await self._driver.run(exchange(call, ChatAnswer, self._within(timeout_s)))
@@ -370,7 +394,7 @@ class AsyncChat(ChatBase[httpx2.AsyncClient]):
         timeout_s: float | None = None,
         **options: Unpack[AskOptions],
     ) -> AsyncStream:
-        """As Chat.stream."""
+        """Does the same as Chat.stream, for asyncio."""
         self._dialogue.request(question, strategy, options)
         return AsyncStream(self._pieces(question, strategy, self._within(timeout_s), options))
 
@@ -390,25 +414,25 @@ class AsyncChat(ChatBase[httpx2.AsyncClient]):
         yield answer
 
     async def rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None = None) -> AnswerRated:
-        """As Chat.rate."""
+        """Does the same as Chat.rate, for asyncio."""
         flow = self._rating(answer, rating, correct)
         async with self._turns.turn():
             return await self._driver.run(flow)
 
     async def graphs(self) -> list[str]:
-        """As Chat.graphs."""
+        """Does the same as Chat.graphs, for asyncio."""
         return (await self._driver.run(exchange(GRAPHS, GraphNames, self._patience))).graphs
 
     async def trace(self, answer_id: str) -> Trace:
-        """As Chat.trace."""
+        """Does the same as Chat.trace, for asyncio."""
         return self._dialogue.open_trace(answer_id, await self._driver.run(self._trace(answer_id)))
 
     async def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
-        """As Chat.ledger."""
+        """Does the same as Chat.ledger, for asyncio."""
         return _rows_of(await self._driver.run(self._ledger(answer_id, limit)), answer_id)
 
     async def reset(self) -> None:
-        """As Chat.reset."""
+        """Does the same as Chat.reset, for asyncio."""
         async with self._turns.turn():
             self._dialogue.reset()
 

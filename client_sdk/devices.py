@@ -1,4 +1,4 @@
-"""Devices: the public keys that the names of an API key's answers may be sealed to; registered, listed and revoked."""
+"""Registers, lists and revokes devices: the public keys that the names in an API key's answers may be sealed to."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MIN_PREFIX = 8
 
 
 class Devices:
-    """The devices of one API key: of the one that is given, or, with an admin's, of `key_id` in the same tenant.
+    """The devices of one API key: of the caller's own, or, with an admin's, of the key `key_id` in the same tenant.
 
         with Devices("http://127.0.0.1:8000", api_key) as devices:
             devices.register(KeyPair.generate().public_text)
 
-    `plain_http` and `http` as for Chat. Every method raises ArogError.
+    `plain_http` and `http` are as for Chat. Every method raises ArogError.
     """
 
     def __init__(
@@ -39,18 +39,18 @@ class Devices:
         self._driver = BlockingDriver(checked_url(url, plain_http), checked_key(api_key), http)
 
     def all(self) -> DeviceList:
-        """Oldest first, revoked ones too."""
+        """Returns the devices, oldest first, including revoked ones."""
         call = Call("GET", "/devices", params=self._params, repeatable=True)
         return self._driver.run(exchange(call, DeviceList, PATIENCE))
 
     def register(self, public_text: str) -> Device:
-        """Registering twice is no error; a revoked device is refused."""
+        """Registers a device; a registered one may be registered again, a revoked one is refused."""
         body = NewDevice(public_key=public_text).model_dump_json().encode()
         call = Call("POST", "/devices", body, self._params, repeatable=True)
         return self._driver.run(exchange(call, Device, PATIENCE))
 
     def revoke(self, fingerprint: str) -> Device:
-        """Ends a device for good, by its fingerprint or the beginning of it (8 characters or more)."""
+        """Revokes a device for good, by its fingerprint or the beginning of it (at least 8 characters)."""
         found = [one for one in self.all().devices if one.fingerprint.startswith(fingerprint)]
         if len(fingerprint) < MIN_PREFIX or len(found) != 1:
             hint = f"give {MIN_PREFIX} characters or more of a fingerprint that `arog device list` shows"

@@ -1,4 +1,4 @@
-"""One dialogue as the SDK keeps it, without I/O; and which one a client goes on with that sends its whole history."""
+"""One dialogue as the SDK keeps it, without I/O; and a cache for clients that send their whole history."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class Turn:
 
 
 class Dialogue:
-    """The turns so far. The service's are kept twice: as they came, to send back, and restored, to show.
+    """The turns so far. Those of the service are kept twice: as they came, to send back, and restored, to show.
 
-    Without a `key` no names come: what is shown is what came.
+    Without a `key` no names are restored, so both are the same.
     """
 
     def __init__(self, graph: str, key: KeyPair | None, strategy: str, options: Mapping[str, object]) -> None:
         self._graph, self._key, self._strategy, self._options = graph, key, strategy, dict(options)
         self.reset()
-        # So that bad settings are told now, and not at the first question.
+        # Reports bad settings now instead of at the first question.
         self.request("Are these settings valid?", None, {})
 
     def reset(self) -> None:
@@ -60,13 +60,13 @@ class Dialogue:
         self.last_answer: Answer | None = None
 
     def fork(self) -> Dialogue:
-        """Another dialogue that begins with the turns of this one, in the same conversation."""
+        """Returns another dialogue that begins with the turns of this one, in the same conversation."""
         other = copy.copy(self)
         other._messages, other._shown = list(self._messages), list(self._shown)
         return other
 
     def tell(self, text: str) -> None:
-        """Adds a user's turn that nobody answers: the next question may lean on it.
+        """Adds a turn of the user that nobody answers; the next question may refer to it.
 
         Raises BadRequestError and TooLargeError.
         """
@@ -85,12 +85,15 @@ class Dialogue:
     def request(
         self, question: str, strategy: str | None, options: Mapping[str, object], stream: bool = False
     ) -> ChatRequest:
-        """The request that asks `question` now; changes nothing. Raises BadRequestError and TooLargeError."""
+        """Returns the request that would ask `question` now; changes nothing.
+
+        Raises BadRequestError and TooLargeError.
+        """
         _check_length(question)
         try:
             return ChatRequest(
                 graph=self._graph,
-                # The newest turns that fit; mostly pairs, so that the first is a user's.
+                # The newest turns that fit; an even number, because they mostly come in pairs that a user begins.
                 messages=[*self._messages[-(MAX_MESSAGES - 2) :], Message(role="user", content=question)],
                 conversation=self._conversation,
                 strategy=strategy or self._strategy,
@@ -103,11 +106,11 @@ class Dialogue:
 
     @property
     def public_key(self) -> str:
-        """The key that capsules are sealed to, as requests carry it. Raises BadRequestError where there is none."""
+        """The public key that capsules are sealed to, as text. Raises BadRequestError if the dialogue has no key."""
         return self._own_key().public_text
 
     def open_trace(self, answer_id: str, sealed: SealedTrace) -> Trace:
-        """Raises CannotOpenCapsuleError."""
+        """Opens a sealed trace. Raises CannotOpenCapsuleError, and BadRequestError if the dialogue has no key."""
         return open_sealed_trace(answer_id, sealed, self._own_key())
 
     def _own_key(self) -> KeyPair:
@@ -117,11 +120,14 @@ class Dialogue:
         return self._key
 
     def reader(self) -> AnswerReader:
-        """A reader for the events of one streamed answer."""
+        """Returns a reader for the events of one streamed answer."""
         return AnswerReader(self._key, self._graph, self._conversation)
 
     def accept(self, question: str, answer: ChatAnswer) -> Answer:
-        """Opens the answer to `question` and, only if that works, adds both turns."""
+        """Opens the answer to `question`, adds both turns, and returns the answer.
+
+        Raises BadAnswerError and CannotOpenCapsuleError; the dialogue is then unchanged.
+        """
         ours = answer.graph == self._graph and self._conversation in (None, answer.conversation)
         if not ours or answer.message.role != "assistant":
             raise BadAnswerError("the reply answers something else", code="bad_answer", hint="ask again", id=answer.id)
@@ -141,7 +147,7 @@ def _check_length(question: str) -> None:
 
 
 def bad_request(problem: ValidationError) -> BadRequestError:
-    """Says which fields, and what of them is wrong; never what they held."""
+    """Returns the error for invalid fields: it names each and its fault, but not its content."""
     told = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors(include_input=False)]
     return BadRequestError(
         "; ".join(told), code="bad_option", hint="correct it; `help(client_sdk.Chat)` lists the options"
@@ -149,7 +155,7 @@ def bad_request(problem: ValidationError) -> BadRequestError:
 
 
 def _options(given: Mapping[str, object]) -> ChatOptions:
-    """The options as they travel: of who asks a digest alone. Raises ValidationError."""
+    """Returns the options as they are sent, with a digest in place of `person`. Raises ValidationError."""
     person = given.get("person")
     digest = hashlib.sha256(str(person).encode()).hexdigest()[:_PERSON_CHARS] if person else ""
     return ChatOptions.model_validate({**given, "person": digest})
@@ -159,12 +165,15 @@ ChatT = TypeVar("ChatT")
 
 MAX_KEPT: Final = 1_000
 ASKED_AGAIN: Final = 3
-"""Of a history that is not known, so many of the newest answered questions are asked again, and paid for."""
+"""The most answered questions of an unknown history, the newest, that are asked again; each is paid for again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedDialogue(Generic[ChatT]):
-    """A dialogue as it stood after its first `turns` turns, and its conversation at the service."""
+    """A dialogue that was answered before: `chat` as it was after its first `turns` turns.
+
+    `conversation` is the id of its conversation at the service.
+    """
 
     chat: ChatT
     conversation: str
@@ -172,11 +181,13 @@ class CachedDialogue(Generic[ChatT]):
 
 
 class DialogueCache(Generic[ChatT]):
-    """Dialogues as they stood after each answer, by a digest of the turns that led there; in memory alone.
+    """A cache of dialogues, in memory only, for clients that send their whole history with each question.
 
-    Promise: a history is answered from a dialogue whose turns it begins with, to the letter (but for space at the
-    ends of a turn), and whose `topic` is the same; two that differ in a turn never meet. Limit: two whose turns are
-    all the same can't be told apart. The `most` that were used last are kept. Threads may share it.
+    It keeps each dialogue as it was after an answer, by a digest of the turns up to there. Promise: a history is
+    answered from a kept dialogue only if it begins with the same turns, to the letter (except space at the ends of a
+    turn), and has the same `topic`: a text by which the caller tells apart dialogues with the same turns. Limit: two
+    dialogues with the same topic and all turns the same can't be told apart. The `most` dialogues used last are kept.
+    Threads may share a cache.
     """
 
     def __init__(self, most: int = MAX_KEPT) -> None:
@@ -184,7 +195,7 @@ class DialogueCache(Generic[ChatT]):
         self._kept: OrderedDict[bytes, CachedDialogue[ChatT]] = OrderedDict()
 
     def find(self, topic: str, turns: Sequence[Turn]) -> CachedDialogue[ChatT] | None:
-        """The dialogue after the longest beginning of `turns` that is known."""
+        """Returns the dialogue that matches the longest beginning of `turns`, or None."""
         with self._lock:
             known = [key for key in _keys(topic, turns) if key in self._kept]
             if not known:
@@ -193,7 +204,7 @@ class DialogueCache(Generic[ChatT]):
             return self._kept[known[-1]]
 
     def keep(self, topic: str, turns: Sequence[Turn], chat: ChatT, conversation: str) -> None:
-        """`chat` has come to the end of `turns`; what it becomes later must not change it."""
+        """Stores `chat` as the dialogue after `turns`; the caller must not change it later."""
         *_, key = _keys(topic, turns)
         with self._lock:
             self._kept[key] = CachedDialogue(chat, conversation, len(turns))
@@ -202,16 +213,17 @@ class DialogueCache(Generic[ChatT]):
                 self._kept.popitem(last=False)
 
     def forget(self, conversation: str) -> None:
-        """The service has no such conversation any more."""
+        """Removes the dialogues of a conversation that the service does not have any more."""
         with self._lock:
             for key in [key for key, kept in self._kept.items() if kept.conversation == conversation]:
                 del self._kept[key]
 
 
 def earlier(turns: Sequence[Turn]) -> Iterator[tuple[str, bool]]:
-    """The user's turns of a history that is not known, each with True where it is to be asked again, not told only.
+    """Yields (text, is_asked) for each of the user's turns in a history that no kept dialogue matches.
 
-    Answers are left out: restored text is never sent back.
+    `is_asked`: the question is asked again; the other ones are only told. Answers are left out, because restored text
+    is never sent back.
     """
     answered = [
         at for at, (turn, after) in enumerate(pairwise(turns)) if (turn.role, after.role) == ("user", "assistant")
@@ -220,7 +232,7 @@ def earlier(turns: Sequence[Turn]) -> Iterator[tuple[str, bool]]:
 
 
 def _keys(topic: str, turns: Sequence[Turn]) -> Iterator[bytes]:
-    """One digest for each beginning of `turns`, the shortest first."""
+    """Yields one digest for each beginning of `turns`, the shortest first."""
     key = hashlib.sha256(topic.encode()).digest()
     for turn in turns:
         text = turn.text.replace("\r\n", "\n").strip()

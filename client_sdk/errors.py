@@ -36,9 +36,9 @@ _MAX_SENTENCE = 500
 
 
 class ArogError(Exception):
-    """Base of every error of the SDK. Never holds a question's or an answer's text.
+    """The base of every error of the SDK. It never contains the text of a question or an answer.
 
-    `code` is for programs, `hint` says what to do, `id` is what the service's operator can look up.
+    `code` is for programs, `hint` says what to do, `id` lets the service's operator find the error in the log.
     """
 
     def __init__(self, message: str, *, code: str = "", hint: str = "", id: str = "") -> None:
@@ -52,19 +52,22 @@ class NotConfiguredError(ArogError):
 
 
 class UnreachableError(ArogError):
-    """No connection to the service, or it broke before a whole reply was there."""
+    """There is no connection to the service, or it broke before the reply was complete."""
 
 
 class StreamCutError(UnreachableError):
-    """A stream ended before the answer was whole. What it gave is true, and not all; the dialogue is as before."""
+    """A stream ended before the answer was complete.
+
+    The text it gave is right but not all; the dialogue is unchanged.
+    """
 
 
 class RequestTimeoutError(ArogError):
-    """The deadline passed. The service may have answered the question all the same."""
+    """The deadline passed. The service may have answered the question nevertheless."""
 
 
 class RefusedError(ArogError):
-    """The service will not do this request as it stands; asking the same again will not help."""
+    """The service refuses this request; sending the same again will not help."""
 
 
 class NotAuthenticatedError(RefusedError):
@@ -72,15 +75,15 @@ class NotAuthenticatedError(RefusedError):
 
 
 class NotPermittedError(RefusedError):
-    """The API key has no grant for this."""
+    """The API key has no right to this."""
 
 
 class UnknownGraphError(RefusedError):
-    """No graph of this name for this key."""
+    """There is no graph of this name that the key may ask."""
 
 
 class UnknownConversationError(RefusedError):
-    """The conversation has expired or is another's; `chat.reset()` begins a new one."""
+    """The conversation has expired or belongs to another key; `chat.reset()` begins a new one."""
 
 
 class ConversationBusyError(RefusedError):
@@ -96,11 +99,11 @@ class BadRequestError(RefusedError):
 
 
 class RateLimitedError(RefusedError):
-    """Too many requests; `retry_after_s` says when to come back, where the service said so."""
+    """There were too many requests; wait `retry_after_s` seconds, which is None if the service did not say."""
 
 
 class ServerError(ArogError):
-    """The service failed; `id` finds the failure in its log."""
+    """The service failed; its operator finds the failure in the log by `id`."""
 
 
 class ModelUnavailableError(ServerError):
@@ -112,7 +115,7 @@ class NotReadyError(ServerError):
 
 
 class DeadlinePassedError(ServerError):
-    """The service gave up on its own deadline."""
+    """The service stopped work on the request at its own deadline."""
 
 
 class CannotOpenCapsuleError(ArogError):
@@ -120,7 +123,7 @@ class CannotOpenCapsuleError(ArogError):
 
 
 class BadAnswerError(ArogError):
-    """The reply is not an answer of this service; is the URL right?"""
+    """The reply is not an answer of this service; the URL may be wrong."""
 
 
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {
@@ -150,7 +153,7 @@ _BY_STATUS: dict[int, tuple[type[ArogError], str]] = {
 
 
 def error_of(status: int, body: bytes, retry_after_s: float | None = None) -> ArogError:
-    """The error that a reply with `status` stands for. Only an ErrorBody's own fields are taken from `body`."""
+    """Returns the error for a reply with `status`. From `body` only the fields of an ErrorBody are used."""
     told = _read_body(body)
     kind, sentence = _BY_STATUS.get(status, _fallback(status))
     kind = _BY_CODE.get((status, told.code), kind)
@@ -173,7 +176,7 @@ def _fallback(status: int) -> tuple[type[ArogError], str]:
 
 
 def _read_body(body: bytes) -> ErrorBody:
-    # A command that asks no service needs neither.
+    # Imported late, because commands that ask no service do not need them.
     from pydantic import ValidationError
 
     from client_sdk.protocol import ErrorBody
@@ -181,18 +184,18 @@ def _read_body(body: bytes) -> ErrorBody:
     try:
         return ErrorBody.model_validate_json(body, extra="ignore")
     except ValidationError:
-        # A proxy's page, for one: nothing of it is shown.
+        # The body is no ErrorBody, for example a proxy's page; none of it is shown.
         return ErrorBody(code="", message="", hint="", id="")
 
 
 def _one_line(text: str) -> str:
-    """Errors are printed on terminals and written to logs: one line, no control characters."""
+    """Returns `text` as one line without control characters, because errors are printed on terminals and logged."""
     line = "".join(letter if letter.isprintable() else " " for letter in text[:_MAX_SENTENCE])
     return " ".join(line.split())
 
 
 def in_sentences(error: ArogError, hints: Mapping[str, str]) -> str:
-    """One line: what happened, what to do (of `hints` by its code, else its own hint), and the id to look it up."""
+    """Returns one line: what happened, what to do (from `hints` by the code, else the error's own), and the id."""
     hint = hints.get(error.code, error.hint)
     told = [part for part in (str(error), hint[:1].upper() + hint[1:]) if part]
     ended = [part if part.endswith((".", "?", "!")) else f"{part}." for part in told]
@@ -200,7 +203,7 @@ def in_sentences(error: ArogError, hints: Mapping[str, str]) -> str:
 
 
 def tell_failure(error: BaseException, program: str) -> None:
-    """Prints where something failed inside `program`, and never what it said: that may hold names."""
+    """Prints where something failed inside `program`, without the error's text, which may contain names."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
     print(f"arog: something failed inside {program}: {type(error).__name__}{where}", file=sys.stderr)

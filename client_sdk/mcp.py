@@ -1,4 +1,4 @@
-"""`arog mcp`: tools for MCP clients. A graph is asked, and names are restored, on the asker's own machine."""
+"""`arog mcp`: tools for MCP clients, which ask a graph and restore names on the asker's own machine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _HINTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccess:
-    """The service, the graph that is asked where none is named, and how names come: restored here, or not at all."""
+    """The service, the graph to ask by default, and whether names are restored here or not at all."""
 
     url: str
     api_key: str = field(repr=False)
@@ -114,7 +114,7 @@ _TOOLS: Final = {
 class Dialogues:
     """The dialogues of one MCP client: one for each graph that it asks, and the newest answer of all.
 
-    Keeps them in memory, and nothing anywhere else. Every method raises ArogError.
+    They are kept in memory only. Every method raises ArogError.
     """
 
     def __init__(self, service: ServiceAccess, http: httpx2.AsyncClient) -> None:
@@ -123,7 +123,7 @@ class Dialogues:
         self._newest: tuple[AsyncChat, Answer] | None = None
 
     async def call(self, tool: str, arguments: NoArguments) -> str:
-        """The result of a tool."""
+        """Returns the result of a tool."""
         if isinstance(arguments, Question):
             return await self._ask(arguments)
         match tool:
@@ -135,10 +135,10 @@ class Dialogues:
         return "\n".join(graphs) or "There is no graph that this API key may ask."
 
     async def _ask(self, asked: Question) -> str:
-        """The answer and what to know beside it, asked in the dialogue with the graph as it stands, or in a new one.
+        """Asks in the dialogue with the graph, or in a new one; returns the answer and what to know beside it.
 
-        Links, images and tags in it are inert. Where names stay at the service no word of the question is said again:
-        it may be one.
+        Links, images and tags in it are made inactive. If names are not restored, no word of the question is repeated,
+        because it may be a name.
         """
         name, before, after = asked.graph or self._service.graph, "", ""
         chat = self._chats.get(name) or self._open(name)
@@ -150,7 +150,7 @@ class Dialogues:
             await chat.reset()
             answer = await chat.ask(asked.question)
             before = "The earlier dialogue had expired, so this was asked without it.\n\n"
-        # One that was never answered may be of a graph that is not there.
+        # Stored only after an answer, because the graph of an unanswered dialogue may not exist.
         self._chats[name], self._newest = chat, (chat, answer)
         if answer.inexact and not self._service.restore_names:
             answer, after = replace(answer, inexact={}), "\n\nA name of the question was read in another spelling."
@@ -163,8 +163,10 @@ class Dialogues:
         return MarkdownNeutraliser().push("\n".join([answer.why(), "Facts that were looked at:", *facts, *notes]))
 
     async def _what_the_model_saw(self) -> str:
-        """Prompts and replies of the newest answer with names where they are restored and the key may have them, else
-        its requests in pseudonyms, oldest first."""
+        """Returns the prompts and replies of the newest answer, with names if they are restored and permitted.
+
+        Otherwise returns its requests in pseudonyms, oldest first.
+        """
         chat, answer = self._asked()
         if self._service.restore_names:
             try:
@@ -196,7 +198,7 @@ class Dialogues:
 
 
 def _trace_text(trace: Trace) -> str:
-    """Each prompt and reply as they left, and last what their pseudonyms stand for."""
+    """Returns each prompt and reply as it left, in pseudonyms, and at the end the names that these stand for."""
     if not trace.steps:
         return "The model was sent nothing."
     parts = []
@@ -210,13 +212,13 @@ def _trace_text(trace: Trace) -> str:
 
 
 def _ledger_text(rows: Sequence[LedgerRow]) -> str:
-    """The requests as they left, in pseudonyms."""
+    """Returns the requests as they left, in pseudonyms."""
     parts = [f"{number}. {row.step}: sent\n\n{readable_payload(row.payload)}" for number, row in enumerate(rows, 1)]
     return printable("\n\n".join(parts)) or "The model was sent nothing."
 
 
 def make_server(service: ServiceAccess, http: httpx2.AsyncClient | None = None) -> Server[Dialogues]:
-    """A server whose every connection has dialogues of its own. `http` may be a client of one's own."""
+    """Returns a server that gives each connection its own dialogues. `http` may be your own client."""
     of_names = _NAMES_ARE_READ if service.restore_names else _NAMES_STAY
 
     async def list_tools(
@@ -246,8 +248,8 @@ def make_server(service: ServiceAccess, http: httpx2.AsyncClient | None = None) 
 
 
 def serve_on_stdio(service: ServiceAccess) -> None:
-    """Serves one client on standard input and output, until it goes."""
-    # Its log would hold requests and texts of errors, which clients write into files.
+    """Serves one client on standard input and output, until it disconnects."""
+    # The library's log would contain requests and texts of errors, which clients write into files.
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
     forbid_core_dumps()
     server = make_server(service)
@@ -260,7 +262,7 @@ def serve_on_stdio(service: ServiceAccess) -> None:
 
 
 def _listed(name: str, tool: _GraphTool, of_names: str) -> Tool:
-    """A tool as a client's model reads of it."""
+    """Returns a tool as it is described to a client's model."""
     return Tool(
         name=name,
         title=tool.title,
@@ -271,7 +273,7 @@ def _listed(name: str, tool: _GraphTool, of_names: str) -> Tool:
 
 
 async def _called(dialogues: Dialogues, name: str, given: Mapping[str, object]) -> CallToolResult:
-    """The result of a call, which a person can read where it is a failure, too."""
+    """Returns the result of a call; a failure is a sentence that a person can read."""
     if name not in _TOOLS:
         return _result(f"There is no such tool. There are: {', '.join(_TOOLS)}.", is_error=True)
     try:
@@ -291,7 +293,7 @@ def _result(text: str, *, is_error: bool = False) -> CallToolResult:
 
 
 def _argument_problem(problem: ValidationError) -> str:
-    """Says which arguments are wrong, and how; never what they held, nor the names of unknown ones."""
+    """Returns a sentence on which arguments are wrong and why, without their content or the names of unknown ones."""
     found = problem.errors(include_input=False, include_url=False, include_context=False)
     told = {
         f"{place if (place := str(each['loc'][0])) in Question.model_fields else 'an argument'}: {each['msg']}"

@@ -1,4 +1,4 @@
-"""Names back into text, whole or streamed: exact matches of whole words against one capsule, in one pass."""
+"""Restores names in text, whole or streamed: whole words that exactly match one capsule, in one pass."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from collections.abc import Mapping
 
 from client_sdk.protocol import Names
 
-# A pseudonym is a run of these. The pattern is fixed: none is ever made from a capsule's data.
+# A pseudonym is a run of these characters. The pattern is fixed; none is ever built from a capsule's data.
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _STOPS = (".", "!", "?", "…")
 _ASCII_WORD = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
 def restore(text: str, table: Mapping[str, Names]) -> str:
-    """`text` with every pseudonym of `table` replaced. Others stay, and so does what only looks alike."""
+    """Returns `text` with every pseudonym of `table` replaced by its names; everything else stays."""
     restorer = Restorer(table)
     return restorer.push(text) + restorer.finish()
 
 
 def shown(names: Names) -> str:
-    """One pseudonym's names as words: `A`, `A and B`, or `A, B, C and 12 more`; semicolons where names hold commas."""
+    """Returns the names of one pseudonym as words: `A`, `A and B`, or `A, B, C and 12 more`.
+
+    Semicolons separate them if a name has a comma.
+    """
     more = max(0, names.total - len(names.names))
     if not names.names:
         return f"{more} without a name" if more else "none"
@@ -33,10 +36,10 @@ def shown(names: Names) -> str:
 
 
 class Restorer:
-    """Restores a stream of pieces. What it gives, joined, is `restore` of the pieces joined.
+    """Restores names in a stream of pieces. Its outputs, joined, equal `restore` of the joined pieces.
 
-    Between two pieces it holds back at most the beginning of one pseudonym of the table. A restored name is
-    never read again, so one that looks like a pseudonym stays as it is.
+    Between two pieces it holds back at most the beginning of one pseudonym of the table. A restored name is not read
+    again, so a name that looks like a pseudonym stays as it is.
     """
 
     def __init__(self, table: Mapping[str, Names]) -> None:
@@ -46,11 +49,11 @@ class Restorer:
         self._inside_word = False
 
     def push(self, piece: str) -> str:
-        """Adds a piece, and gives the text that has become certain."""
+        """Adds a piece, and returns the text that can no longer change."""
         return self._take(self._held + piece, last=False) if piece else ""
 
     def finish(self) -> str:
-        """The rest, when the stream has ended. Afterwards the restorer is as new."""
+        """Returns the rest after the last piece, and resets the restorer."""
         rest = self._take(self._held, last=True)
         self._inside_word = False
         return rest
@@ -69,21 +72,21 @@ class Restorer:
             word = self._words.get(run.group(), run.group()) if whole else run.group()
             done.append(word)
             if word[-1:] in _STOPS and text[at : at + 1] == ".":
-                at += 1  # "It is Robert Downey Jr." ends once.
+                at += 1  # Skips the full stop after a name that ends in one: "It is Robert Downey Jr."
         done.append(text[at:])
         self._inside_word = self._joins(text, len(text) - len(self._held))
         return "".join(done)
 
     def _joins(self, text: str, at: int) -> bool:
-        """True where the letter before position `at`, perhaps one given earlier, belongs to the word that follows."""
+        """True if the letter before position `at`, or the last one returned earlier, belongs to the word at `at`."""
         return _is_word_letter(text[at - 1]) if at else self._inside_word
 
 
 def _is_word_letter(letter: str) -> bool:
-    """True where `letter` beside a pseudonym would make it part of a longer word.
+    """True if `letter` next to a pseudonym would make it part of a longer word.
 
-    Letters of scripts without capitals (CJK, kana, Hangul, Thai, Arabic, Hebrew) stand beside a pseudonym
-    without a space, so they are borders; so is the underscore, which models use for emphasis.
+    Letters of scripts without capitals (CJK, kana, Hangul, Thai, Arabic, Hebrew) stand next to a pseudonym without a
+    space, so they end a word; so does the underscore, which models use for emphasis.
     """
     if letter.isascii():
         return letter in _ASCII_WORD

@@ -1,4 +1,4 @@
-"""The parts of a streamed answer, and the objects that give it: Stream, and AsyncStream for asyncio."""
+"""The parts of a streamed answer, and the objects that yield them: Stream, and AsyncStream for asyncio."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from client_sdk.restore import Restorer
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The stage that begins now: `linking`, `finding`, `round` (`number` says which), `concluding`, `sealing`."""
+    """The stage that begins now: `linking`, `finding`, `round` (`number` is the round's), `concluding`, `sealing`."""
 
     name: str
     number: int | None = None
@@ -28,9 +28,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """The next of the answer's text, names restored. Joined, the pieces are `Answer.text`; none is ever taken back.
+    """The next piece of the answer's text, names restored.
 
-    The first comes when the whole text is there and has been found unchanged: only then do its names open.
+    All pieces joined are `Answer.text`; none is ever taken back. The first piece comes only when the whole text has
+    arrived and was found unchanged, because its names don't open before.
     """
 
     text: str = field(repr=False)
@@ -40,20 +41,20 @@ class TextPiece:
 
 
 Piece = Stage | TextPiece | Answer
-"""Pieces that streams give: stages and text as they come, and the whole answer last."""
+"""An item of a stream: stages and pieces of text as they come, and the whole answer last."""
 
 
 class Stream:
-    """One question whose answer comes in pieces; nothing is sent before the first is asked for.
+    """One question whose answer comes in pieces. Nothing is sent before the first piece is asked for.
 
         with chat.stream("Who treats Anna Keller?") as stream:
             for text in stream.text_pieces:
                 print(text, end="", flush=True)
         print(stream.answer().grounded)
 
-    Iterating gives every Piece, and raises ArogError as `ask` does. The dialogue goes on once the Answer has come;
-    before, closing the stream (the end of `with`) ends the question, at the service too. While it is open, other
-    threads that ask the same Chat wait, and the same thread is refused.
+    Iterating yields every Piece, and raises ArogError as `ask` does. The dialogue has the new turns once the Answer
+    has come; closing the stream earlier (at the end of `with`) ends the question, at the service too. While it is
+    open, other threads that ask the same Chat wait, and the same thread is refused.
     """
 
     def __init__(self, pieces: Generator[Piece]) -> None:
@@ -71,11 +72,11 @@ class Stream:
 
     @property
     def text_pieces(self) -> Iterator[str]:
-        """The text alone, as it comes."""
+        """Yields only the text, as it comes."""
         return (piece.text for piece in self if isinstance(piece, TextPiece))
 
     def answer(self) -> Answer:
-        """The whole answer; waits for it where it is not there yet."""
+        """Returns the whole answer, after waiting for it if necessary."""
         for _ in self:
             pass
         return _whole(self._answer)
@@ -108,11 +109,11 @@ class AsyncStream:
 
     @property
     def text_pieces(self) -> AsyncIterator[str]:
-        """The text alone, without the other pieces, as it comes; asynchronous."""
+        """Yields only the text, as it comes; an asynchronous iterator."""
         return (piece.text async for piece in self if isinstance(piece, TextPiece))
 
     async def answer(self) -> Answer:
-        """As Stream.answer."""
+        """Returns the whole answer, after waiting for it if necessary."""
         async for _ in self:
             pass
         return _whole(self._answer)
@@ -138,12 +139,12 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class AnswerReader:
-    """Takes events in their order. The text pieces that it gives, joined, are the answer's text with its names
-    restored. Events that it does not know are a newer service's.
+    """Reads the events of one streamed answer in order, and returns the parts that can be shown.
 
-    Promise: no piece is shown before the whole answer is there, is the one of the graph that was asked and the
-    conversation that is going on (None: a new one), and has opened its names: they open for its own text alone.
-    Without a `key` the text stays in pseudonyms.
+    The text pieces that it returns, joined, are the answer's text with names restored. Unknown events are ignored:
+    they come from a newer service. Promise: no piece is shown before the whole answer has arrived, is from the asked
+    graph and the current conversation (None: a new one), and its names have opened, which they do only for its own
+    text. Without a `key` the text stays in pseudonyms.
     """
 
     def __init__(self, key: KeyPair | None, graph: str, conversation: str | None) -> None:
@@ -153,11 +154,14 @@ class AnswerReader:
 
     @property
     def is_done(self) -> bool:
-        """True where the last event has come; whatever follows is not read."""
+        """True if the last event has come; later ones are not read."""
         return self._answer is not None
 
     def read(self, name: str, data: str) -> list[Stage | TextPiece]:
-        """The parts that the event shows. Raises the service's error, BadAnswerError and CannotOpenCapsuleError."""
+        """Returns the parts that an event shows.
+
+        Raises the service's error, BadAnswerError and CannotOpenCapsuleError.
+        """
         match name:
             case "stage":
                 stage = _content(StageEvent, data)
@@ -171,7 +175,10 @@ class AnswerReader:
         return []
 
     def whole(self) -> ChatAnswer:
-        """The answer as an unstreamed reply would have held it. Raises StreamCutError where it has not come."""
+        """Returns the complete answer, as a reply without a stream would have it.
+
+        Raises StreamCutError if it has not come.
+        """
         if self._answer is None:
             hint = "the question may have been answered all the same; ask again"
             raise StreamCutError("the stream ended before the answer was whole", code="stream_cut", hint=hint)
@@ -190,7 +197,7 @@ class AnswerReader:
 
 def _content(expect: type[ModelT], data: str) -> ModelT:
     try:
-        # A newer service may say more than this version knows.
+        # Fields that this version does not know are ignored: the service may be newer.
         return expect.model_validate_json(data, extra="ignore")
     except ValidationError:
         raise _bad("an event can't be read") from None

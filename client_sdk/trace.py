@@ -1,4 +1,4 @@
-"""The trace of one answer: what the model was sent and said, in pseudonyms, and the names to read it with."""
+"""The trace of one answer: what the model was sent and replied, in pseudonyms, and the names to read it with."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ESCAPE = re.compile(r"(\\+(?:u[0-9a-fA-F]{4}|.))", re.DOTALL)
 class TraceStep:
     """One request to the model. `prompt` is its body as it left, `reply` what came back, both in pseudonyms.
 
-    They are None once the service keeps them no longer, and where nothing was sent or came back. `outcome` is
-    `used`, `unusable` (the reply broke its rules), `blocked` (the guard stopped the request) or `none`. `anonymity`:
-    how many entities of the graph fit what the prompt shows of a thing; None where it shows none.
+    They are None if the service keeps them no longer, or nothing was sent or came back. `outcome` is `used`,
+    `unusable` (the reply broke its rules), `blocked` (the guard stopped the request) or `none`. `anonymity`: the
+    number of entities of the graph that match what the prompt shows of a thing; None if it shows none.
     """
 
     step: str
@@ -37,7 +37,7 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The steps of one answer in their order. `names_kept` is false where its conversation is kept no longer."""
+    """The steps of one answer in order. `names_kept` is false if its conversation is kept no longer."""
 
     answer_id: str
     steps: tuple[TraceStep, ...]
@@ -46,21 +46,21 @@ class Trace:
 
     @property
     def pseudonyms(self) -> frozenset[str]:
-        """Those that have a name here."""
+        """The pseudonyms whose names the trace has."""
         return frozenset(self._table)
 
     def with_names(self, text: str) -> str:
-        """`text` of a step with its names restored: for the eyes of whoever holds the key, on this machine.
+        r"""Returns `text` of a step with its names restored, to be shown on this machine to whoever holds the key.
 
-        Of a set three names are shown: prompts say the same set again and again. The text is JSON within JSON: what
-        stands behind an escape (`\\nEq7f2k`) begins a word. Names are not escaped.
+        At most three names of a set are shown, because prompts repeat the same set. The text is JSON within JSON, so a
+        pseudonym may follow an escape (`\nEq7f2k`) directly. Names are not escaped.
         """
         parts = _ESCAPE.split(text)
         return "".join(part if at % 2 else restore(part, self._table) for at, part in enumerate(parts))
 
 
 def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trace:
-    """Raises CannotOpenCapsuleError."""
+    """Opens a trace that was sealed to this key. Raises CannotOpenCapsuleError."""
     try:
         content = open_trace(sealed.capsule, key, trace_context(answer_id))
     except CannotOpenError as problem:
@@ -76,7 +76,10 @@ def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trac
 
 
 def readable_payload(payload: str | None) -> str:
-    """A chat request as its messages, another object with one line for each part, and the rest as it is."""
+    """Returns a payload for people.
+
+    A chat request is shown as its messages, another JSON object with one part a line, and anything else as it is.
+    """
     if payload is None:
         return "(no longer kept)"
     try:

@@ -1,4 +1,4 @@
-"""Measures the service on questions with known answers, and attacks it.
+"""Measure the service on questions with known answers, and attack it.
 
-Imports all of the service; nothing imports it.
+This package imports the service; no part of the service imports it.
 """

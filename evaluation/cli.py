@@ -1,6 +1,6 @@
-"""The commands `arog eval`: questions asked, tables of bounds filled, public sets converted, the contract written.
+"""The commands `arog eval`: ask questions, fill tables of bounds, convert public sets, write the contract.
 
-What has bounds ends with code 1 when one is missed.
+A command that compares figures with bounds ends with exit code 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ TABLES: Final = {
     "drafts": ("draft_table", 200, "Spoil right drafts on purpose, and show how many get through; no public set."),
     "masked": ("masked_table", 500, "Show what is still answered when relations are masked."),
 }
-"""Tables of bounds that are asked for in one way: module, questions of each set by default, and what they show."""
+"""Commands with the same options: by name the module, the default number of questions per set, and the help text."""
 
 
 def commands(parent: typer.Typer) -> None:
-    """Adds `arog eval`."""
+    """Add the commands `arog eval` to `parent`."""
     require_extra()
     parent.add_typer(app, name="eval")
 
@@ -71,7 +71,7 @@ def qa(
     depth: Annotated[int | None, typer.Option(min=1, max=5, help="D: rounds of retrieval")] = None,
     json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
 ) -> None:
-    """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
+    """Load a graph, ask every question through the service, and report correctness, cost, speed and leaks."""
     import asyncio
 
     from evaluation.bench.bench import sample
@@ -90,7 +90,7 @@ def qa(
 
 
 def _planned(questions: list[Question]) -> list[Question]:
-    """Those that the scripted endpoint can answer. Raises QuestionsError."""
+    """Return the questions that the scripted endpoint can answer. Raises QuestionsError if there are none."""
     from evaluation.datasets.questions import QuestionsError
 
     planned = [question for question in questions if question.has_plan]
@@ -134,7 +134,7 @@ def models(
     policy: PolicyFile = None,
     limit: Sample = None,
 ) -> None:
-    """Show what a model is worth on your own graph, beside the reasoner in the box: right, wrong, refused, cost."""
+    """Compare a model with the built-in reasoner on your own graph: right, wrong and refused answers, and cost."""
     from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
     from app.settings import load_settings
     from evaluation.bench.bench import sample
@@ -177,7 +177,7 @@ def contract(
     out: Annotated[Path, typer.Option(help="Where the page is written")] = CONTRACT_PAGE,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail when the page is out of date")] = False,
 ) -> None:
-    """Write the contract with model endpoints from the models in the code."""
+    """Write the page that describes the contract with model endpoints."""
     from evaluation.fakes.contract import contract_text
 
     text = contract_text()
@@ -189,7 +189,7 @@ def contract(
 
 @app.command()
 def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
-    """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
+    """Measure every set against the table of bounds; ends with code 1 when a bound is missed."""
     from evaluation.tables.embedded_table import results_markdown, run_table, write_results
 
     results = _shown(lambda show: run_table(data, limit, seed, only, show))
@@ -200,7 +200,7 @@ def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "
 
 
 def _bounded(name: str, module: str, default: int, help: str) -> None:
-    """Adds the command of one of the TABLES."""
+    """Add the command for one of the TABLES."""
 
     def command(data: Data = DATA, out: Out = None, limit: Limit = default, only: Only = "", seed: Seed = 0) -> None:
         run = getattr(import_module(f"evaluation.tables.{module}"), f"run_{module}")
@@ -236,7 +236,7 @@ def speed(
     triples: Annotated[int, typer.Option(min=10_000, help="Triples of the made-up graph")] = 1_000_000,
     small: Annotated[bool, typer.Option(help="30,000 triples, against twice the kept figures")] = False,
 ) -> None:
-    """Measure speed beside peers in the same run; ends with code 1 when it got worse since the last release."""
+    """Measure speed beside similar tools in the same run; ends with code 1 when it fell since the last release."""
     from evaluation.scale.speed_run import SMALL, measure_speed
 
     end_measured(measure_speed(SMALL if small else triples, console.print, small=small), None, "speed")
@@ -281,7 +281,7 @@ def confidence(
     write: Annotated[Path | None, typer.Option(help="Write the weights here, where the service reads them")] = None,
     seed: Seed = 0,
 ) -> None:
-    """Fit the formula of the confidence to the seen natural questions and the public sets; asks none of the shut."""
+    """Fit the formula of the confidence to the seen natural questions and the public sets, not to the shut half."""
     from evaluation.natural.confidence import as_toml, fits_markdown, run_fits
 
     fits = _shown(lambda show: run_fits(data, limit, seed, show))
@@ -296,7 +296,7 @@ def linking(
     mentions: Annotated[int, typer.Option(min=1, help="Misspelt and abbreviated names")] = 1000,
     seed: Seed = 0,
 ) -> None:
-    """Measure how well names are found as people type them; ends with code 1 when a bound is missed."""
+    """Measure how well names are found when typed with slips; ends with code 1 when a bound is missed."""
     from evaluation.tables.linking import linking_markdown, linking_measures, run_linking, whole
 
     slips, topics = _shown(lambda show: run_linking(data, mentions, seed, show))
@@ -310,7 +310,7 @@ def concepts(
     graphs: Annotated[Path | None, typer.Option(help="JSON object: each graph's files; ours without it")] = None,
     out: Out = None,
 ) -> None:
-    """Show how many concepts are right where a graph has no types; ends with code 1 when the bound is missed."""
+    """Show how many concepts are right in graphs without types; ends with code 1 when the bound is missed."""
     from app.llm.embeddings.embedder import Embedder
     from app.reader.concept_namer import ConceptNamer
     from app.settings import load_settings
@@ -334,7 +334,7 @@ def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 
 
 @app.command("data")
 def own_data(data: Data = DATA, out: Out = None, only: Only = "") -> None:
-    """Load files as people have them by what is proposed, and ask; ends with code 1 when a bound is missed."""
+    """Load typical files of users by the proposed policy, and ask; ends with code 1 when a bound is missed."""
     from app.graphs.report_files import write_private
     from evaluation.tables.own_data import answers_markdown, measures, run_own_data
 
@@ -354,7 +354,7 @@ def model_table(
     endpoint: Annotated[str, typer.Option(help="Another model's base URL; the small one without it")] = "",
     model: Annotated[str, typer.Option(help="Its name")] = "model",
 ) -> None:
-    """Measure a real model against its bounds, and lies against 0; ends with code 1 when a bound is missed."""
+    """Measure a real model, and replies that lie, against bounds; ends with code 1 when a bound is missed."""
     import tempfile
 
     from evaluation.models.models_table import AskedModel, NoModelError, run_models_table, serving_small_model
@@ -372,7 +372,7 @@ def model_table(
 
 
 def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
-    """Runs `run` with a progress bar and gives its result."""
+    """Run `run` with a progress bar and return its result."""
     import asyncio
 
     async def running(show: Show) -> _ResultT:

@@ -1,5 +1,4 @@
-"""The commands `arog eval dialogue`, `turns`, `extractor`, `hubs` and `statements`: how well replies hold on
-to a graph, and the parts that dialogues rest on."""
+"""The commands `arog eval dialogue`, `turns`, `extractor`, `hubs` and `statements`, which measure dialogues."""
 
 from __future__ import annotations
 
@@ -72,7 +71,7 @@ def turns(
         Literal["seen", "shut"], typer.Option(help="Half of the labelled turns: `seen` was looked at, `shut` was not")
     ] = "shut",
 ) -> None:
-    """Tell how many labelled turns are read as what they are; ends with code 1 below 0.93."""
+    """Measure how many labelled turns are classified rightly; ends with code 1 below 0.93."""
     import asyncio
 
     from evaluation.dialogue.labelled import MIN_RIGHT, read_turns, right, turns_table
@@ -118,7 +117,7 @@ def hubs(
     data: Data = DATA,
     out: Out = None,
 ) -> None:
-    """Tell how often the right relation of a thing with very many is offered, by likeness and by a retriever."""
+    """Measure how often the right relation of a thing with very many is offered, by similarity and by a retriever."""
     import asyncio
 
     from app.settings import load_settings
@@ -154,7 +153,7 @@ def statements(
 
 
 def _extractor(file: Path | None) -> Extractor | None:
-    """Raises NetworkWeightsError, SentenceModelError."""
+    """Open an extractor's weights, if given. Raises NetworkWeightsError, SentenceModelError."""
     from app.extractor.extractor import open_extractor
     from app.settings import load_settings
 

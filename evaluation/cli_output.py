@@ -1,4 +1,4 @@
-"""Options, progress and tables of the evaluation's commands, and how they end."""
+"""Options, progress bar and output that the evaluation's commands share, and the exit codes they end with."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ PolicyFile = Annotated[
 
 @contextmanager
 def shown_progress(*refused: type[Exception]) -> Iterator[Show]:
-    """One bar for all that a command runs; gives the function that moves it. Failures end the command in words: input
-    that is `refused`, here or everywhere, with code 2."""
+    """Show one progress bar for the whole command; yields the function that moves it.
+
+    Failures end the command with a message in words: exceptions of the types `refused`, and those that any command may
+    raise for wrong input, with code 2.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from app.cli.output import failures_in_words
@@ -52,13 +55,13 @@ def shown_progress(*refused: type[Exception]) -> Iterator[Show]:
 
 
 def refuse(problem: Exception) -> NoReturn:
-    """`problem` quotes nothing of what was read."""
+    """Print the problem and end with code 2. The message must quote nothing of what was read."""
     console.print(f"arog: {problem}", markup=False)
     raise typer.Exit(WRONG_INPUT)
 
 
 def print_markdown(text: str) -> None:
-    """Rendered for a person, as it is for a file or a pipe."""
+    """Print Markdown: rendered on a terminal, as it is into a file or a pipe."""
     from rich.markdown import Markdown
 
     out = Console()
@@ -69,7 +72,7 @@ def print_markdown(text: str) -> None:
 
 
 def end(text: str, *, passed: bool = True, out: Path | None = None, name: str = "") -> NoReturn:
-    """Prints the table, writes it as `name` in the folder `out`, and ends with code 1 where a bound is missed."""
+    """Print the table, write it as `name`.md into the folder `out`, and end with code 1 if a bound is missed."""
     if out:
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{name}.md").write_text(text, encoding="utf-8")
@@ -78,7 +81,10 @@ def end(text: str, *, passed: bool = True, out: Path | None = None, name: str = 
 
 
 def end_measured(measures: Sequence[Measure], out: Path | None, name: str, further: str = "") -> NoReturn:
-    """The same for lines of a table of bounds, which are written as JSON too; `further` tables stand below."""
+    """Print and write lines of a table of bounds, also as JSON, and end with code 1 if a bound is missed.
+
+    `further` tables in Markdown follow below.
+    """
     from evaluation.tables.measures import markdown, write_json
 
     if out:

@@ -1,4 +1,4 @@
-"""The commands `arog train`: what the embedded reasoner, the retriever and the extractor learn from."""
+"""The commands `arog train`, which train the embedded reasoner, reader of turns, retriever and extractor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ app = typer.Typer(help="Train what is added to the sentence model.")
 
 
 def commands(parent: typer.Typer) -> None:
-    """Adds `arog train`."""
+    """Add the commands `arog train` to `parent`."""
     require_extra()
     parent.add_typer(app, name="train")
 
@@ -83,7 +83,7 @@ def turns(
         Path | None, typer.Option(exists=True, dir_okay=False, help="Lines of JSON: text and kind; ours without it")
     ] = None,
 ) -> None:
-    """Learn to tell questions, wishes to hear about a thing, and talk apart, from labelled turns."""
+    """Learn from labelled turns to tell questions, requests to hear about a thing, and talk apart."""
     from app.llm.embeddings.embedder import Embedder
     from app.settings import load_settings
     from evaluation.dialogue.labelled import TRAINING, read_labelled, train_turns
@@ -142,7 +142,7 @@ def extractor(
     pairs: Annotated[int, typer.Option(min=1, help="Questions to learn from")] = 200_000,
     seed: TrainingSeed = 0,
 ) -> None:
-    """Learn which span of a text fills the unknown end of a fact, from texts made of graphs and from OpenDialKG."""
+    """Learn which span of a text fills the unknown end of a fact, from generated texts and from OpenDialKG."""
     from app.extractor.extractor import ExtractorConfig, open_lower_layers, write_weights
     from app.extractor.features import SpanFeatureMaker
     from app.llm.embeddings.embedder import Embedder

@@ -1,4 +1,4 @@
-"""The folder itself is the package `evaluation`."""
+"""Build file of the package `evaluation`, whose root is this folder itself."""
 
 from setuptools import find_packages, setup
 

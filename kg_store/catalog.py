@@ -1,4 +1,4 @@
-"""Catalog: the graphs of all tenants and their versions; the one place to load or open a graph."""
+"""Catalog: the graphs of all tenants and their versions. All loading and opening of graphs goes through it."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from kg_store.version_builder import (
     BaseVersion,
     Builder,
     Built,
+    CollectedNames,
     GraphInfo,
     NameConcepts,
     Progress,
@@ -52,22 +53,23 @@ if TYPE_CHECKING:
 
 
 class GraphLoad:
-    """A context manager whose steps are taken once each, in the order of this class.
+    """One load of a graph, as a context manager with a method for each step.
 
-    Promise: nothing has changed before `swap`, whatever a step raises. `progress` gets each step's name and the share
-    of the load that is done, 0 to 1; what it raises stops the load there.
+    The caller calls `read`, `build`, `name`, `seal` and `swap` in this order, each once. Promise: the graph that is in
+    use does not change before `swap`, even if a step raises. `progress` gets each step's name and the share of the
+    load that is done (0 to 1); an exception that it raises stops the load.
     """
 
     raw: RawGraph
-    """The triples, once they are read."""
+    """The triples of the sources; set by `read`."""
     policy: Policy
-    """The policy that was given, or once the sources are read the proposed one."""
+    """The policy that was given, or else the one proposed from the sources; set by `read`."""
     adjacency: Adjacency
-    """The graph that goes live, once it is built."""
+    """The arrays of the new version; set by `build`."""
     schema: Schema
-    """Its relations and concepts, once they are named."""
+    """The relations and concepts of the new version; set by `name`."""
     names: NameIndex
-    """Its names, once they are sealed."""
+    """The name index of the new version; set by `seal`."""
 
     def __init__(self, versions: NewVersions, rows: GraphRows, builder: Builder, progress: Progress) -> None:
         self._versions, self._rows, self._builder, self._progress = versions, rows, builder, progress
@@ -80,8 +82,10 @@ class GraphLoad:
         self._left.__exit__(*raised)  # type: ignore[arg-type]
 
     def read(self, sources: Sequence[Path] | rdflib.Graph, policy: Policy | None) -> None:
-        """Takes the triples in. Without a policy one is proposed from them; a given one says first which files are
-        tables. Raises LoadError."""
+        """Reads the triples from `sources`. Raises LoadError.
+
+        A given policy says which files are tables; without one, a policy is proposed from the sources.
+        """
 
         def reading(share: float) -> None:
             self._progress("reading", 0.4 * share)
@@ -92,8 +96,10 @@ class GraphLoad:
             self.raw, self.policy = read_by_policy(sources, policy, reading), policy
 
     def build(self, tenant: str, name: str) -> None:
-        """Begins a version, and makes the graph of it: what was forgotten in this graph earlier is left out, and told
-        in a note. Raises LoadError."""
+        """Begins a new version of the graph, and builds its arrays from the triples. Raises LoadError.
+
+        Things that were erased from this graph earlier are left out; a note in the graph's report says how many.
+        """
         self._graph, self._version_id = self._left.enter_context(self._versions.begin(tenant, name))
 
         def building(share: float) -> None:
@@ -108,21 +114,32 @@ class GraphLoad:
         self.adjacency = self._loaded.adjacency
 
     def name(self, name_concepts: NameConcepts) -> None:
-        """Names the concepts, and writes what holds no name of a thing. Raises LoadError, PolicyError."""
+        """Names the concepts, and writes the arrays and the schema, which hold no names of entities.
+
+        Raises LoadError, PolicyError.
+        """
         self._progress("naming concepts", 0.5)
         self._scope = VaultScope(self._graph.tenant, self._graph.name, self._version_id)
         self.schema, self._notes = self._builder.name(self._scope, self._loaded, self.policy, name_concepts)
 
     def seal(self) -> None:
-        """Writes all names and values, sealed; the version is whole then, and may be looked at."""
-        for share in self._builder.seal_records(self._scope, self._loaded):
+        """Writes all names and values, encrypted.
+
+        The version is then complete on disk, and `names` can be inspected before `swap`.
+        """
+        names = CollectedNames()
+        for share in self._builder.seal_records(self._scope, self._loaded, names):
             self._progress("sealing names and values", 0.55 + 0.25 * share)
-        self._progress("indexing names", 0.8)
-        self.names = self._builder.seal_names(self._scope, self._loaded, self.schema, self.policy)
+        public = self._builder.public_words(self.schema, self.policy)
+
+        def indexing(share: float) -> None:
+            self._progress("indexing names", 0.8 + 0.15 * share)
+
+        self.names = self._builder.seal_names(self._scope, names, public, indexing)
         self._progress("measuring anonymity", 0.95)
 
     def swap(self) -> GraphInfo:
-        """Puts the version in the place of the current one. Raises LoadError."""
+        """Makes the new version the current one, and returns its report. Raises LoadError."""
         built = self._builder.finish(self._scope, self._loaded, self.names, self._notes, self.policy)
         self._rows.swap(self._graph, self._version_id, built, forgotten=self._forgotten)
         self._left.close()
@@ -131,7 +148,10 @@ class GraphLoad:
 
 
 def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGraph:
-    """A load without the things that its graph is to have forgotten; a note tells how many. Raises LoadError."""
+    """Returns `loaded` without the `forgotten` MIDs (things erased earlier), and with a note of their number.
+
+    Raises LoadError if nothing would be left.
+    """
     if not forgotten:
         return loaded
     schema = placeholder_schema(loaded)
@@ -167,10 +187,10 @@ _OPEN_TRIES = 5
 
 
 class Catalog:
-    """Safe to use from several threads, and from several processes over one data folder and database.
+    """The graphs of all tenants in one data folder and database. Safe to use from several threads and processes.
 
-    Promise: kill -9 at any moment leaves the last complete version of each graph; what was unfinished is swept
-    away at the next start. Condition: the database's tables exist (`kg_store.storage.tables.metadata`).
+    Promise: if the process is killed at any moment, the last complete version of each graph stays; an unfinished one
+    is deleted at the next start. Condition: the database's tables exist (`kg_store.storage.tables.metadata`).
     """
 
     def __init__(self, folder: Path, engine: Engine, master: MasterKey, public_phrases: Iterable[str] = ()) -> None:
@@ -185,27 +205,30 @@ class Catalog:
         self._versions.sweep()
 
     def graphs(self, tenant: str) -> list[GraphInfo]:
-        """The tenant's graphs by name."""
+        """Returns the reports of the tenant's graphs, sorted by graph name."""
         return [self._info(row) for row in self._rows.current(tenant)]
 
     def newest(self, most: int) -> list[tuple[str, str]]:
-        """Tenant and name of the graphs of all tenants that were loaded last, the newest first."""
+        """Returns (tenant, graph name) of the `most` graphs of all tenants that were loaded last, the newest first."""
         return self._rows.newest(most)
 
     def is_empty(self) -> bool:
-        """True when no tenant has a graph."""
+        """Returns True if no tenant has a graph."""
         return self._rows.is_empty()
 
     def key_fits(self) -> bool:
-        """False when there are graphs and the master key opens none of them."""
+        """Returns False if there are graphs and the master key opens none of them."""
         return self._rows.key_fits()
 
     def when_opened(self, tell: Callable[[Schema], None]) -> None:
-        """`tell` gets the schema of each version that this process opens from now on; it must return at once."""
+        """Registers `tell`, which gets the schema of each version that is opened from now on.
+
+        `tell` must return at once.
+        """
         self._opened.tell_opened = tell
 
     def open(self, tenant: str, name: str) -> PrivateGraph:
-        """The current version. Raises UnknownGraphError, and MasterKeyError when the master key is another."""
+        """Returns the current version of a graph. Raises UnknownGraphError, MasterKeyError."""
         for _ in range(_OPEN_TRIES):
             rows = self._rows.current(tenant, name)
             if not rows:
@@ -219,10 +242,10 @@ class Catalog:
         raise UnknownGraphError("no graph of that name in this data folder")
 
     def open_as(self, tenant: str, name: str, role: str | None) -> PrivateGraph:
-        """The current version as a role of its policy sees it; all of it without one.
+        """Returns the part of the current version that `role` of its policy may see; without a role the whole version.
 
-        A part is made when it is first asked for, which takes what a load takes to sort the facts. Raises
-        UnknownGraphError, also where the policy has no such role.
+        The part is built when it is first asked for, which takes as long as sorting the facts during a load. Raises
+        UnknownGraphError, also if the policy has no such role.
         """
         whole = self.open(tenant, name)
         if role is None:
@@ -232,15 +255,15 @@ class Catalog:
         return self._opened.part(whole, role)
 
     def name_words(self, tenant: str) -> NameWords:
-        """The words of every name that any graph of the tenant holds. Raises MasterKeyError."""
+        """Returns the words of all names in all graphs of the tenant. Raises MasterKeyError."""
         return self._tenant_names.of(tenant)
 
     def name_concepts_by(self, name_concepts: NameConcepts) -> None:
-        """Sets who names the concepts of what roles see."""
+        """Sets the function that names the concepts of the part that a role sees."""
         self._opened.name_concepts = name_concepts
 
     def begin_load(self, progress: Progress = lambda _step, _done: None) -> GraphLoad:
-        """A load, whose steps the caller takes within its context."""
+        """Returns a load; the caller enters it as a context and calls its steps."""
         return GraphLoad(self._versions, self._rows, self._builder, progress)
 
     def load(
@@ -252,7 +275,7 @@ class Catalog:
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
-        """Takes every step of a load. Raises LoadError, and then nothing has changed."""
+        """Loads a graph in one call: all steps of `GraphLoad`. Raises LoadError, and then changes nothing."""
         with self.begin_load(progress) as load:
             load.read(sources, policy)
             load.build(tenant, name)
@@ -263,16 +286,17 @@ class Catalog:
     def rename_concepts(
         self, opened: PrivateGraph, concepts: Sequence[str], progress: Progress = lambda _step, _done: None
     ) -> GraphInfo:
-        """A new version of a graph, the same but for its concepts (one a signature), made the current one.
+        """Makes a new current version that differs from `opened` only in its concepts.
 
-        Raises LoadError, and then nothing has changed: when another version took its place meanwhile, or a concept
-        would make a name a public word.
+        `concepts` has one for each signature (the kind, classes and hops that nodes share). Raises LoadError if
+        another version became current meanwhile, or if a concept would make a name a public word; the graph in use
+        then stays as it is.
         """
         build = partial(self._builder.renamed, concepts=concepts, progress=progress)
         return self._replaced(opened, progress, build)
 
     def closure_of_removal(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
-        """Everything that would go with these things; those that the graph does not hold are left out."""
+        """Returns everything that must be removed with `mids`; MIDs that the graph does not hold are ignored."""
         path = self._folder.path_of(opened.version)
         return closure_of_removal(Adjacency.map_from(path), opened.blind.schema, read_unseen(path), as_mids(mids))
 
@@ -283,7 +307,10 @@ class Catalog:
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
-        """A new version of a graph without what goes, made the current one. Raises LoadError, as `rename_concepts`."""
+        """Makes a new current version without the things in `going`.
+
+        Raises LoadError for the same reasons as `rename_concepts`, and if nothing else is left.
+        """
         build = partial(self._builder.without, going=going, name_concepts=name_concepts, progress=progress)
         return self._replaced(opened, progress, build)
 
@@ -299,30 +326,36 @@ class Catalog:
         return built.info
 
     def mids_of_id(self, tenant: str, name: str, id_in_source: str) -> Mids:
-        """The MIDs that an IRI or a cell of the graph's source has here, whether or not the graph holds it."""
+        """Returns the MIDs of an IRI or a table cell of the source, even if the graph does not hold them."""
         key = self._rows.mid_key(tenant, name)
         return as_mids(mids_of(key, [f"<{id_in_source}>", TEXT_MARK + id_in_source]))
 
     def close(self) -> None:
-        """Lets go of every graph that is open; questions in flight finish on theirs."""
+        """Closes all open graphs; questions in progress can finish on the versions that they hold."""
         self._opened.clear()
 
     def delete_retired_records(self, tenant: str, name: str, mids: Sequence[int]) -> None:
-        """Deletes rows of these things, and all names, from versions that are not current any more, held or not:
-        who still reads one finds no name for them."""
+        """Deletes the vault rows of `mids`, and all files with names, from the versions that are not current any more.
+
+        A question that still runs on such a version then finds no names for these things.
+        """
         for version_id in self._rows.delete_records(tenant, name, mids):
             for file in (NAMES_FILE, SCHEMA_FILE, WORDS_FILE):
                 (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
 
     def has_readers(self, tenant: str, name: str) -> bool:
-        """True while somebody, here or in another process, reads an older version; what nobody reads is swept."""
+        """Returns True if a question, in any process, still reads an older version of the graph.
+
+        Older versions without a reader are deleted.
+        """
         self._versions.sweep()
         return bool(self._rows.older_versions(tenant, name))
 
     def release_replaced_versions(self) -> None:
-        """Closes opened versions that have been replaced, and sweeps them; cheap where there is none.
+        """Closes and deletes the versions that have been replaced; cheap if there are none.
 
-        What a question left behind may hold one in a cycle of references, which an idle process never looks for.
+        It collects garbage, because a finished question may leave a version in a cycle of references. An idle process
+        would keep that version otherwise.
         """
         if all(map(self._rows.is_complete, self._opened.held_versions())):
             return
@@ -334,18 +367,18 @@ class Catalog:
         self._versions.sweep()
 
     def adjacency_of(self, opened: PrivateGraph) -> Adjacency:
-        """The arrays of an open version."""
+        """Returns the arrays of an open version."""
         return Adjacency.map_from(self._folder.path_of(opened.version))
 
     def info_of(self, opened: PrivateGraph) -> GraphInfo:
-        """Raises LoadError when `opened` is no longer the current version."""
+        """Returns the report of an open version. Raises LoadError if it is not the current version any more."""
         rows = [row for row in self._rows.current(opened.tenant, opened.name) if row.id == opened.version]
         if not rows:
             raise LoadError("the graph was deleted or loaded anew meanwhile")
         return self._info(rows[0])
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph; questions in flight finish on it. Raises UnknownGraphError."""
+        """Deletes a graph; questions in progress can still finish on it. Raises UnknownGraphError."""
         self._rows.delete_graph(tenant, name)
         self._opened.drop(tenant, name)
         self._versions.sweep()

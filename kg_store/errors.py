@@ -1,14 +1,14 @@
-"""StoreError and its tree; texts hold ids, counts, file and line."""
+"""StoreError and its subclasses. Their texts hold ids, counts, file names and line numbers, and no names or values."""
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """Base of every error of kg_store. Its text holds ids, counts, file and line; never a name or value."""
+    """Base class of all errors of kg_store. Its text holds ids, counts, file and line; never a name or value."""
 
 
 class LoadError(StoreError):
-    """A file can't be loaded. `file` is the file's base name, `line` counts from 1 (None when not known)."""
+    """Raised if a file cannot be loaded. `file` is its base name; `line` counts from 1, or is None if unknown."""
 
     def __init__(self, reason: str, file: str = "", line: int | None = None) -> None:
         self.reason, self.file, self.line = reason, file, line
@@ -17,20 +17,20 @@ class LoadError(StoreError):
 
 
 class PolicyError(StoreError):
-    """A policy file is not valid; the text says which field, and what is allowed there."""
+    """Raised if a policy file is not valid; the text names the field and says what is allowed there."""
 
 
 class MasterKeyError(StoreError):
-    """The master key is missing, malformed, or not the one that sealed this data."""
+    """Raised if the master key is missing, malformed, or not the one that sealed this data."""
 
 
 class UnknownGraphError(StoreError):
-    """No graph of that name has a complete version."""
+    """Raised if no graph of that name has a complete version."""
 
 
 class FormatTooNewError(StoreError):
-    """The data folder was written by another format version."""
+    """Raised if the data folder was written in another version of the format."""
 
 
 class ExpressionError(StoreError):
-    """An expression of the set algebra can't be parsed or does not fit its operands."""
+    """Raised if an expression of the set algebra cannot be parsed or does not fit its operands."""

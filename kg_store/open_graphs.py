@@ -1,4 +1,4 @@
-"""Versions that this process has open, whole and as the roles of their policies see them; new ones, and the sweep."""
+"""The graph versions that this process has open, whole or as a role sees them; how a version begins and is deleted."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ from kg_store.version_builder import (
 
 
 class TenantNames:
-    """Safe to use from several threads: two that begin at once do the same work, and come to the same."""
+    """The words of all names of a tenant's graphs, cached for each version.
+
+    Safe to use from several threads: two that read at the same time do the same work and get equal results.
+    """
 
     def __init__(self, rows: GraphRows, sealer: VersionCipher, engine: Engine, master: MasterKey) -> None:
         self._rows, self._sealer, self._engine, self._master = rows, sealer, engine, master
@@ -48,8 +51,10 @@ class TenantNames:
         self._of_version: dict[str, dict[str, NameWords]] = {}
 
     def of(self, tenant: str) -> NameWords:
-        """The current versions' words together. Raises MasterKeyError where one of them can't be opened: then nobody
-        knows which words are names."""
+        """Returns the words of all names in the tenant's current versions.
+
+        Raises MasterKeyError if one of them cannot be opened, since words of its names would be missing.
+        """
         rows = self._rows.current(tenant)
         versions = tuple(row.id for row in rows)
         known, united = self._united.get(tenant, ((), NameWords()))
@@ -57,12 +62,12 @@ class TenantNames:
             before = self._of_version.get(tenant, {})
             each = {row.id: before[row.id] if row.id in before else self._read(row) for row in rows}
             united = NameWords.union(each.values())
-            # What is not current any more is let go: names may have been forgotten with it.
+            # Words of replaced versions are dropped, because names of things that were erased may be among them.
             self._of_version[tenant], self._united[tenant] = each, (versions, united)
         return united
 
     def forget(self) -> None:
-        """Forgets all that was read; it is read again when it is asked for."""
+        """Empties the cache."""
         self._united, self._of_version = {}, {}
 
     def _read(self, row: VersionRow) -> NameWords:
@@ -70,14 +75,14 @@ class TenantNames:
         try:
             return NameWords.from_bytes(self._sealer.read(scope, WORDS_FILE))
         except (FileNotFoundError, NameWordsVersionError):
-            # In another data folder, swept since its row was read, or read with another lexicon than ours.
+            # The file is in another data folder, was deleted since the row was read, or was made with another lexicon.
             records = Vault(self._engine, self._master, scope).all_records()
             return NameWords.of(record for _, record in records)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class PrivateGraph:
-    """One version, opened. It stays whole while anybody holds it, even when a newer one has taken its place."""
+    """One open version of a graph. It stays usable while something holds it, also after it was replaced."""
 
     tenant: str
     name: str
@@ -90,15 +95,18 @@ class PrivateGraph:
     policy: Policy = field(repr=False)
     public: PublicWords = field(repr=False)
     holds: VisibilityFilter | None = field(default=None, repr=False)
-    """Where a role sees a part of the graph: which MIDs are in it. `names` still has all, for the guard."""
+    """For a role's part: returns those of some MIDs that the part has. `names` keeps all names, for the guard."""
     whole: PrivateGraph | None = field(default=None, repr=False)
-    """The graph that this is a part of, so that its version is held."""
+    """The whole version, if this is a part of it for a role; the reference keeps it open."""
     in_house: Schema = field(kw_only=True, repr=False)
-    """The schema of `blind` with the own words of masked relations, for the reader that sends nothing."""
+    """The schema of `blind` with the real names of masked relations, for the question reader (nothing is sent)."""
 
 
 class OpenGraphs:
-    """Safe to use from several threads. A version's folder is locked as long as anybody holds the version."""
+    """The versions that this process has open. Safe to use from several threads.
+
+    The folder of a version stays locked while something holds the version.
+    """
 
     def __init__(
         self, folder: DataFolder, engine: Engine, master: MasterKey, rows: GraphRows, builder: Builder
@@ -113,13 +121,15 @@ class OpenGraphs:
         self.tell_opened: Callable[[Schema], None] = lambda _schema: None
 
     def find(self, row: VersionRow) -> PrivateGraph | None:
-        """The version of that row, where it is open already."""
+        """Returns the version of `row` if it is open, else None."""
         opened = self._opened.get((row.tenant, row.name))
         return opened if opened is not None and opened.version == row.id else None
 
     def open(self, row: VersionRow) -> PrivateGraph | None:
-        """The version of that row, in the place of an older one of its graph. None when it was swept away since its
-        row was read, or lies in another data folder."""
+        """Opens the version of `row` in place of an older version of its graph, and returns it.
+
+        Returns None if its files were deleted since the row was read, or lie in another data folder.
+        """
         with self._lock:
             if (known := self.find(row)) is not None:
                 return known
@@ -130,7 +140,7 @@ class OpenGraphs:
         return opened
 
     def part(self, whole: PrivateGraph, role: str) -> PrivateGraph:
-        """The part of an open version that a role of its policy sees; made when it is first asked for."""
+        """Returns the part of an open version that a role of its policy sees; built when first asked for."""
         key = whole.tenant, whole.name, role
         with self._parts_lock:
             part = self._parts.get(key)
@@ -139,25 +149,25 @@ class OpenGraphs:
         return part
 
     def held_versions(self) -> set[str]:
-        """The versions that somebody in this process still holds, current or not."""
+        """Returns the ids of the versions that something in this process still holds, current or not."""
         with self._lock:
             self._alive = [each for each in self._alive if each() is not None]
             return {graph.version for each in self._alive if (graph := each()) is not None}
 
     def drop_replaced(self) -> None:
-        """Lets go of versions that are not current any more; who still reads one holds it alone."""
+        """Drops the references to versions that are not current any more; a running question keeps its own."""
         with self._lock:
             complete = self._rows.complete_ids()
             self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
             self._parts = {key: each for key, each in self._parts.items() if each.version in complete}
 
     def drop(self, tenant: str, name: str) -> None:
-        """Lets go of one graph."""
+        """Drops the reference to one graph."""
         with self._lock:
             self._opened.pop((tenant, name), None)
 
     def clear(self) -> None:
-        """Lets go of every graph."""
+        """Drops the references to all graphs."""
         with self._lock:
             self._opened.clear()
             self._parts.clear()
@@ -173,7 +183,7 @@ class OpenGraphs:
 
         vault = whole.vault.part(holds)
         others = frozenset(adjacency.mids.tolist()) - frozenset(holds(tuple(adjacency.mids.tolist())))
-        # A word of a relation that the role is not shown is no schema to it.
+        # Words of relations that the role does not see are not public words for it.
         public = self._builder.public_words(blind.schema, whole.policy)
         names = whole.names.without(others).with_public(public)
         return replace(
@@ -202,7 +212,7 @@ class OpenGraphs:
         schema = read_schema(self._sealer.read(scope, SCHEMA_FILE))
         policy = Policy.from_toml(self._sealer.unseal(scope, POLICY_PURPOSE, row.sealed_policy).decode())
         public = self._builder.public_words(schema, policy)
-        # Marked anew: the words of our own templates may have changed since the load.
+        # Public words are marked again, because the words of our own templates may have changed since the load.
         names = NameIndex.from_bytes(self._sealer.read(scope, NAMES_FILE)).with_public(public)
         blind = CompactGraph.open(path, schema)
         vault = Vault(self._engine, self._master, scope)
@@ -215,20 +225,30 @@ class OpenGraphs:
 
 
 def _in_house(schema: Schema, vault: Vault) -> Schema:
-    """The schema for the reader that sends nothing; the vault keeps the names of masked relations as hidden values."""
+    """Returns the schema with the real names of masked relations, for the question reader, which sends nothing out.
+
+    The vault stores these names as hidden values.
+    """
     held = vault.records(unsaid_of(schema))
     return read_in_house(schema, {mid: record.lexical or "" for mid, record in held.items()})
 
 
 class NewVersions:
-    """Promise: what was begun and not swapped in is swept away, also when its process was killed."""
+    """Begins new versions and deletes old ones.
+
+    Promise: a version that was begun but did not become current is deleted later, even if its process was killed.
+    """
 
     def __init__(self, folder: DataFolder, rows: GraphRows, opened: OpenGraphs) -> None:
         self._folder, self._rows, self._opened = folder, rows, opened
 
     @contextmanager
     def begin(self, tenant: str, name: str) -> Iterator[tuple[GraphRow, str]]:
-        """A version to be filled and swapped in within the context."""
+        """Begins a version, and yields (row of its graph, id of the version).
+
+        The caller fills the version and makes it current while the context is open; if that fails, the version is
+        deleted later.
+        """
         version_id = uuid.uuid4().hex
         with self._folder.alone():
             hold = self._folder.begin(version_id)
@@ -242,7 +262,7 @@ class NewVersions:
             self.sweep()
 
     def sweep(self) -> None:
-        """Deletes versions that are neither current nor held by anybody, here or in another process."""
+        """Deletes the versions that are neither current nor held by this or another process."""
         self._opened.drop_replaced()
         with self._folder.alone():
             known = set(self._rows.not_current())

@@ -1,4 +1,4 @@
-"""The words of the store: opaque identifiers and words drawn by a key, relations, hops, paths, signatures, schemas."""
+"""The types that all of kg_store uses: MIDs, relations, hops, paths, signatures, schemas; and keyed words."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Concept = NewType("Concept", str)  # The kind of thing that an entity is, as wor
 
 _MASK_WORD = re.compile(
     r"R(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{4}[a-rt-z0-9]"
-)  # with an s it would read as a plural
+)  # An s at the end would look like a plural.
 
 
 def is_mask_word(word: str) -> bool:
-    """True where `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
+    """Returns True if `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
     return _MASK_WORD.fullmatch(word) is not None
 
 
 PSEUDONYM_FORM: Final = r"[EVS](?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5}"
-"""A pattern of pseudonyms: they have a digit and a small letter, so that they are no word and no number."""
+"""The pattern of pseudonyms. Each has a digit and a small letter, so that none is a real word or a number."""
 
 PSEUDONYM: Final = re.compile(rf"\b{PSEUDONYM_FORM}\b")
-ALMOST_PSEUDONYM: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")  # Words that a model may take for one as well.
+ALMOST_PSEUDONYM: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")  # Words that a model may mistake for a pseudonym.
 
 
 class NodeKind(StrEnum):
-    """The kind of a node of the graph; a mediator has no name and only joins others."""
+    """The kind of a node of the graph. A mediator has no name and only joins other nodes."""
 
     ENTITY = "entity"
     VALUE = "value"
@@ -47,7 +47,7 @@ class NodeKind(StrEnum):
 
 
 class ValueKind(StrEnum):
-    """The kind of a literal, by which it compares: only numbers and dates have an order that questions can use."""
+    """The kind of a literal, which decides how it is compared: questions can order only numbers and dates."""
 
     NUMBER = "number"
     DATE = "date"
@@ -56,7 +56,7 @@ class ValueKind(StrEnum):
 
 
 class ValueView(StrEnum):
-    """The form in which a prompt may show a relation's values (policy); PSEUDONYM is the default."""
+    """The form in which a prompt may show a relation's values, set by the policy; the default is PSEUDONYM."""
 
     PSEUDONYM = "pseudonym"
     YEAR = "year"
@@ -68,14 +68,16 @@ class ValueView(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A predicate as questions and prompts know it.
+    """A relation (predicate) as questions and prompts know it.
 
-    `label` and `inverse_label` are readable words; `value_kind` is set when its objects are literals. Of a masked
-    relation both are one opaque word, `mask` is the MID under which the vault has its own words, and `description`
-    is what its owner lets everybody read in their place (empty for nothing). `words` are further ways to ask for it,
-    the owner's before those of the sources; `hints` are single words of its comment that no other comment has, which
-    say less. A masked one has none of them. No prompt shows them. `own`: the name of a masked relation, in
-    the schema for the reader inside the service (`kg_store.graph.schema.read_in_house`) and in no other.
+    `label` and `inverse_label` are readable words for both directions; `value_kind` is set if its objects are
+    literals. `words` are further ways to ask for it, those of the owner first; `hints` are single words of its comment
+    that no other relation's comment has, so they are weaker evidence. Prompts show neither.
+
+    If the relation is masked, both labels are one opaque word, `mask` is the MID under which the vault stores its real
+    words, `description` is the text that its owner lets everybody read instead (empty for none), and `words` and
+    `hints` are empty. `own` is its real name, set only in the schema for the question reader, which sends nothing out
+    (`kg_store.graph.schema.read_in_house`).
     """
 
     id: RelationId
@@ -92,7 +94,9 @@ class Relation:
 
 
 class Hop(NamedTuple):
-    """One relation walked forwards, or backwards when `inverse`. A tuple: hops are sorted and hashed by thousands."""
+    """One relation walked forwards, or backwards if `inverse`. A tuple, because there are thousands to sort and
+    hash.
+    """
 
     relation: RelationId
     inverse: bool = False
@@ -101,17 +105,17 @@ class Hop(NamedTuple):
         return Hop(self.relation, not self.inverse)
 
 
-Step = tuple[Hop, ...]  # One move between named things: one hop, or several with mediators between them (`r1|r2`).
-Path = tuple[Step, ...]  # Steps in the order they are walked.
+Step = tuple[Hop, ...]  # A move from one named node to another: one hop, or several through mediators (`r1|r2`).
+Path = tuple[Step, ...]  # Steps in the order in which they are walked.
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The set of relations that meet at a node, with the classes that its policy shows.
+    """The kind, the classes (as far as the policy shows them) and the hops that some nodes have in common.
 
-    Every node with the same kind, classes and hops shares one signature, and so one concept. `size` counts them.
-    `masked`: the classes that all of them have and that no prompt shows, by the MIDs under which the vault has their
-    words.
+    All nodes with the same kind, classes and hops share one signature, and so one concept; `size` is their number.
+    `masked`: the classes that all of these nodes have but that no prompt shows, as the MIDs under which the vault
+    stores the classes' words.
     """
 
     id: SignatureId
@@ -124,11 +128,12 @@ class Signature:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Schema:
-    """The public part of a graph version: its relations, signatures, and one concept per signature.
+    """The public part of a graph version: its relations, its signatures, and one concept for each signature.
 
-    Two schemas are equal only when they are the same object. `derived` is what was worked out from this one
-    (`kg_store.terms`): it lives in the schema, and goes with it. `kind_words` are further words for concepts and
-    classes, which may be of another version or role: `kg_store.text.labels` has those that hold here.
+    A signature is the kind, classes and hops that nodes share. Two schemas are equal only if they are the same object.
+    `derived` caches results computed from this schema (`cached_by_version`), so they are freed with it. `kind_words`
+    are further words for concepts and classes. Some of these may belong to another version or role;
+    `kg_store.text.labels.words_of_kinds` returns those that apply to this schema.
     """
 
     relations: tuple[Relation, ...]
@@ -138,12 +143,15 @@ class Schema:
     derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     def label(self, hop: Hop) -> str:
-        """The relation's word, `^` before it when it is walked backwards: `^directed by`."""
+        """Returns the relation's label, with `^` before it if the hop is walked backwards: `^directed by`."""
         return ("^" if hop.inverse else "") + self.relations[hop.relation].label
 
     def described(self, step: Step) -> str:
-        """`label_step` with its description behind each opaque word, or its own words instead: what may be compared
-        with a question."""
+        """Returns the text of a step that may be compared with a question: the texts of its hops, joined by bars.
+
+        A hop has its label. A masked relation has its real name if that is set, else its opaque word and its
+        description.
+        """
         return "|".join(map(self._described, step))
 
     def _described(self, hop: Hop) -> str:
@@ -153,7 +161,7 @@ class Schema:
         return f"{self.label(hop)} {relation.description}".rstrip()
 
     def label_step(self, step: Step) -> str:
-        """Hops through mediators are joined by a bar: `marriage|spouse`."""
+        """Returns the labels of a step's hops; a bar stands for the mediator between two hops: `marriage|spouse`."""
         known = cast(dict[Step, str], self.derived.setdefault("step labels", {}))
         if step not in known:
             known[step] = "|".join(self.label(hop) for hop in step)
@@ -162,18 +170,18 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Pairs (`heads[i]`, `tails[i]`) that one hop or path joins, every pair once, sorted by head, then tail."""
+    """The pairs (`heads[i]`, `tails[i]`) that one hop or path joins: each pair once, sorted by head, then tail."""
 
     heads: Mids
     tails: Mids
 
 
 def as_mids(values: Sequence[int] | npt.NDArray[np.int64]) -> Mids:
-    """Any MIDs, sorted and each once; an array that is so already is handed back itself."""
+    """Returns MIDs sorted and without duplicates; an array that is so already is returned itself."""
     mids = np.asarray(values, dtype=np.int64)
     if len(mids) < 2 or (mids[1:] > mids[:-1]).all():
         return mids
-    # What np.unique gives, in half of its time: most sets are small.
+    # The same result as np.unique in half the time, because most sets are small.
     mids = np.sort(mids)
     fresh = np.ones(len(mids), dtype=np.bool_)
     np.not_equal(mids[1:], mids[:-1], out=fresh[1:])
@@ -188,10 +196,10 @@ T = TypeVar("T")
 
 
 def cached_by_version(derive: Callable[Concatenate[Schema, P], T]) -> Callable[Concatenate[Schema, P], T]:
-    """Runs `derive` once for a schema and its further arguments, which must be hashable.
+    """Returns `derive` with a cache: one result for each schema and further arguments, which must be hashable.
 
-    Promise: the schema alone holds the result, so nothing of an erased entity outlives the last holder of its
-    version. Two threads may do the same work at once; both get the same object.
+    Promise: only the schema holds the cached result, so data of an erased entity is freed with the last reference to
+    its version. Two threads may compute a result at the same time; both get the same object.
     """
 
     @wraps(derive)
@@ -210,7 +218,10 @@ _MAX_KEY_BYTES = 64
 
 
 def keyed_word(letter: str, told: str, key: bytes, is_right: Callable[[str], bool], taken: Container[str] = ()) -> str:
-    """A word of `letter` and a tail for `told`; the first that `is_right` and not in `taken`."""
+    """Returns `letter` and five characters derived from `told` and `key`: the same input gives the same word.
+
+    Words for which `is_right` is False and words in `taken` are skipped.
+    """
     attempt = 0
     while True:
         text = f"{attempt}\n{told}".encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Builder: fills a new version of a graph: from a load, or from the version before with something changed."""
+"""Builder: fills a new version of a graph, either from a load or from an earlier version with changes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
 from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
 from kg_store.loading.default_masks import MaskedTerm, MaskReason
-from kg_store.loading.load import LoadedGraph, placeholder_schema
-from kg_store.names.index import NameIndex
-from kg_store.names.name_words import NameWords
+from kg_store.loading.load import LoadedGraph, LoadedNode, placeholder_schema
+from kg_store.names.index import NameIndex, Spellings
+from kg_store.names.name_words import CollectedWords, NameWords
 from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
-from kg_store.storage.vault import Vault, VaultScope, write_records
+from kg_store.storage.vault import Vault, VaultRecord, VaultScope, write_records
 from kg_store.storage.versions import SealedParts
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
@@ -31,8 +31,11 @@ from kg_store.text.labels import unknown_kinds
 
 @dataclass(frozen=True, slots=True)
 class GraphInfo:
-    """The part of a graph that its owner sees. `public_words` are names that equal common words, `masked` words that
-    may be cells: not for logs."""
+    """The report of a graph version for its owner.
+
+    `public_words` are names that equal common words, `masked` are words of the schema that may be table cells; neither
+    may be logged.
+    """
 
     tenant: str
     name: str
@@ -49,7 +52,7 @@ class GraphInfo:
 
 
 def info_bytes(info: GraphInfo) -> bytes:
-    """All but tenant, name and version, which stand in the row; the catalog seals it."""
+    """Returns the report as JSON; its tenant, name and version are columns of the row. The caller encrypts it."""
     kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
     content = {field_name: getattr(info, field_name) for field_name in kept}
     content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
@@ -57,7 +60,7 @@ def info_bytes(info: GraphInfo) -> bytes:
 
 
 def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
-    """Reads what `info_bytes` wrote."""
+    """Returns the report that `info_bytes` wrote."""
     content = json.loads(data)
     masked = (MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content["masked"])
     content |= {"loaded_at": datetime.fromisoformat(content["loaded_at"]), "masked": tuple(masked)}
@@ -66,10 +69,10 @@ def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
 
 
 Progress = Callable[[str, float], None]
-"""Gets the step's name and the share of the whole load that is done, 0 to 1."""
+"""Called with the step's name and the share of the whole load that is done, 0 to 1."""
 
 NameConcepts = Callable[[Schema], Sequence[str]]
-"""One concept per signature of a schema whose concepts are placeholders."""
+"""Returns one concept for each signature of a schema whose concepts are placeholders."""
 
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
@@ -78,14 +81,30 @@ _COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 
 @dataclass(frozen=True, slots=True)
+class CollectedNames:
+    """The spellings and words of all names of a load, collected while `collect` hands on its nodes."""
+
+    spellings: Spellings = field(default_factory=Spellings)
+    words: CollectedWords = field(default_factory=CollectedWords)
+
+    def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
+        """Yields (MID, record) of each of `nodes`, and adds its names to this collection."""
+        for node in nodes:
+            for entry in node.entries():
+                self.spellings.add(entry)
+            self.words.add(node.record)
+            yield node.mid, node.record
+
+
+@dataclass(frozen=True, slots=True)
 class Built(SealedParts):
-    """A version that is whole on the disk and in the vault, and what its row is to say."""
+    """A version that is complete on disk and in the vault, with what its database row will hold."""
 
     info: GraphInfo
 
 
 class VersionCipher:
-    """The sealed files and columns of versions."""
+    """Encrypts and decrypts the files and the columns of versions."""
 
     def __init__(self, folder: DataFolder, master: MasterKey) -> None:
         self._folder, self._master = folder, master
@@ -117,8 +136,10 @@ class Builder:
     def name(
         self, scope: VaultScope, loaded: LoadedGraph, policy: Policy, name_concepts: NameConcepts
     ) -> tuple[Schema, tuple[str, ...]]:
-        """The schema of a load, with its concepts named, and notes for the owner; all that holds no name of a thing is
-        written. Raises LoadError, PolicyError."""
+        """Names the concepts of a load, and writes the files without names.
+
+        Returns the schema, and notes for the owner. Raises LoadError, PolicyError.
+        """
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))
         refuse_unknown_words(policy, schema)
@@ -126,26 +147,34 @@ class Builder:
         self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen)
         return schema, notes
 
-    def seal_records(self, scope: VaultScope, loaded: LoadedGraph) -> Iterator[float]:
-        """Writes the vault's records of a load; gives the share that is written, now and then."""
+    def seal_records(self, scope: VaultScope, loaded: LoadedGraph, names: CollectedNames) -> Iterator[float]:
+        """Writes the encrypted vault records of a load, and adds their names to `names`, in one pass over the nodes.
+
+        Yields the share that is written, now and then.
+        """
         total = max(1, sum(loaded.counts.values()))
-        records = ((node.mid, node.record) for node in loaded.nodes())
-        for written in write_records(self._engine, self._master, scope, records):
+        for written in write_records(self._engine, self._master, scope, names.collect(loaded.nodes())):
             yield min(1.0, written / total)
 
-    def seal_names(self, scope: VaultScope, loaded: LoadedGraph, schema: Schema, policy: Policy) -> NameIndex:
-        """Writes the index of a load's names, and the words of them."""
-        index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
-        index = index.with_public(self.public_words(schema, policy))
+    def seal_names(
+        self, scope: VaultScope, names: CollectedNames, public: PublicWords, progress: Callable[[float], None]
+    ) -> NameIndex:
+        """Writes the index of the collected names and the set of their words, both encrypted; returns the index.
+
+        `progress` gets the share that is done, 0 to 1.
+        """
+        index = names.spellings.index()
+        progress(0.4)
+        index = index.with_public(public)
+        progress(0.8)
         self._sealer.write(scope, NAMES_FILE, index.to_bytes())
-        words = NameWords.of(node.record for node in loaded.nodes())
-        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
+        self._sealer.write(scope, WORDS_FILE, names.words.words().to_bytes())
         return index
 
     def finish(
         self, scope: VaultScope, loaded: LoadedGraph, index: NameIndex, notes: tuple[str, ...], policy: Policy
     ) -> Built:
-        """The version of a load, once all of it is written."""
+        """Returns the completed version of a load, after everything else has been written."""
         entities, values, mediators = (loaded.counts[kind] for kind in _COUNTED)
         info = GraphInfo(
             scope.tenant, scope.graph, scope.version_id, triples=loaded.facts, entities=entities, values=values,
@@ -155,7 +184,10 @@ class Builder:
         return self._finished(scope, info, policy)
 
     def renamed(self, scope: VaultScope, before: BaseVersion, concepts: Sequence[str], progress: Progress) -> Built:
-        """The same but for its concepts. LoadError when one of them would make a name a public word."""
+        """Returns a version that differs from `before` in its concepts only.
+
+        Raises LoadError if a concept would make a name a public word, or if a role names a concept that would be gone.
+        """
         schema = with_concepts(before.schema, concepts)
         index = before.names.with_public(self.public_words(schema, before.policy))
         fresh = set(index.report().public_words) - set(before.names.report().public_words)
@@ -175,7 +207,11 @@ class Builder:
         name_concepts: NameConcepts,
         progress: Progress,
     ) -> Built:
-        """The same without what goes. Concepts stay where the relations around a thing do, else they are named."""
+        """Returns a version without the things in `going`. Raises LoadError if nothing else would be left.
+
+        Signatures (the kind, classes and hops that nodes share) that existed before keep their concepts; new ones are
+        named by `name_concepts`.
+        """
         path = self._folder.path_of(before.info.version)
         adjacency = Adjacency.map_from(path)
         facts = facts_of(adjacency)
@@ -199,8 +235,10 @@ class Builder:
         return self._copied(scope, before, index, info, gone, progress)
 
     def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema, policy: Policy) -> tuple[str, ...]:
-        """Raises LoadError where the description of a masked relation, or a further word of another one, says what is
-        to stay unsaid."""
+        """Returns notes for the owner on the words of masked and hidden relations.
+
+        Raises LoadError if the description of a masked relation, or a further word of another one, holds such words.
+        """
         said = tuple(replace(each, description="", words=()) for each in schema.relations)
         bare = replace(schema, relations=said, kind_words={})
         public = self.public_words(bare, policy)
@@ -245,7 +283,7 @@ class Builder:
 
 @dataclass(frozen=True, slots=True)
 class BaseVersion:
-    """The version that a new one is made of, opened and held."""
+    """The open version from which a new one is made."""
 
     info: GraphInfo
     schema: Schema
@@ -255,7 +293,7 @@ class BaseVersion:
 
 
 def read_unseen(path: Path) -> Edges:
-    """The owners of what only hidden relations lead to."""
+    """Returns the (subject, object) pairs of all facts whose relations the policy hides."""
     heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
     return Edges(heads, tails)
 

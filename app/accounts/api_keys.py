@@ -22,8 +22,8 @@ from client_sdk.protocol import Device, DeviceList, KeyRole
 
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
-INSPECT = "inspect:"  # before a graph's name, or before `*`: no graph is called so
-ROLE_MARK = "#"  # between a graph's name and a role of its policy: GRAPH#role
+INSPECT = "inspect:"  # stands before a graph's name or `*`; no graph's name may contain a colon
+ROLE_MARK = "#"  # stands between a graph's name and a role of its policy: GRAPH#role
 OPERATOR_TENANT = "default"
 OPERATOR_KEY_ID = "operator"
 
@@ -33,23 +33,23 @@ _GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
 
 
 class NotAuthenticatedError(Exception):
-    """There is no such key: missing, unknown, expired or revoked; the caller is not told which."""
+    """The API key is missing, unknown, expired or revoked. The caller is not told which of these."""
 
 
 class NotPermittedError(Exception):
-    """The caller is known but has no right to this."""
+    """The caller is known but has no right to this action."""
 
 
 class NoGrantError(Exception):
-    """The caller has no grant for this graph, whether or not there is one of that name."""
+    """The caller has no grant for a graph of this name. The error is the same if no such graph exists."""
 
 
 class UnknownAnswerError(Exception):
-    """There is no answer with this id that the caller may see; absent, foreign and forbidden ones look the same."""
+    """The caller may see no answer with this id. The error is the same if there is none at all."""
 
 
 class BadGrantError(Exception):
-    """A grant is not valid; `reason` says why in fixed words and names its position."""
+    """A grant is not valid. `reason` tells why in fixed words, and names the grant's position in the list."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -57,16 +57,16 @@ class BadGrantError(Exception):
 
 
 class UnknownKeyError(Exception):
-    """The tenant has no key of that id."""
+    """The tenant has no API key with this id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The holder of an API key.
+    """The holder of an API key, with its rights.
 
-    `grants`: names of graphs of the tenant; `*` for all graphs; `NAME#ROLE` for what the graph's policy shows that
-    role; `inspect:NAME` (or `inspect:*`) to see the names in what the model was sent and replied for the caller's own
-    answers.
+    `grants` may hold: the name of a graph of the tenant, to ask it; `*` for all graphs; `NAME#ROLE` for the part of a
+    graph that its policy shows to that role; `inspect:NAME` (or `inspect:*`) to see the names in what the model was
+    sent and replied for the caller's own answers.
     """
 
     tenant: str
@@ -78,7 +78,7 @@ class Caller:
         return EVERY_GRAPH in self.grants or graph in self.grants or self.role_in(graph) is not None
 
     def role_in(self, graph: str) -> str | None:
-        """Returns the role in which the caller sees a graph; None if they see all of it, or nothing."""
+        """Returns the role in which the caller sees a graph, or None if they see all of it or nothing."""
         if EVERY_GRAPH in self.grants or graph in self.grants:
             return None
         start = graph + ROLE_MARK
@@ -86,12 +86,13 @@ class Caller:
 
     @property
     def is_restricted(self) -> bool:
-        """True if the caller sees only part of some graph."""
+        """True if the caller sees only part of some graph, and is no admin."""
         return not self.is_admin and any(ROLE_MARK in grant for grant in self.grants)
 
     def may_inspect(self, graph: str | None) -> bool:
-        """True if the caller may inspect the graph; None stands for a deleted graph. An admin may inspect every graph
-        of the tenant.
+        """True if the caller may inspect the graph, where None stands for a deleted one.
+
+        An admin may inspect every graph of the tenant.
         """
         if self.is_admin:
             return True
@@ -106,13 +107,13 @@ class Caller:
 
     @property
     def is_operator(self) -> bool:
-        """True of the key in the settings, which alone may create keys for other tenants."""
+        """True for the key in the settings, the only one that may create keys for other tenants."""
         return self.key_id == OPERATOR_KEY_ID
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A new key. `key` is shown only here; the database has its hash."""
+    """A new API key. `key` is the secret, given out only now; the database keeps its hash."""
 
     key_id: str
     key: str = field(repr=False)
@@ -120,7 +121,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A key as stored. `label`: its creator's name for it; `last_used_at` is accurate to ten minutes."""
+    """An API key as stored. `label` is its creator's name for it; `last_used_at` is accurate to ten minutes."""
 
     key_id: str
     tenant: str
@@ -134,11 +135,11 @@ class KeyRecord:
 
 
 class Access:
-    """API keys in the database, and the operator's key from the settings.
+    """Creates, checks and revokes API keys, in the database; also knows the operator's key from the settings.
 
-    Promise: nobody can ask questions with what is in the database. Condition: keys are 32 random bytes, so that a
-    plain SHA-256 cannot be reversed by guessing and no slow hash is needed. Limit: whoever holds a key is treated as
-    its caller.
+    Promise: whoever reads the database finds no key to ask with, only hashes of keys. Condition: a key is 32 random
+    bytes, so guessing cannot reverse a plain SHA-256 of it, and no slow hash is needed. Limit: a stolen key works for
+    whoever holds it.
     """
 
     def __init__(self, engine: Engine, operator_key: SecretStr | None = None) -> None:
@@ -146,13 +147,13 @@ class Access:
         self._operator = _digest(operator_key.get_secret_value()) if operator_key else None
 
     def authenticate(self, key: str) -> Caller:
-        """Returns the caller that `key` belongs to. Raises NotAuthenticatedError."""
+        """Returns the caller to whom `key` belongs. Raises NotAuthenticatedError."""
         digest = _digest(key)
         if self._operator is not None and hmac.compare_digest(digest, self._operator):
             return Caller(OPERATOR_TENANT, OPERATOR_KEY_ID, "admin", frozenset({EVERY_GRAPH}))
         with self._engine.connect() as connection:
             row = connection.execute(select(api_keys).where(api_keys.c.digest == digest)).one_or_none()
-        # The look-up is by digest, so its timing tells of digests, which nobody can steer towards a key.
+        # The time of the look-up depends on the digest alone, from which nobody can work towards a key.
         if row is None or not hmac.compare_digest(row.digest, digest):
             raise NotAuthenticatedError
         if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= _now()):
@@ -161,7 +162,7 @@ class Access:
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
 
     def _mark_used(self, row: Row[tuple[object, ...]]) -> None:
-        """Stores the time of use, rarely enough to cost nothing; if the database is busy it is skipped."""
+        """Stores the time of use at most every ten minutes, to save writes; skips it if the database is busy."""
         now = _now()
         if row.last_used_at is not None and now - row.last_used_at < _USE_IS_KEPT_TO:
             return
@@ -171,7 +172,7 @@ class Access:
     def create(
         self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None, label: str = ""
     ) -> IssuedKey:
-        """Creates a key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
+        """Creates an API key of `tenant` that expires after `days`, or never if None. Raises BadGrantError."""
         grants = sorted(set(grants))
         _refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
@@ -191,7 +192,7 @@ class Access:
         return issued
 
     def revoke(self, tenant: str, key_id: str) -> None:
-        """Ends a key at once, in every replica. Raises UnknownKeyError; revoking twice is no error."""
+        """Revokes a key at once in every replica; a revoked key may be revoked again. Raises UnknownKeyError."""
         ours = (api_keys.c.tenant == tenant) & (api_keys.c.key_id == key_id)
         with self._engine.begin() as connection:
             if connection.execute(select(api_keys.c.key_id).where(ours)).one_or_none() is None:
@@ -238,13 +239,13 @@ def _refuse_bad_grants(grants: Sequence[str]) -> None:
 
 
 def require_grant(caller: Caller, graph: str) -> None:
-    """Raises NoGrantError if the caller may not ask the graph, before its existence is checked."""
+    """Raises NoGrantError if the caller may not ask the graph. Call it before looking whether the graph exists."""
     if not caller.may_ask(graph):
         raise NoGrantError
 
 
 def require_admin(caller: Caller) -> None:
-    """Raises NotPermittedError if the caller is no admin."""
+    """Raises NotPermittedError if the caller is not an admin."""
     if not caller.is_admin:
         raise NotPermittedError
 
@@ -261,11 +262,11 @@ MAX_DEVICES: Final = 100
 
 
 class DeviceNotAdmittedError(Exception):
-    """No capsule is sealed to this public key: it was revoked, or registration is required and it has none."""
+    """No capsule is sealed to this public key, because it was revoked, or is not registered where that is required."""
 
 
 class UnknownDeviceError(Exception):
-    """The API key has no device of that fingerprint."""
+    """The API key has no device with this fingerprint."""
 
 
 class TooManyDevicesError(Exception):
@@ -273,18 +274,21 @@ class TooManyDevicesError(Exception):
 
 
 class Devices:
-    """The devices of API keys, as fingerprints of their public keys.
+    """The devices that belong to API keys, each stored as the fingerprint of its public key.
 
     Promise: a revoked device gets no further capsule from any replica; with `required`, only registered devices get
     one. Limit: without `required` the holder of the API key may send another public key, so if a device is lost with
-    its API key, that key must be revoked. What was sealed before can still be opened with the device.
+    its API key, that key must be revoked. Capsules sealed before can still be opened with the device.
     """
 
     def __init__(self, engine: Engine, required: bool) -> None:
         self._engine, self.required = engine, required
 
     def admit(self, caller: Caller, public_key: str | None) -> None:
-        """Checks a public key before anything is sealed to it. Raises BadPublicKeyError, DeviceNotAdmittedError."""
+        """Checks a public key before anything is sealed to it; None passes.
+
+        Raises BadPublicKeyError, DeviceNotAdmittedError.
+        """
         if public_key is None:
             return
         device = self._find(caller.tenant, caller.key_id, fingerprint_of(public_key))
@@ -292,7 +296,7 @@ class Devices:
             raise DeviceNotAdmittedError
 
     def register(self, tenant: str, key_id: str, public_key: str) -> Device:
-        """Registers a device; repeating that is no error, but a revoked device is refused.
+        """Registers a device and returns it; a registered device may be registered again, a revoked one may not.
 
         Raises BadPublicKeyError, UnknownKeyError, DeviceNotAdmittedError, TooManyDevicesError.
         """
@@ -306,7 +310,10 @@ class Devices:
         return found
 
     def revoke(self, tenant: str, key_id: str, fingerprint: str) -> Device:
-        """Revokes a device at once in every replica; repeating that is no error. Raises UnknownDeviceError."""
+        """Revokes a device at once in every replica; a revoked device may be revoked again.
+
+        Raises UnknownDeviceError.
+        """
         ours = _of_key(tenant, key_id) & (devices.c.fingerprint == fingerprint)
         with self._engine.begin() as connection:
             connection.execute(update(devices).where(ours, devices.c.revoked_at.is_(None)).values(revoked_at=_now()))
@@ -325,7 +332,7 @@ class Devices:
 
     def _insert(self, tenant: str, key_id: str, fingerprint: str, suite: str) -> None:
         row = {"tenant": tenant, "key_id": key_id, "fingerprint": fingerprint, "suite": suite, "registered_at": _now()}
-        # Where it fails, another request has registered it meanwhile.
+        # An IntegrityError means that another request has registered the device meanwhile.
         with suppress(IntegrityError), self._engine.begin() as connection:
             if connection.execute(select(func.count()).where(_of_key(tenant, key_id))).scalar_one() >= MAX_DEVICES:
                 raise TooManyDevicesError

@@ -1,4 +1,4 @@
-"""Records of reading: names of a graph that left the service, for whom and on which day; the ledger for a key."""
+"""Records which names of a graph left the service, for whom and on which day; also lists what the model was sent."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ from client_sdk.protocol import LedgerPage, LedgerRow
 _DIGEST_CHARS: Final = 32
 _TRIES: Final = 3
 PERSONS_OF_A_KEY: Final = 2
-"""A key reads as much as this many persons: whoever holds it can make up persons, and a tenth of a graph a day is what
-a key may read. Chosen by hand.
+"""The names a day that one API key may read, as a multiple of what one person may.
+
+A limit by key is needed because whoever holds the key can make up persons. Chosen by hand.
 """
 
 Keys = Callable[[], Sequence[bytes]]
-"""Returns the keys of digests, the newest first."""
+"""A function that returns the keys for the digests of names, the newest first."""
 
 
 class NamesUsedUpError(Exception):
-    """The answer was not given, since it holds more new names than are left; `renews_in_s`: seconds until midnight
-    UTC; `most`: names a day.
+    """The answer was withheld because it holds more new names than the caller may still read today.
+
+    `most` is the number of names a day; `renews_in_s` is the number of seconds until midnight UTC.
     """
 
     def __init__(self, most: int, renews_in_s: int) -> None:
@@ -41,8 +43,10 @@ class NamesUsedUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The caller who gets names of a graph; `person` is empty where the key's holder tells none apart. An admin's
-    reading is recorded and has no limit: who may load and delete a graph holds it.
+    """The caller who reads names of a graph: an API key, and the person who used it.
+
+    `person` is empty if the key's holder does not say which person asks. Names that an admin reads are recorded but
+    not limited, because an admin may load and delete the graph anyway.
     """
 
     tenant: str
@@ -54,7 +58,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class DayOfNames:
-    """The number of distinct names that a key and person read of a graph on a day."""
+    """The number of distinct names of a graph that one key and person read on one day."""
 
     day: dt.date
     key_id: str
@@ -63,24 +67,27 @@ class DayOfNames:
 
 
 class NamesRead:
-    """Counts and records names as they leave, each once a person, graph and day, for all replicas.
+    """Records and counts the names of a graph that persons read, in a table that all replicas share.
 
-    Promise: a row tells no name, only a digest under a key that is derived from the master key; no answer goes out
-    beyond the limit. Condition: the master key is stored elsewhere. Limit: answers of one person at the same moment
-    may exceed the limit by one answer each; rows of a master key that left the ring are not found by name.
+    A name that a person reads several times on a day counts once. Promise: a row contains no name, only a digest of it
+    under a key that is derived from the master key; no answer goes out beyond the limit. Condition: the master key is
+    stored elsewhere. Limit: answers of one person at the same moment may exceed the limit by one answer each. A search
+    by name misses rows written under a master key that has left the key ring since.
     """
 
     def __init__(self, engine: Engine, keys: Keys, now: Clock = utc_now) -> None:
         self._engine, self._keys, self._now = engine, keys, now
 
     def take(self, reader: Reader, names: Collection[str], most: int) -> tuple[int, int]:
-        """Records names; returns how many the person had read today before, and has now.
+        """Records `names` as read by `reader`, and returns two counts of distinct names that they have read today.
 
-        Raises NamesUsedUpError, and records nothing then.
+        The first count is without `names`, the second includes them. Raises NamesUsedUpError, and records nothing, if
+        new names take the person over `most`, or all persons of the key over PERSONS_OF_A_KEY times `most`. An admin
+        has no limit.
         """
         digests = {_digest(self._keys()[0], name) for name in names}
         for _ in range(_TRIES):
-            with suppress(IntegrityError):  # The same person read some of them at the same moment.
+            with suppress(IntegrityError):  # The same person read one of the names at the same moment.
                 return self._take(reader, digests, most)
         return self._take(reader, digests, most)
 
@@ -108,7 +115,7 @@ class NamesRead:
         return before, before + len(fresh)
 
     def days(self, tenant: str, graph: str, name: str | None = None) -> list[DayOfNames]:
-        """Returns who read names of a graph, or this one name, on which day; newest first."""
+        """Returns who read names of a graph, or only `name`, on which day; newest first."""
         chosen: Any = _of_graph(tenant, graph)
         if name is not None:
             chosen &= names_read.c.digest.in_([_digest(key, name) for key in self._keys()])
@@ -123,7 +130,7 @@ class NamesRead:
             return [DayOfNames(*row) for row in connection.execute(query)]
 
     def forget(self, tenant: str, graph: str, names: Collection[str] | None = None) -> int:
-        """Deletes the rows of a graph, or of these names of it; returns how many."""
+        """Deletes the rows of a graph, or only those of `names`, and returns their number."""
         chosen: Any = _of_graph(tenant, graph)
         if names is not None:
             chosen &= names_read.c.digest.in_([_digest(key, name) for key in self._keys() for name in names])
@@ -131,7 +138,7 @@ class NamesRead:
             return connection.execute(delete(names_read).where(chosen)).rowcount
 
     def purge(self, before: dt.date) -> int:
-        """Deletes the rows of days before this one; returns how many."""
+        """Deletes the rows of days before `before`, and returns their number."""
         with self._engine.begin() as connection:
             return connection.execute(delete(names_read).where(names_read.c.day < before)).rowcount
 
@@ -146,7 +153,7 @@ def _digest(key: bytes, name: str) -> str:
 
 
 def read_ledger_page(ledger: Ledger, engine: Engine, caller: Caller, answer_id: str | None, limit: int) -> LedgerPage:
-    """Returns the caller's own entries of the ledger, newest first; for an admin those of the whole tenant.
+    """Returns the newest entries of the ledger: the caller's own, or those of the whole tenant for an admin.
 
     Promise: a caller who sees only part of a graph gets no payload, because the words replaced in a question reveal
     which names the graph has, including hidden ones.

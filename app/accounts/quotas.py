@@ -1,6 +1,4 @@
-"""Budgets: tokens for a question and for a tenant's day, and facts that prompts show in a conversation
-and on a day.
-"""
+"""Budgets: tokens for a question and a tenant's day; facts that prompts may show in a conversation and on a day."""
 
 from __future__ import annotations
 
@@ -21,31 +19,32 @@ from client_sdk.protocol import TokenBudget
 
 Clock = Callable[[], dt.datetime]
 DIGEST_BYTES: Final = 8
-"""The length of the digest of a shown fact, in the sealed row of its conversation."""
+"""The length in bytes of the digest of a fact that was shown, as kept in the sealed row of its conversation."""
 
 
 def utc_now() -> dt.datetime:
-    """Returns the time by which days begin and end."""
+    """Returns the current time in UTC, by which days begin and end."""
     return dt.datetime.now(dt.UTC)
 
 
 class TenantTokens:
-    """Counts tokens by tenant and day (UTC), for all replicas. `limit`: for each tenant and day, None for no limit.
+    """Counts the tokens of each tenant and day (UTC), for all replicas.
 
-    Promise: permitted calls never exceed a tenant's limit, however many run at once. Condition: an endpoint uses no
-    more tokens than were reserved, as counted by the sentence model's tokenizer. An endpoint that reports false counts
-    adds at most what `app.llm.endpoint.request_body` allows for a call, and never subtracts.
+    `limit` is per tenant and day; None is no limit. Promise: permitted calls never exceed a tenant's limit, however
+    many run at once. Condition: an endpoint uses no more tokens for a call than the service reserved, which counts
+    them with the sentence model's tokenizer. False counts that an endpoint reports are bounded: each call adds from 0
+    up to the most that `app.llm.endpoint.request_body` allows.
     """
 
     def __init__(self, engine: Engine, limit: int | None = None, now: Clock = utc_now) -> None:
         self._engine, self.limit, self.now = engine, limit, now
 
     def account(self, tenant: str) -> TenantAccount:
-        """Returns the account for one question, which counts for the day on which it began."""
+        """Returns the account of one question, whose tokens count for the day on which it began."""
         return TenantAccount(self, tenant, self.now().date())
 
     def used_today(self, tenant: str) -> int:
-        """Returns a tenant's tokens of the day, with open calls at their greatest cost."""
+        """Returns the tokens that a tenant has used today; calls still running count with all that they reserved."""
         return _TOKENS.read(self._engine, tenant, self.now().date())
 
     def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:
@@ -54,7 +53,7 @@ class TenantTokens:
 
 
 class _Days:
-    """One number for each tenant and day, in its own table."""
+    """A table with one number for each tenant and day."""
 
     def __init__(self, table: Table, number: Column[int]) -> None:
         day = (table.c.tenant == bindparam("of_tenant")) & (table.c.day == bindparam("of_day"))
@@ -69,7 +68,7 @@ class _Days:
             return connection.execute(self._read, {"of_tenant": tenant, "of_day": day}).scalar() or 0
 
     def add(self, engine: Engine, tenant: str, day: dt.date, more: int, limit: int | None) -> bool:
-        """Adds `more`; returns False and adds nothing if that would exceed `limit`."""
+        """Adds `more` to the number; returns False and adds nothing if that would exceed `limit`."""
         row = {"of_tenant": tenant, "of_day": day}
         with engine.begin() as connection:
             if limit is None:
@@ -87,13 +86,13 @@ class _Days:
         return self.add(engine, tenant, day, more, limit)
 
 
-# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+# Built once, because SQLAlchemy takes longer to build a statement than SQLite takes to write the row.
 _TOKENS: Final = _Days(tenant_tokens, tenant_tokens.c.tokens)
 _REVEALS: Final = _Days(tenant_reveals, tenant_reveals.c.reveals)
 
 
 class TenantAccount:
-    """The account of one question with its tenant's day. Not thread-safe."""
+    """Counts the tokens of one question against its tenant's budget for the day. Not thread-safe."""
 
     def __init__(self, tokens: TenantTokens, tenant: str, day: dt.date) -> None:
         self._tokens, self._tenant, self._day = tokens, tenant, day
@@ -116,7 +115,7 @@ class TenantAccount:
 
 
 class RevealBudgets:
-    """Counts the facts that prompts show, each once in a conversation. None: no limit.
+    """Counts the facts that prompts show, each once in a conversation. A limit of None is no limit.
 
     Promise: permitted prompts never exceed the limit of a conversation or of a tenant's day, however many run at once.
     Limit: if a question fails after a prompt was sent, the day counts the facts, but its conversation does not.
@@ -128,20 +127,26 @@ class RevealBudgets:
         self._engine, self.conversation, self.tenant, self._now = engine, conversation, tenant, now
 
     def of(self, tenant: str, shown: set[str]) -> RevealAccount:
-        """Returns the account for one question; `shown` holds what its conversation has shown so far, and grows."""
+        """Returns the account of one question.
+
+        `shown` holds digests of the facts its conversation has shown; new ones are added.
+        """
         return RevealAccount(self, tenant, self._now().date(), shown)
 
     def shown_today(self, tenant: str) -> int:
         return _REVEALS.read(self._engine, tenant, self._now().date())
 
     def add(self, tenant: str, day: dt.date, facts: int) -> None:
-        """Adds facts. Raises TenantRevealsUsedUpError, and adds nothing then."""
+        """Adds facts to the tenant's day.
+
+        Raises TenantRevealsUsedUpError and adds nothing if that would exceed the limit.
+        """
         if not _REVEALS.add(self._engine, tenant, day, facts, self.tenant):
             raise TenantRevealsUsedUpError(renews_in_s(self._now()))
 
 
 class RevealAccount:
-    """Counts the facts that the prompts of one question show. Not thread-safe."""
+    """The facts that the prompts of one question show. Not thread-safe."""
 
     def __init__(self, budgets: RevealBudgets, tenant: str, day: dt.date, shown: set[str]) -> None:
         self._budgets, self._tenant, self._day, self._shown = budgets, tenant, day, shown
@@ -159,8 +164,9 @@ class RevealAccount:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """The budgets of a service whose reasoner costs tokens; the embedded one has none. `question`: tokens of one
-    question.
+    """The budgets of a service whose reasoner costs tokens; with the embedded reasoner all are None.
+
+    `question`: the most tokens of one question.
     """
 
     question: int | None = None

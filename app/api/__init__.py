@@ -1,4 +1,4 @@
-"""The HTTP API: authentication, limits, errors, streams, uploads; the routes lie in `routes`.
+"""The HTTP API: authentication, limits, errors, streams and uploads; the routes are in `routes`.
 
-Imports the services that `wiring` builds, never what they are made of.
+Imports the services that `wiring` builds, but not the modules that they consist of.
 """

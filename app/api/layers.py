@@ -1,6 +1,6 @@
-"""The layers around the routes: ids, logs, headers and limits of requests, and every error as an ErrorBody.
+"""The ASGI middleware around the routes: ids, logs, headers and limits of requests, and every error as an ErrorBody.
 
-None holds a word of the request.
+No log, header or error contains text of the request.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BY_STATUS = {
     404: Problem(404, "not_found", "There is nothing at this address.", "See /openapi.json for the addresses."),
     405: Problem(405, "bad_method", "This address does not take that method.", "See /openapi.json for the methods."),
 }
-# What is allowed, by pydantic's name of the rule that failed; the rule's own limits are filled in.
+# Messages by pydantic's name of the rule that failed; the rule's own limits are filled in.
 _RULES = {
     "missing": "is missing",
     "extra_forbidden": "is not a known field",
@@ -72,13 +72,13 @@ _OBJECT_RULES = ("model_attributes_type", "model_type", "dict_type")
 
 
 def error_event(error: BaseException, scope: Scope) -> ErrorEvent:
-    """`error`, counted and logged, as the end of a stream that has begun."""
+    """Returns `error` as the last event of a stream, after counting and logging it."""
     status, body = _counted(error, scope)
     return ErrorEvent(status=status, **body.model_dump())
 
 
 async def error_reply(request: Request, error: Exception) -> Response:
-    """`error` as an ErrorBody; also for the framework's own exceptions, whose text may quote the request."""
+    """Returns the reply for `error`; also for the framework's exceptions, whose own text may quote the request."""
     status, body = _counted(error, request.scope)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if isinstance(error, RateLimitedError):
@@ -89,7 +89,7 @@ async def error_reply(request: Request, error: Exception) -> Response:
 
 
 def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
-    """The status and body of `error`, counted; those of the service itself are logged."""
+    """Returns the status and body for `error`, and counts it; errors of the service itself (5xx) are logged."""
     problem = _problem_of(error)
     body = error_body(error, scope["state"]["request_id"], problem)
     state_of(scope["app"]).metrics.count_error(body.code)
@@ -100,7 +100,7 @@ def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
 
 def _problem_of(error: BaseException) -> Problem:
     if isinstance(error, RequestValidationError):
-        # Only places and rules: errors() quotes the input, which may hold names.
+        # Only places and rules are told, because errors() quotes the input, which may contain names.
         return problem_of(BadRequestError(*_broken_rules(error.errors())))
     if isinstance(error, HTTPException):
         if isinstance(error.__cause__, TooLargeError):
@@ -110,7 +110,10 @@ def _problem_of(error: BaseException) -> Problem:
 
 
 def _broken_rules(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """The fault, and a hint. Field names that the caller made up are left out."""
+    """Returns the faults as a sentence, and a hint.
+
+    Unknown field names are left out, because the caller made them up.
+    """
     told = list(dict.fromkeys(_sentence(found) for found in errors))
     more = len(told) - MAX_FIELDS_TOLD
     sentence = "; ".join(told[:MAX_FIELDS_TOLD]) + (f"; and {more} more" if more > 0 else "")
@@ -123,7 +126,7 @@ def _sentence(found: Mapping[str, Any]) -> str:
     if rule == "json_invalid":
         return f"The body is not valid JSON (character {place[-1]})"
     if rule == "extra_forbidden":
-        # The last part is the caller's own word.
+        # The last part is left out: the caller made it up.
         return f"{_field(place[:-1])} has an unknown field"
     words = "must be an object" if rule in _OBJECT_RULES else _RULES.get(rule, "is not valid")
     limits = {key: value for key, value in found.get("ctx", {}).items() if isinstance(value, (int, float, str))}
@@ -133,7 +136,7 @@ def _sentence(found: Mapping[str, Any]) -> str:
 
 
 def _field(place: Sequence[str | int]) -> str:
-    """`messages[3].content` from ("body", "messages", 3, "content")."""
+    """Returns a field's path as it is written in code: `messages[3].content` of ("body", "messages", 3, "content")."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place[1:]).lstrip(".")
     return f"`{text}`" if text else "The body"
 
@@ -146,14 +149,14 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-# Anything else that a client sends as a method is counted under one word, or it could fill the metrics.
+# All other methods are counted as "other", or clients could fill the metrics with words of theirs.
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 
 
 class RequestMiddleware:
-    """Gives a request its id, logs the route's template (never the path or query), and answers what nobody caught.
+    """Gives each request an id, logs its route's template (never path or query), and replies to uncaught errors.
 
-    Errors end here: the server above would log their text with the traceback.
+    No exception goes on to the server, which would log its text with the traceback.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -182,7 +185,7 @@ class RequestMiddleware:
         except Exception as error:
             _http_log.error("request_failed", id=request_id, exc_info=error)
             if status:
-                # Half a reply is out already: closing the connection is all that is left.
+                # Part of the reply has been sent, so only closing the connection is left.
                 raise ConnectionAbortedError from None
             reply = await error_reply(Request(scope), error)
             await reply(scope, receive, send_framed)
@@ -202,7 +205,10 @@ class RequestMiddleware:
 
 
 class BodyLimit:
-    """Stops reading a body at its limit, whatever length it claims; uploads of graphs have their own limit."""
+    """Refuses a body over its limit, both by its Content-Length and while it is read.
+
+    Uploads of graphs have a limit of their own. Raises TooLargeError.
+    """
 
     def __init__(self, app: ASGIApp, max_body_bytes: int, max_upload_bytes: int) -> None:
         self._app = app
@@ -231,9 +237,10 @@ class BodyLimit:
 
 
 class Deadline:
-    """Gives a request up after `seconds`, reading its body included; uploads take as long as they take.
+    """Ends a request after `seconds`, including the time to read its body; uploads have no deadline.
 
-    `scope["state"]["timeout"]` is the running limit: a stream, which has to say that it ran out, moves its end.
+    `scope["state"]["timeout"]` is the running timeout. A streamed reply extends it, so that an error can still be sent
+    as the last event when the time is over.
     """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
@@ -249,7 +256,7 @@ class Deadline:
 
 
 def is_upload(scope: Scope) -> bool:
-    """True of POST /admin/graphs/{name} and of POST /admin/preview with files in them."""
+    """True for a multipart POST to /admin/graphs/{name} or to /admin/preview."""
     content_type = Headers(scope=scope).get("content-type", "")
     path: str = scope["path"]
     takes_files = path.startswith("/admin/graphs/") or path == "/admin/preview"

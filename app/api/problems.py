@@ -1,7 +1,7 @@
-"""One map from exceptions to what a caller is told: status, code, a sentence, and what to do. Never their text.
+"""Maps each exception to the reply to a caller: status, code, a sentence, and what to do; never the exception's text.
 
-The only texts handed on are those of LoadError and PolicyError, which hold a file's base name, a line and our own
-words (see kg_store.terms).
+Only the texts of LoadError and PolicyError are passed on, because they contain only a file's base name, a line and
+fixed words of ours (see kg_store.terms).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, Policy
 
 
 class BadRequestError(Exception):
-    """The request is not what the endpoint takes. `reason` and `hint` are our own words, without input."""
+    """The request does not fit the endpoint. `reason` and `hint` are fixed words of ours, without input."""
 
     def __init__(self, reason: str, hint: str) -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ class BadRequestError(Exception):
 
 
 class TooLargeError(Exception):
-    """A body or upload is over its limit of `limit` bytes, which `setting` sets."""
+    """A body or upload has more than `limit` bytes; `setting` is the setting that limits it."""
 
     def __init__(self, limit: int, setting: str) -> None:
         super().__init__(f"over {limit} bytes")
@@ -70,7 +70,7 @@ class TooLargeError(Exception):
 
 
 class RateLimitedError(Exception):
-    """The key has used up its requests; `retry_after_s` is when the next one is welcome."""
+    """The key has used up its requests; after `retry_after_s` seconds it may send the next."""
 
     def __init__(self, retry_after_s: int) -> None:
         super().__init__(f"retry after {retry_after_s} s")
@@ -78,7 +78,7 @@ class RateLimitedError(Exception):
 
 
 class NotReadyError(Exception):
-    """The service has started but something is still missing; GET /readyz says what."""
+    """The service has started but is not ready; GET /readyz tells what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ _KINDS: dict[type[BaseException], Problem] = {
     NotPermittedError: Problem(
         403, "not_permitted", "This key may not do that.", "This needs a key with the role admin."
     ),
-    # The same words for both, so that nobody learns which graphs others have.
+    # The same reply for both errors, so that nobody learns which graphs others have.
     NoGrantError: _UNKNOWN_GRAPH,
     UnknownGraphError: _UNKNOWN_GRAPH,
     UnknownConversationError: Problem(
@@ -222,7 +222,7 @@ _KINDS: dict[type[BaseException], Problem] = {
 
 
 def problem_of(error: BaseException) -> Problem:
-    """The problem that `error` is told as; INTERNAL for every type that is not in the map."""
+    """Returns the reply to `error`; INTERNAL for every type that is not in the map."""
     match error:
         case BadRequestError():
             return Problem(422, "bad_request", error.reason, error.hint)
@@ -237,7 +237,7 @@ def problem_of(error: BaseException) -> Problem:
         case BudgetUsedUpError() | NamesUsedUpError() if (told := _of_budget(error)) is not None:
             return told
         case ReasonerUnavailableError(reason=reason) if reason:
-            # Without an address: askers need not learn what runs where in the owner's network.
+            # The address is left out: callers should not learn what runs in the owner's network.
             hint = "Whoever runs the service sees which one on its terminal, and at GET /admin/endpoints."
             return Problem(502, "model_unavailable", f"The model endpoint can't be reached: {reason}.", hint)
         case AmbiguousNameError():
@@ -257,7 +257,10 @@ def problem_of(error: BaseException) -> Problem:
 
 
 def _of_budget(error: BaseException) -> Problem | None:
-    """The problem of a budget that is used up; None for a question's own."""
+    """Returns the reply to an error that says that a budget is used up.
+
+    Returns None for the budget of a single question, which has a fixed reply.
+    """
     match error:
         case TenantBudgetUsedUpError():
             message = "This tenant may take no more tokens of the model today."
@@ -279,7 +282,7 @@ def _of_budget(error: BaseException) -> Problem | None:
 
 
 def _is_disk_full(error: BaseException) -> bool:
-    """True of the disk's own errors, and of one that was raised in their place: what can't be recorded is not sent."""
+    """True if the disk is full, or if a full disk caused the error that was raised in its place."""
     if isinstance(error, OperationalError):
         return "disk is full" in str(error.orig)
     if isinstance(error, OSError):
@@ -288,7 +291,7 @@ def _is_disk_full(error: BaseException) -> bool:
 
 
 def error_body(error: BaseException, error_id: str, problem: Problem | None = None) -> ErrorBody:
-    """The wire form; an error that carries an id of its own (a blocked request's) keeps it."""
+    """Returns the error as sent to the caller. Its id is the error's own (of a PrivacyError), else `error_id`."""
     told = problem or problem_of(error)
     own_id = error.id if isinstance(error, PrivacyError) else None
     return ErrorBody(code=told.code, message=told.message, hint=told.hint, id=own_id or error_id)

@@ -1,5 +1,6 @@
-"""State that all routes of one application share, with its pace (replies to questions leave at ticks of a clock), and
-authentication: the bearer key is checked before a byte of the body is read.
+"""The state that all routes of one application share, the timing of replies, rate limits, and authentication.
+
+The bearer key is checked before a byte of the body is read.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class ResponseTiming:
-    """Promise: of two questions whose work takes less than one step, none is answered sooner than the other, whether
-    by an answer, by "not in the graph" or by an error; nor do the milliseconds that a reply tells differ.
+    """Delays replies to whole steps of time, so that their timing tells little about the graph.
 
-    Condition: the machine is not so busy that work takes longer than a step. Not promised: that a thousand replies to
-    the same question tell nothing. A step of 0 seconds is no pace.
+    Promise: of two questions whose work takes less than one step, none is answered sooner than the other, whether by
+    an answer, by "not in the graph" or by an error; nor do the milliseconds in the reply differ. Condition: the
+    machine is not so busy that work takes longer than a step. Not promised: that a thousand replies to the same
+    question tell nothing. A step of 0 seconds turns the delay off.
     """
 
     step_s: float
@@ -46,13 +48,13 @@ class ResponseTiming:
     sleep: Sleep = asyncio.sleep
 
     async def tick(self, began: float) -> None:
-        """Waits until a whole number of steps, one at least, has passed since `began`, by `now`."""
+        """Waits until a whole number of steps, at least one, has passed since `began`, a value of `now()`."""
         if self.step_s > 0:
             passed = self.now() - began
             await self.sleep(max(1, math.ceil(passed / self.step_s)) * self.step_s - passed)
 
     async def kept(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result or error of `work`, at a tick; at once where it is cancelled."""
+        """Returns the result or raises the error of `work` at the end of a step; a cancellation is raised at once."""
         began = self.now()
         try:
             result = await work
@@ -63,25 +65,28 @@ class ResponseTiming:
         return result
 
     def in_steps(self, answer: ChatAnswer) -> ChatAnswer:
-        """`answer` with the sum of its milliseconds, in whole steps, in the place of those of its stages."""
+        """Returns `answer` with a single duration in place of one for each stage: their sum, rounded up to a step.
+
+        For example, with steps of 200 ms the stages `{"read": 90, "search": 150}` become `{"total": 400}`.
+        """
         if self.step_s <= 0:
             return answer
         step_ms = self.step_s * 1000
         steps = max(1, math.ceil(sum(answer.usage.milliseconds.values()) / step_ms))
-        # Else 300.00000000000006 would be longer than 200.0.
+        # Rounded, because 300.00000000000006 has more digits than 200.0, so that the reply's length would differ.
         usage = answer.usage.model_copy(update={"milliseconds": {TOTAL: round(steps * step_ms, 3)}})
         return answer.model_copy(update={"usage": usage})
 
 
 class RateLimits:
-    """Requests a minute per API key, in the memory of this process: each replica counts for itself."""
+    """Limits the requests a minute of each API key. Counts are in memory, so each replica counts for itself."""
 
     def __init__(self, per_minute: int) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
         self._item = RateLimitItemPerMinute(per_minute)
 
     async def count(self, caller: Caller) -> None:
-        """Raises RateLimitedError when the key has used up its minute."""
+        """Counts a request. Raises RateLimitedError if the key has used up its minute."""
         if not await self._limiter.hit(self._item, caller.key_id):
             window = await self._limiter.get_window_stats(self._item, caller.key_id)
             raise RateLimitedError(max(1, math.ceil(window.reset_time - time.time())))
@@ -89,7 +94,7 @@ class RateLimits:
 
 @dataclass(slots=True)
 class AppState:
-    """Counters, limits and pace of one application, and its services, which are None until they are built."""
+    """The counters, limits, timing and readiness of one application, and its services, which are None until built."""
 
     metrics: Metrics
     rate_limits: RateLimits
@@ -99,20 +104,20 @@ class AppState:
 
 
 def state_of(app: FastAPI) -> AppState:
-    """The state of `app`."""
+    """Returns the state of `app`."""
     state: AppState = app.state.shared
     return state
 
 
-# Only describes the header in OpenAPI; the check itself is AuthenticatedRoute's.
+# Only describes the header in OpenAPI; AuthenticatedRoute does the check.
 _BEARER = HTTPBearer(auto_error=False, description="an API key, `arog_...`")
 _MAX_KEY_CHARS = 200
-# Looking at a job's progress costs little and is done in a loop, so it does not count.
+# Requests for a job's progress do not count, because they cost little and clients repeat them.
 _JOBS = "/admin/jobs/"
 
 
 class AuthenticatedRoute(APIRoute):
-    """A route that answers callers with a valid key, within their rate, and nobody else."""
+    """A route that only answers callers with a valid key, within their rate limit."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -125,11 +130,11 @@ class AuthenticatedRoute(APIRoute):
         return authenticated
 
     def check(self, caller: Caller) -> None:
-        """Raises NotPermittedError where the route is not for this caller."""
+        """Raises NotPermittedError if the route is not for this caller."""
 
 
 class AdminRoute(AuthenticatedRoute):
-    """A route that answers keys of the role admin, and nobody else."""
+    """A route that only answers keys with the role admin."""
 
     def check(self, caller: Caller) -> None:
         require_admin(caller)
@@ -149,7 +154,7 @@ async def _authenticate(request: Request) -> Caller:
 
 
 def services_of(request: Request) -> Services:
-    """The running services. Raises NotReadyError while they are being built, or when that failed."""
+    """Returns the running services. Raises NotReadyError while they are being built, and if that failed."""
     services = state_of(request.app).services
     if services is None:
         raise NotReadyError

@@ -1,4 +1,4 @@
-"""POST /chat as server-sent events: stages as they begin, then the grounded answer, its names' capsule last."""
+"""Sends the reply to POST /chat as server-sent events: stages as they begin, then the finished answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from client_sdk.protocol import ChatAnswer, EvidenceEvent, StageEvent, StageName
 from client_sdk.transport.hang_up import cancel_when_gone, end
 
 HEARTBEAT_S = 5.0
-FAREWELL_S = 5.0  # for the last event, when the request's time is over
+FAREWELL_S = 5.0  # seconds left to send the last event when the request's time is over
 HUNG_UP: Final = 499
 STAGES: Final = frozenset(get_args(StageName))
 
@@ -27,11 +27,12 @@ _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
 
 class AnswerStream(Response):
-    """Sends what `answering` tells and gives. An error before the first event is an ordinary error reply.
+    """Runs `answering`, and streams each stage as it begins, then the answer that it returns.
 
-    Promise: text leaves when the whole answer has been grounded and its conversation saved, and not before, so
-    that nothing is shown and taken back; stages are names of ours and a round's number. A client that goes away
-    ends the work, and no task is left. Events leave at the ticks of `pace`.
+    An error before the first event is an ordinary error reply. Promise: no text is sent before the whole answer is
+    checked and its conversation saved, so nothing is shown and then taken back; a stage's event holds only a fixed
+    name and a round's number. If the client goes away, the work ends and no task is left. Events are sent when a time
+    step of `pace` ends, so that their timing tells little.
     """
 
     media_type = "text/event-stream"
@@ -83,7 +84,10 @@ class AnswerStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _at_tick(self, event: Coroutine[Any, Any, bytes | None]) -> bytes | None:
-        """`event`, which leaves at once where it is waiting already: then the last one has left at a tick."""
+        """Waits for an event, and returns it when the current time step of `pace` ends.
+
+        If an event is in the queue already, it is returned at once: it goes out in the same step as the last one.
+        """
         waits = self._events.empty()
         found = await event
         if waits:
@@ -91,7 +95,7 @@ class AnswerStream(Response):
         return found
 
     async def _next(self) -> bytes | None:
-        """The next event, or a heartbeat where there is none for a while; None at the end."""
+        """Returns the next event, a heartbeat if none comes for HEARTBEAT_S seconds, or None at the end."""
         try:
             async with asyncio.timeout(HEARTBEAT_S):
                 return await self._events.get()
@@ -104,7 +108,10 @@ class AnswerStream(Response):
 
 
 def events_of(answer: ChatAnswer) -> Iterator[bytes]:
-    """The whole answer as events; the last one holds all of it, as the unstreamed reply does."""
+    """Yields an answer as events: its text word by word, its evidence, its costs, and last the whole answer.
+
+    The last event holds the same as the reply to a request without a stream.
+    """
     for piece in _WORDS.findall(answer.message.content):
         yield _event("text", TextEvent(text=piece))
     yield _event("evidence", EvidenceEvent(evidence=answer.evidence))

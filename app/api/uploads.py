@@ -1,9 +1,9 @@
-"""Uploads of graphs: multipart parts streamed straight into files that only this process's user can read.
+"""Receives uploads of graphs: multipart parts are streamed into files that only this process's user can read.
 
-Promise: no byte of an upload passes through the system's temporary folder, and a file's name leads nowhere else.
-Limit: while the job runs the files lie in the data folder as they came, in clear, mode 0600, under the names that they
-were sent with; those of tables stand in the policy. They are deleted when the job ends, and at the next start when the
-process died before; a lock tells that it lives.
+Promise: no byte of an upload passes through the system's temporary folder, and no file's name leads out of its folder.
+Limit: while the job runs the files lie in the data folder as they came, unencrypted, mode 0600, under the names that
+they were sent with; names of tables also appear in the policy. They are deleted when the job ends, or at the next
+start if the process died before; a file lock shows that the process lives.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ UPLOAD_SCHEMA = {
         },
     }
 }
-"""Of a body of multipart/form-data, for the API's description."""
+"""The schema of a multipart/form-data body, for the API's description."""
 MAX_POLICY_BYTES = 1_000_000
 MAX_NAME_CHARS = 120
 _HINT = (
@@ -54,7 +54,7 @@ _TEXTS = (b"policy", b"changes")
 
 @dataclass(slots=True)
 class Upload:
-    """One upload. `files` and `ontologies` lie in `folder`, in the order they came, each under a name of its own."""
+    """One upload. `files` and `ontologies` lie in `folder`, in the order in which they came, with different names."""
 
     folder: Path
     files: list[Path] = field(default_factory=list)
@@ -72,7 +72,10 @@ class Upload:
 async def receive_upload(
     stream: AsyncIterator[bytes], content_type: str, incoming: Path, endings: tuple[str, ...]
 ) -> Upload:
-    """Reads a multipart body into a new folder within `incoming`. Raises BadRequestError, and leaves nothing then."""
+    """Reads a multipart body into a new folder within `incoming`.
+
+    `endings`: the endings of files that can be loaded. Raises BadRequestError, and deletes the folder then.
+    """
     _, options = parse_options_header(content_type)
     if b"boundary" not in options:
         raise BadRequestError("The upload has no multipart boundary.", _HINT)
@@ -97,7 +100,7 @@ async def receive_upload(
 
 
 class _Parts:
-    """The parser's callbacks: one part after the other goes to a file, the policy and its changes to memory."""
+    """The multipart parser's callbacks: they write files to disk, and keep the policy and its changes in memory."""
 
     def __init__(self, upload: Upload, endings: tuple[str, ...]) -> None:
         self._upload, self._endings = upload, endings
@@ -153,7 +156,10 @@ class _Parts:
         self._ended = True
 
     def finish(self) -> None:
-        """Raises BadRequestError unless the body came to its end and held a file."""
+        """Ends the reception: stores the policy and its changes, which were sent as parts, in the upload.
+
+        Raises BadRequestError if the body was cut off or has no file, or if one of these two is no UTF-8.
+        """
         if not self._ended:
             raise BadRequestError("The upload is cut off.", _HINT)
         if not self._upload.files:
@@ -191,13 +197,13 @@ class _Parts:
 
 
 def _ending(name: str, endings: tuple[str, ...]) -> str | None:
-    """The part of a file's name that says its format."""
+    """Returns the ending of a file's name that tells its format, with `.gz` if present; None if it can't be loaded."""
     packed = ".gz" if name.endswith(".gz") else ""
     plain = name.removesuffix(".gz")
     return next((ending + packed for ending in endings if plain.endswith(ending)), None)
 
 
 def _stem(name: str, ending: str) -> str:
-    """The rest of a file's name without its folders: letters, digits and a few marks, that lead out of no folder."""
+    """Returns a file's name without folders and ending, with unusual characters replaced by underscores."""
     last = re.split(r"[\\/]", name)[-1][: -len(ending)]
     return _UNUSUAL.sub("_", unicodedata.normalize("NFC", last)).strip(" .")[:MAX_NAME_CHARS].strip(" .")

@@ -1,4 +1,4 @@
-"""The page for browsers at `/`: files that Vite built into page/dist, under a policy that lets nothing else in."""
+"""Serves the web page at `/`: files that Vite built into page/dist, under a policy that allows no foreign content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 DIST: Final = Path(__file__).parent / "page" / "dist"
-# Scripts, styles and requests of this address alone, nothing inline, and no text that becomes markup or code.
+# Allows scripts, styles and requests of this address only, nothing inline, and no text turned into markup or code.
 POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -33,7 +33,7 @@ _PAGE_HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# Their names hold a hash of their content.
+# The files' names contain a hash of their content, so they never change.
 _ASSET_HEADERS: Final = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
 NOT_BUILT: Final = (
     "The service runs; its page for browsers is not built.\n\n"
@@ -43,12 +43,14 @@ NOT_BUILT: Final = (
 
 
 def page_routes(dist: Path = DIST) -> APIRouter:
-    """The routes of the page in `dist`; where it is not built, `/` says how to build it. Nobody needs a key for them:
-    the files are the same for all, and hold no data."""
+    """Returns the routes of the page in `dist`; if it is not built, `/` tells how to build it.
+
+    No key is needed: the files are the same for all, and contain no data.
+    """
     router = APIRouter(include_in_schema=False)
     index = dist / "index.html"
     page = index.read_bytes() if index.is_file() else None
-    # Read once, by their names; a `.gz` beside a file is the same, smaller.
+    # The files are read once; a `.gz` beside a file is its compressed form.
     assets = {path.name: path.read_bytes() for path in (dist / "assets").glob("*")}
 
     @router.get("/")

@@ -1,4 +1,4 @@
-"""POST /chat, from the question to the sealed reply; a list of stages over one object.
+"""Answers one chat request, from the question to the sealed reply, in stages that hand on one QuestionRun.
 
 Imports `strategies`, `accounts`, `egress`, `privacy`, `kg_store`.
 """

@@ -1,4 +1,4 @@
-"""CaseAdmin: what an owner can do with the cases of a graph: list, approve, forget."""
+"""Lets a graph's owner list, approve and delete its cases: the paths learnt from ratings of answers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kg_store.errors import UnknownGraphError
 
 
 class CaseAdmin:
-    """Lists, approves and forgets cases.
+    """Lists, approves and deletes the cases of a graph (paths learnt from ratings of answers).
 
-    Promise: it shows the words of questions without their names, paths in relation words, ids, times and counts, but
-    no name and no vector.
+    Promise: a list shows the words of questions without their names, paths in relation words, ids, times and counts,
+    but no name and no vector.
     """
 
     def __init__(self, catalog: Catalog, cases: CaseStore) -> None:
@@ -36,11 +36,12 @@ class CaseAdmin:
         return CaseList(report=report, cases=[_as_listed(case, raters_of(case, found)) for case in found])
 
     def approve(self, tenant: str, graph: str, wanted: CaseChoice) -> CasesChanged:
-        """Makes cases count for every key. Raises UnknownGraphError, UnknownCaseError."""
+        """Approves cases: they then count for every key, not only for who rated. Raises UnknownGraphError,
+        UnknownCaseError."""
         return CasesChanged(cases=self._cases.approve(tenant, graph, self._chosen(tenant, graph, wanted)))
 
     def forget(self, tenant: str, graph: str, wanted: CaseChoice) -> CasesChanged:
-        """Deletes cases. Raises UnknownGraphError, UnknownCaseError."""
+        """Deletes the chosen cases and returns how many. Raises UnknownGraphError, UnknownCaseError."""
         return CasesChanged(cases=self._cases.forget(tenant, graph, self._chosen(tenant, graph, wanted)))
 
     def _chosen(self, tenant: str, graph: str, wanted: CaseChoice) -> list[str]:
@@ -55,7 +56,10 @@ class CaseAdmin:
 
 
 def raters_of(case: Case, found: Sequence[Case]) -> int:
-    """The number of persons whose ratings teach the same path for the same words, names aside."""
+    """Returns the number of persons whose ratings left a case with the same question words and paths as `case`.
+
+    `found`: all cases of the graph, `case` included.
+    """
     told = case.content.asked, case.content.paths
     alike = (each for each in found if (each.content.asked, each.content.paths) == told)
     return len({(each.key_id, each.content.person) for each in alike})

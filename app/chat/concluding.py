@@ -1,4 +1,4 @@
-"""Concluding: a draft is checked and executed; without one the asker is told why there is no answer."""
+"""Checks and executes the draft of an answer; without one, writes the sentence that says why there is no answer."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ SENTENCES: Final = (
 
 
 def refusal(run: QuestionRun) -> str:
-    """Returns why there is no answer, from the question as typed and what the asker may see of the graph.
+    """Returns the sentence that says why there is no answer.
 
-    Promise: a value that is hidden from the asker is treated like an unknown word and cannot be told from one.
-    Therefore the reasoner is not asked which word it failed on, as it may have met a hidden value. Words that may be
-    names (uncommon or with a capital) are not quoted.
+    Promise: it depends only on the question as typed and on what the asker may see, so a value hidden from the asker
+    looks like an unknown word. Therefore the reasoner, which may have met a hidden value, is not asked which word it
+    failed on. Words that may be names (uncommon or with a capital) are not quoted.
     """
     if run.found.over_budget:
         return OVER_BUDGET
@@ -81,7 +81,7 @@ def refusal(run: QuestionRun) -> str:
 
 
 def words_left(run: QuestionRun) -> Sequence[str]:
-    """Returns the words of the question that nothing in the graph stands for; all content words if there are none."""
+    """Returns the words of the question that match nothing in the graph; if all match, all its content words."""
     asked = _read(run)
     return asked.lacking or asked.telling
 
@@ -92,7 +92,10 @@ def _read(run: QuestionRun) -> UnansweredQuestion:
 
 
 def _as_typed(run: QuestionRun) -> str:
-    """The question with pseudonyms of nothing that the asker may see replaced by what was typed."""
+    """Returns the question with unknown words as they were typed, not as pseudonyms.
+
+    A word is unknown if it matches nothing in the graph that the asker may see. Numbers and dates stay pseudonyms.
+    """
     table, question = run.conversation.table, str(run.read.dialogue.question)
     for word in table.known(question):
         meaning = table.meaning(word)
@@ -104,22 +107,23 @@ def _as_typed(run: QuestionRun) -> str:
 
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
-# Function words that neither add to a fact nor take from it; "not", "may", "only" and "once" do, so they are missing.
+# Function words that do not change the meaning of a fact; "not", "may", "only" and "once" do, so they are left out.
 _ASSERTING: Final = frozenset(
     "a an the this that these there it its he she they his her their who whom whose which and also too be have do "
     "of to by in at on for from with as both where".split()
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 IN_MODELS_WORDS: Final = "(In the model's words.)"
-"""Follows a reply that was partly worded by a model."""
+"""Appended to a reply in which at least one sentence was worded by a model."""
 
 
 def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionResult:
-    """Returns the sentences of the reply, with the facts behind each.
+    """Checks the sentences of a reply in dialogue; returns those that are kept, with the facts behind each.
 
-    Promise: a model's sentence is kept only if it names nothing but the ends of the facts that it cites, `read_back`
-    finds each of these in it, and its other words are those of the facts or function words. Otherwise the service
-    words the cited facts itself. A reply with a model's sentence is marked as not grounded.
+    Promise: a model's sentence is kept only if it passes three checks. It names only subjects and objects of the facts
+    that it cites. `read_back` finds each of these facts in it. All its other words occur in the facts or are function
+    words. Otherwise the service words the cited facts itself. A reply that keeps a model's sentence is marked as not
+    grounded.
     """
     found = run.found
     told: list[Sentence] = []
@@ -141,7 +145,7 @@ def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionRes
     if not any(each.facts for each in told):
         return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=lost, attachment=attachment)
     text = " ".join([*(each.text for each in told), *((IN_MODELS_WORDS,) if own else ())])
-    # The things that its facts lead to, for clients that read the reply as data.
+    # The ends of the cited facts become the answer's items, for clients that read the reply as data.
     ends = dict.fromkeys(found.evidence[at].end for each in told for at in each.facts)
     conclusion = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS) or Conclusion(text, (), {})
     return ConclusionResult(
@@ -158,13 +162,16 @@ def _worded(text: str, facts: Sequence[FoundFact], run: QuestionRun, read_back: 
 
 
 def stays(text: str, facts: Sequence[FoundFact], read_back: ReadBack) -> bool:
-    """True if a model's sentence says the facts that it cites and nothing else."""
+    """Returns True if a model's sentence may stay: it states the facts that it cites and nothing else."""
     return adds_nothing(text, facts) and all(is_read_back(text, fact, read_back) for fact in facts)
 
 
 def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
-    """True if each word of `text` is a pseudonym, a form of a word of the facts' relations and kinds, or a function
-    word that asserts. Words that deny, doubt or narrow ("never", "may", "only") are not allowed."""
+    """Returns True if `text` says nothing beyond `facts`.
+
+    Each of its words must be the subject or object of a fact, a form of a word of the facts' relations or concepts, or
+    a function word. Words that deny, doubt or narrow ("never", "may", "only") are not allowed.
+    """
     schema = [text for fact in facts for text in (*fact.path, fact.start_concept, fact.end_concept)]
     said = (word for text in schema for word in _WORD.findall(text.lower()))
     allowed = _ASSERTING.union(*map(lemmas_of, said))
@@ -173,7 +180,7 @@ def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
 
 
 def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:
-    """True if `read_back` finds the end of `fact` in `text`, given its start and relation."""
+    """Returns True if `read_back` finds the relation's object in `text`, given its subject and the relation."""
     if len(fact.path) != 1 or "|" in fact.path[0]:
         return False
     step = fact.path[0]
@@ -203,7 +210,10 @@ NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the gr
 
 
 def conclude(run: QuestionRun, read_back: ReadBack | None) -> QuestionRun:
-    """Returns the run with its end, from what was found. `read_back`: for replies that a model worded."""
+    """Returns the run with `ended` set: the executed answer, or the sentence that says why there is none.
+
+    `read_back` checks the sentences of replies that a model worded.
+    """
     draft = run.found.draft
     return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, read_back))
 
@@ -212,7 +222,7 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
     said, asks_back = run.found.said, run.found.asks_back
     if said:
         return ConclusionResult(Conclusion(said, (), {}), sentence=said)
-    # An ambiguous name has to be resolved first.
+    # If a name is ambiguous, the reply asks for that first.
     if asks_back and not run.read.ambiguous:
         return ConclusionResult(sentence=did_you_mean(asks_back), asks_back=asks_back)
     return ConclusionResult(sentence=refusal(run))
@@ -223,7 +233,8 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         return checked_reply(run, read_back)
     found, table = run.found, run.conversation.table
     allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
-    # The single things that the question itself names; sets of earlier answers may be asked for again.
+    # The single things that the question names are taken out of its answer. Sets of earlier answers are not, because
+    # a question may ask for them again.
     named = [topic.mids for topic in run.read.dialogue.topics if topic.newest and len(topic.mids) == 1]
     try:
         grounded = ground(draft.text, draft.expressions, allowed, table)
@@ -235,7 +246,7 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         return ConclusionResult(sentence=refusal(run))
     items = [item for item in conclusion.items if item.kind in ("set", "entity")]
     names = {name for item in items if (held := conclusion.names.get(item.pseudonym)) for name in held.names}
-    # What only joins other things has no name, as an admission joins a patient and a ward.
+    # All results are mediators, which have no name, such as an admission that joins a patient and a ward.
     if names == {NO_NAME} and all(item.kind != "value" for item in conclusion.items):
         return ConclusionResult(sentence=NAMELESS)
     return ConclusionResult(conclusion, sentence=conclusion.text)

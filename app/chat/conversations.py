@@ -1,4 +1,4 @@
-"""Conversations: one sealed row each; only the key that opened it can use it, and it expires with all that is kept."""
+"""Stores each conversation as one encrypted row that expires; only the API key that began it can use it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PURPOSE = "conversation"
 ID_BYTES = 18
 _MANY = 500
 
-# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+# The statements are built once, because SQLAlchemy needs longer to build one than SQLite needs to find the row.
 _FIND = select(conversations.c.version, conversations.c.sealed).where(
     conversations.c.id == bindparam("id"),
     conversations.c.tenant == bindparam("tenant"),
@@ -39,18 +39,18 @@ _ADD = insert(conversations)
 
 
 class UnknownConversationError(Exception):
-    """There is no such conversation for this caller: unknown, expired, or of another key or graph; these look the
-    same."""
+    """The caller has no such conversation: it is unknown, expired, or of another key or graph. The error does not tell
+    which."""
 
 
 class ConversationBusyError(Exception):
-    """Another request of the same conversation was saved first; nothing of this one was kept."""
+    """Another request of the same conversation was saved in the meantime, so nothing of this one was."""
 
 
 @dataclass(slots=True)
 class Reason:
-    """The reason for the last answer, in pseudonyms: its cited facts in the order they were found, and its
-    expressions."""
+    """The reason for the last answer, in pseudonyms: the facts that it cites, in the order in which they were found,
+    and its expressions."""
 
     facts: list[Fact] = field(default_factory=list)
     expressions: list[str] = field(default_factory=list)
@@ -73,30 +73,32 @@ class Conversation:
     """The newest answers that can still be rated, by id."""
 
     def may_be_rated(self, answer_id: str, answer: RatableAnswer) -> None:
-        """Remembers what a rating needs, for the newest MAX_RATABLE answers."""
+        """Remembers an answer so that it can be rated, and forgets all but the newest MAX_RATABLE."""
         self.answers[answer_id] = answer
         for old in list(self.answers)[:-MAX_RATABLE]:
             del self.answers[old]
 
     @property
     def context(self) -> bytes:
-        """The ids that the sealed row is bound to, so that a row copied to another owner or graph cannot be opened."""
+        """The ids that the row's encryption is bound to: a row copied to another owner or graph can't be opened."""
         return bind(self.tenant, self.key_id, self.graph, self.id)
 
 
 class ConversationStore:
-    """The conversations of all tenants.
+    """Opens, saves and deletes the conversations of all tenants.
 
     Promise: a row in the database reveals no name, value or MID. Condition: the master key is stored elsewhere. Limit:
-    who talked about which graph, and when, is stored in clear.
+    the API key, the graph and the time of each conversation are stored in clear.
     """
 
     def __init__(self, engine: Engine, master: MasterKey, days: float = 30.0) -> None:
         self._engine, self._master, self._life = engine, master, dt.timedelta(days=days)
 
     def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
-        """Returns a new conversation, or the caller's own with that id. Raises UnknownConversationError,
-        MasterKeyError."""
+        """Returns the caller's conversation with this id; a new one if the id is None.
+
+        Raises UnknownConversationError, MasterKeyError.
+        """
         if conversation_id is None:
             new_id = secrets.token_urlsafe(ID_BYTES)
             return Conversation(new_id, tenant, key_id, graph, 0, PseudonymTable.new())
@@ -109,7 +111,10 @@ class ConversationStore:
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
     def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:
-        """Returns the graph that a key's conversation is about; None if there is none or it has expired."""
+        """Returns the name of the graph that a conversation is about.
+
+        None if this API key has no such conversation, or it has expired.
+        """
         query = select(conversations.c.graph).where(
             conversations.c.id == conversation_id,
             conversations.c.tenant == tenant,
@@ -151,7 +156,10 @@ class ConversationStore:
     def that_hold(
         self, tenant: str, graph: str, mids: Collection[int], texts: Collection[str], schema: Schema
     ) -> list[str]:
-        """Returns the ids of a graph's conversations that hold one of these things or texts. Raises MasterKeyError."""
+        """Returns the ids of a graph's conversations whose pseudonyms stand for one of these things or texts.
+
+        Raises MasterKeyError.
+        """
         ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
         found: list[str] = []
         with self._engine.connect() as connection:
@@ -162,7 +170,7 @@ class ConversationStore:
         return found
 
     def forget(self, tenant: str, ids: Sequence[str]) -> int:
-        """Deletes these conversations of a tenant and returns how many there were."""
+        """Deletes the conversations with these ids and returns how many of them the tenant had."""
         gone = 0
         for start in range(0, len(ids), _MANY):
             these = (conversations.c.tenant == tenant) & conversations.c.id.in_(list(ids[start : start + _MANY]))
@@ -171,7 +179,7 @@ class ConversationStore:
         return gone
 
     def forget_graph(self, tenant: str, graph: str) -> int:
-        """Deletes all conversations about a deleted graph and returns their number."""
+        """Deletes all conversations about a graph and returns their number; for graphs that are deleted."""
         ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
         with self._engine.begin() as connection:
             return connection.execute(delete(conversations).where(ours)).rowcount
@@ -190,7 +198,7 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
 
 
 def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer]]:
-    """Reads what `_written` wrote, including rows from before answers could be rated. Raises ValueError."""
+    """Reads the bytes that `_written` returned; the ratable answers may be missing in old rows. Raises ValueError."""
     content = json.loads(plain)
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
@@ -199,7 +207,7 @@ def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str
 
 @dataclass(frozen=True, slots=True)
 class RetentionDays:
-    """Days that payloads of the ledger, and rows of who read which names, are kept."""
+    """The number of days that the ledger's payloads, and the records of who read which names, are kept."""
 
     ledger: float
     names_read: float
@@ -212,7 +220,10 @@ def purge_expired(
     names_read: NamesRead,
     days: RetentionDays,
 ) -> int:
-    """Deletes what has expired and returns how much; signs the ledgers that have grown."""
+    """Deletes expired conversations, ledger payloads and records of read names, and returns how many rows that were.
+
+    Also signs a checkpoint of each ledger that has grown.
+    """
     master.refresh()
     now = dt.datetime.now(dt.UTC)
     purged = conversations.purge() + upkeep.forget_payloads(now - dt.timedelta(days=days.ledger))

@@ -23,7 +23,7 @@ from kg_store.terms import Mid, Mids, NodeKind, as_mids
 from kg_store.text.literals import plain_number
 
 MAX_DECIDING: Final = 3
-"""The greatest number of things that are named beside a "no"; more would not help. Chosen by hand."""
+"""The greatest number of things that are named to explain the answer "no"; more would not help. Chosen by hand."""
 _SENTENCE: Final = re.compile(r"(?<=[.?!]) ")
 
 
@@ -33,7 +33,7 @@ Order = Callable[[Mids], Mids]
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The answer's text in pseudonyms, its parts in order, and the names behind each pseudonym."""
+    """An executed answer: its text in pseudonyms, one item for each expression in it, and the names by pseudonym."""
 
     text: str
     items: tuple[Item, ...]
@@ -41,17 +41,17 @@ class Conclusion:
 
 
 class AnswerExecutor:
-    """Executes the expressions of one answer.
+    """Executes expressions over the pseudonyms of one conversation.
 
-    `most_names`: the greatest number of names restored for one set; they are in `language` if there are such names.
+    `most_names`: the greatest number of names restored for one set. `language`: the language of names that is
+    preferred where things have names in several.
     """
 
     def __init__(self, graph: PrivateGraph, table: PseudonymTable, most_names: int, language: str = "") -> None:
         self._graph, self._table, self._most, self._language = graph, table, most_names, language
 
     def conclude(self, grounded: Grounded, topics: Mids, order: Order | None = None) -> Conclusion | None:
-        """Executes a grounded draft; returns None if every part is an empty set, so the graph does not hold the
-        answer.
+        """Executes a grounded draft; returns None if every part is empty, so the graph does not hold the answer.
 
         `topics`: the things that the question names; they are removed from a set that has other members, because
         nobody asks for what they have just named. `order` sorts sets that have no order. Raises ExpressionError.
@@ -69,9 +69,11 @@ class AnswerExecutor:
         return Conclusion(_filled(text, items), items, {item.pseudonym: names for item, names in shown})
 
     def _decides(self, asked: Expression, truth: ExpressionResult, told: Expression, beside: ExpressionResult) -> bool:
-        """True if a result is worth mentioning beside a yes or no.
+        """Returns True if a further result is worth mentioning after a yes or no.
 
-        Beside a yes, the thing asked about is worth it only if it is a value; beside a no, only if it is few things.
+        `asked` and `truth` are the question's expression and its yes or no, `told` and `beside` the other expression
+        and its result. A set that is part of `asked` is mentioned only if it has at most MAX_DECIDING members, and
+        after a yes only if these are values. Any other result is mentioned unless it is empty.
         """
         if _is_empty(beside):
             return False
@@ -81,12 +83,12 @@ class AnswerExecutor:
         return len(beside.mids) <= MAX_DECIDING and (is_value or not truth.truth)
 
     def truth_of(self, expression: str) -> bool | None:
-        """The yes or no that `expression` gives; None if it gives none or cannot be executed."""
+        """Returns the yes (True) or no that `expression` gives; None if it gives neither or cannot be executed."""
         outcome = self._evaluated(expression)
         return outcome.truth if outcome is not None else None
 
     def result_of(self, expression: str) -> ExpressionResult | None:
-        """The result of `expression`; None if it is empty or cannot be executed."""
+        """Returns the result of `expression`; None if it is empty or cannot be executed."""
         outcome = self._evaluated(expression)
         return None if outcome is None or _is_empty(outcome) else outcome
 
@@ -97,7 +99,7 @@ class AnswerExecutor:
             return None
 
     def are_equal(self, expression: str, other: str) -> bool:
-        """True if both expressions give the same result; False if one of them cannot be executed."""
+        """Returns True if both expressions give the same result; False if one of them cannot be executed."""
         given, wanted = self._evaluated(expression), self._evaluated(other)
         if given is None or wanted is None:
             return False
@@ -106,7 +108,7 @@ class AnswerExecutor:
         return given == wanted
 
     def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
-        """Returns the names behind `pseudonyms`, without those that stand for nothing with a name."""
+        """Returns the names behind each of `pseudonyms`; words that stand for nothing with a name are left out."""
         meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}
         meant = {word: self._table.resolve(word, self._graph.blind)[0].tolist() for word in meanings}
         records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
@@ -119,7 +121,10 @@ class AnswerExecutor:
         return named
 
     def listed(self, pseudonym: str) -> list[str]:
-        """Returns the members of a set, one pseudonym each, in the order in which its names are restored."""
+        """Returns the pseudonym of each member of a set that has a name, in the order in which its names are shown.
+
+        Empty if `pseudonym` does not stand for a set.
+        """
         meaning = self._table.meaning(pseudonym)
         if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
             return []
@@ -182,7 +187,10 @@ class AnswerExecutor:
         return item, self._names(outcome.mids, self._graph.vault.records(outcome.mids[: self._most]))
 
     def _pseudonym_of_set(self, expression: Expression, members: Mids) -> str:
-        """The pseudonym itself if the expression is only that; a new one if topics were removed from its set."""
+        """Returns the pseudonym of an expression's result `members`.
+
+        An expression that is only a pseudonym keeps it, unless topics were removed from its set.
+        """
         if isinstance(expression, Name):
             whole = self._table.resolve(expression.pseudonym, self._graph.blind)[0]
             if np.array_equal(np.unique(whole), members):
@@ -195,7 +203,7 @@ class AnswerExecutor:
         return Names(names=names, total=len(mids))
 
     def _rows(self, rows: Sequence[Row]) -> Names:
-        """The rows of a table as `name: number`; years and months are their own names."""
+        """Returns the rows of a table as texts `name: number`; the key of a row is a thing, or a year or month."""
         most = rows[: self._most]
         records = self._graph.vault.records([key for key, _ in most if isinstance(key, int)])
         named = [
@@ -208,7 +216,7 @@ class AnswerExecutor:
 
 
 def _ranked(outcome: ExpressionResult, order: Order | None) -> ExpressionResult:
-    """`outcome` sorted by `order`, if it is a set of several things without an order of its own."""
+    """Returns `outcome`, sorted by `order` if it is a set of several things that has no order yet."""
     if order is None or outcome.kind != "set" or outcome.ordered or len(outcome.mids) < 2:
         return outcome
     return replace(outcome, mids=tuple(order(as_mids(outcome.mids)).tolist()), ordered=True, ranked=True)
@@ -220,10 +228,10 @@ def _is_empty(outcome: ExpressionResult) -> bool:
 
 
 def _filled(text: str, items: Sequence[Item]) -> str:
-    """`text` with each part's pseudonym inserted; parts that the text does not mention are added at its end."""
+    """Returns `text` with each `{n}` replaced by the pseudonym of part n; parts that it lacks are added at its end."""
 
     def part(found: re.Match[str]) -> str:
-        # The pseudonym of a part, or the word that agrees with its size, which the answer shows in clear anyway.
+        # `{1:is|are}` becomes the word that agrees with the size of the part, which the answer shows in clear anyway.
         item = items[int(found[1]) - 1]
         return item.pseudonym if found[2] is None else found[2] if item.size == 1 else found[3]
 
@@ -236,7 +244,10 @@ def _filled(text: str, items: Sequence[Item]) -> str:
 
 
 def _without_parts(text: str, kept: Sequence[bool]) -> str:
-    """`text` without the sentences about parts that are not kept, and with the remaining parts renumbered."""
+    """Returns `text` without the sentences about parts that are dropped, and with the other parts renumbered.
+
+    `kept`: for each part after the first, True if it is kept.
+    """
     numbers = {1: 1}
     for number, is_kept in enumerate(kept, start=2):
         if is_kept:

@@ -1,4 +1,4 @@
-"""Completes questions that depend on the turns before: "and Rose?", "the second one", "the other one", "he"."""
+"""Completes questions that depend on earlier turns, such as "and Rose?", "the second one" or "where does he live?"."""
 
 from __future__ import annotations
 
@@ -25,26 +25,30 @@ _PRONOUNS: Final[dict[str, Gender]] = {
 }  # fmt: skip
 _PERSONAL = re.compile(r"\b(?:he|him|his|she|hers|her)\b", re.IGNORECASE)
 _ANY = re.compile(r"\b(?:he|him|his|she|hers|her|it|its|they|them|their)\b", re.IGNORECASE)
-# After "her" these words begin something new; any other word is a thing that she has ("her ward").
+# After "her", these words mean that it is an object ("with her now"); before any other word it owns ("her ward").
 _NO_NOUN = re.compile(r"\s*(?:$|[?.!,;:]|(?:and|or|in|at|on|by|for|with|to|from|now|then|too|before|after|since)\b)")
 
 
 @dataclass(slots=True)
 class PronounResolver:
-    """The people whom a dialogue has mentioned, latest last, and the pronoun used for each."""
+    """Replaces "he" and "she" by persons that the dialogue has mentioned.
+
+    `spoken`: pseudonyms of the persons mentioned, latest last. `known_as`: the pronoun used for each so far.
+    """
 
     is_person: Callable[[str], bool]
     spoken: list[str] = field(default_factory=list)
     known_as: dict[str, Gender] = field(default_factory=dict)
 
     def hear(self, words: Sequence[str]) -> None:
-        """Notes the single things that a turn names, in its order."""
+        """Notes the persons among the pseudonyms of a turn, given in the order in which it names them."""
         for word in words:
             if self.is_person(word):
                 self.spoken = [each for each in self.spoken if each != word] + [word]
 
     def replaced_in(self, text: str) -> str:
-        """Returns `text` with each `he` or `she` replaced by a person, if the dialogue has mentioned a fitting one."""
+        """Returns `text` with each form of "he" and "she" replaced by the person meant, if the dialogue has mentioned
+        one that fits."""
         done, at = "", 0
         for found in _PERSONAL.finditer(text):
             person = self._meant(_PRONOUNS[found[0].lower()])
@@ -54,7 +58,10 @@ class PronounResolver:
         return done + text[at:]
 
     def _meant(self, gender: Gender) -> str | None:
-        """The latest person who went by this pronoun before; else the latest who does not go by the other one."""
+        """Returns the latest person for whom this pronoun was used, else the latest without a pronoun so far, or None.
+
+        From then on the pronoun is that person's.
+        """
         latest = self.spoken[::-1]
         same = [word for word in latest if self.known_as.get(word) == gender]
         free = [word for word in latest if word not in self.known_as]
@@ -83,7 +90,8 @@ NOT_LISTED: Final = "there is no such thing in the last answer"
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _WHICH: Final = rf"\b(?:the )?(?P<which>{'|'.join(_ORDINALS)}|last|other|former|latter)"
 _POINTING = re.compile(rf"{_WHICH} (?:one|of (?:them|these|those|the two))\b", re.IGNORECASE)
-# "Who was the first?" asks for an extreme: without "one" it points only where nothing else is said.
+# "the first" without "one" points at a listed thing only if the turn says nothing else: "Who was the first?" asks for
+# the earliest.
 _POINTING_ALONE = re.compile(rf"{_WHICH}(?=\s*[?.!]*\s*$)", re.IGNORECASE)
 # Words that may surround a name in a question that says nothing else.
 _AROUND = frozenset(
@@ -94,10 +102,10 @@ _AROUND = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CompletedQuestion:
-    """The question in full.
+    """A question made complete from earlier turns: "and Rose?" becomes "Where does Rose live?".
 
-    `pointed`: set if it only points at one thing of an answer; `lost`: it points at a thing that is not there.
-    `leans`: part of it was taken from earlier turns, which may therefore still matter.
+    `pointed`: the thing of an earlier answer, if the question does nothing but point at it ("the second one").
+    `lost`: it points at a thing that was not listed. `leans`: a part was taken from earlier turns, so they matter.
     """
 
     question: SafeText
@@ -113,14 +121,17 @@ class CompletedQuestion:
 
 @dataclass(slots=True)
 class DialogueState:
-    """The turns so far: the last question in full, the things listed last, and those of them that were meant."""
+    """The state that follow-up questions refer to.
+
+    `question`: the last one, in full. `listed`: the things listed last. `meant`: those of them already asked about.
+    """
 
     question: str = ""
     listed: tuple[str, ...] = ()
     meant: tuple[str, ...] = ()
 
 
-# Words of relations that only people have; resolving pronouns needs no more than a good guess.
+# Words of relations that mostly people have. A good guess is enough to resolve pronouns.
 _OF_PEOPLE = frozenset(
     "birth born gender sex spouse married lives parent parents child children sibling siblings profession occupation "
     "nationality person religion graduated education died death salary employer".split()
@@ -134,16 +145,22 @@ class PseudonymMeanings:
         self._graph, self._table, self._concluder = graph, table, concluder
 
     def listed(self, word: str) -> Sequence[str]:
-        """The members of a set, one pseudonym each, in the order in which the asker saw their names."""
+        """Returns the pseudonyms of a set's members, in the order in which the asker saw their names."""
         return self._concluder.listed(word)
 
     def choices(self, word: str) -> Sequence[str]:
-        """The things that a shared name may mean."""
+        """Returns the pseudonyms of the things that `word` may mean, if it stands for a name that they share.
+
+        Empty for any other word.
+        """
         meaning = self._table.meaning(word)
         return self._table.choices_among(meaning.mids) if meaning is not None and meaning.kind == "group" else ()
 
     def namesakes(self, word: str) -> Sequence[str]:
-        """All things that share the name by which a single thing was asked for, including itself."""
+        """Returns the pseudonyms of all things that share a name with the thing `word`, itself included.
+
+        Only names that this conversation used count; empty if none of them is shared.
+        """
         mid = self._table.entity(word)
         shared = self._table.sharing(mid) if mid is not None else ()
         return self._table.in_own_order(shared[0]) if shared else ()
@@ -152,7 +169,7 @@ class PseudonymMeanings:
         return concept_of(self._graph.blind, self.mids(word))
 
     def is_person(self, word: str) -> bool:
-        """True of a single thing that has relations which only people have."""
+        """Returns True if `word` stands for a single thing with relations that mostly people have."""
         mid = self._table.entity(word)
         return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
 
@@ -161,27 +178,33 @@ class PseudonymMeanings:
 
 
 def are_persons(graph: BlindGraph, mids: Mids) -> bool:
-    """True if some of `mids` have relations which only people have."""
+    """Returns True if some of `mids` have relations that mostly people have, such as a birth date or a spouse."""
     labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
     words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
     return not _OF_PEOPLE.isdisjoint(words)
 
 
 class FollowUps:
-    """Reads a dialogue turn by turn, in pseudonyms only; its output holds no word that was not in a safe turn."""
+    """Completes the last question of a dialogue from its earlier turns.
+
+    Promise: it reads pseudonyms only, and its output holds no word that was not in an anonymised turn.
+    """
 
     def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
         self._table, self._meanings = table, meanings
         self._persons = PronounResolver(meanings.is_person)
 
     def whole(self, dialogue: SafeDialogue) -> CompletedQuestion:
-        """Returns the last question, with everything that it leaves to earlier turns filled in."""
+        """Returns the last question of `dialogue`, completed with what it leaves to earlier turns.
+
+        For example, "and Rose?" after "Where does Ada live?" becomes "Where does Rose live?".
+        """
         before, passed_over = DialogueState(), False
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
                 passed_over = asks_why(turn.text)
             if passed_over:
-                continue  # A question for the reason, and its answer, name nothing new.
+                continue  # "Why?" and the reply to it name nothing that a later turn could point at.
             if turn.role == "user":
                 before = self._after_question(before, self._read(turn.text, before))
             else:
@@ -201,16 +224,17 @@ class FollowUps:
             return replace(before, meant=(*before.meant, whole.pointed))
         listed = before.listed
         if not set(said) & set(listed):
-            # A later turn may point at two compared things, or at others of the same name: "and the other one?".
+            # With "and the other one?", a later turn may point at two things that this question names, or at other
+            # things with the same name.
             named = tuple(word for word in said if word[0] == "E")
             others = [tuple(self._meanings.namesakes(word)) for word in named]
             listed = named if len(named) > 1 else next(filter(None, others), listed)
         return DialogueState(whole.question, listed, tuple(word for word in said if word in listed))
 
     def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
-        """The things that an answer listed: the members of the last set that it names."""
+        """Returns the things that an answer listed: the members of the last set that it names."""
         if any(self._meanings.choices(word) for word in self._table.known(before.question)):
-            return ()  # The service had asked which of several things was meant: that list is the one pointed at.
+            return ()  # The service asked back which thing was meant, so later turns point at those choices.
         sets = [tuple(self._meanings.listed(word)) for word in self._table.known(text)]
         return next((each for each in reversed(sets) if len(each) > 1), ())
 
@@ -238,12 +262,16 @@ class FollowUps:
         return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
 
     def _says_nothing_else(self, text: str) -> bool:
-        """True if `text` holds only pseudonyms and function words around them."""
+        """Returns True if `text` holds only pseudonyms and the function words that may surround them."""
         words = (standing.word for standing in words_in(text))
         return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
 
     def _same_question(self, fragment: str, before: DialogueState, *, strictly: bool) -> CompletedQuestion:
-        """The last question, asked about what `fragment` names."""
+        """Asks the previous question again about the things that `fragment` names: "and Rose?", "what about Rose?".
+
+        They replace a thing that the previous question named. If `strictly`, that thing must be of the same concept or
+        from the same list; if there is none, `fragment` is taken to only point at its first thing.
+        """
         new = self._table.known(fragment)
         old = self._old_topic(new[0], before, strictly=strictly)
         if old is None and strictly:
@@ -282,7 +310,7 @@ def _picked(which: str, before: DialogueState) -> str | None:
 
 
 def _without_opening(fragment: str) -> str:
-    """`and what about in X?` -> `in X?`."""
+    """Returns the fragment of a question without its opening words: `in X?` for `and what about in X?`."""
     words = fragment.split()
     while len(words) > 1 and words[0].strip(",").lower() in _AROUND - {"by", "in", "at", "with", "to", "from", "on"}:
         words = words[1:]
@@ -293,13 +321,15 @@ _WORD = re.compile(r"[^\W\d_]+")
 _REFERRING = frozenset(
     "he she it they them him his her hers its their theirs those these that this one ones there same".split()
 )
-# "the films that share": it joins a clause to a kind of thing, and means nothing earlier.
+# In "the films that share an actor", "that" begins a clause and does not refer to an earlier turn.
 _JOINING = re.compile(r"\b(?:the|a|an|which|what|any|every|all|some|many|other) \w+ that\b", re.IGNORECASE)
 
 
 def needs_context(dialogue: SafeDialogue) -> bool:
-    """True of a question that needs earlier turns: it was completed from them, holds a word that refers to them, or
-    names nothing."""
+    """Returns True if the question can be understood only with earlier turns.
+
+    That is, it was completed from them, holds a word that may refer to them ("he", "there"), or names nothing.
+    """
     words = {word.casefold() for word in _WORD.findall(_JOINING.sub("", dialogue.question))}
     names_something = any(topic.newest for topic in dialogue.topics)
     return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)
@@ -320,12 +350,15 @@ _WHY = re.compile(
 
 
 def asks_why(question: str) -> bool:
-    """True if `question` asks for nothing but how the last answer was found."""
+    """Returns True if `question` only asks how the last answer was found ("why?", "how do you know?")."""
     return _WHY.fullmatch(question.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")) is not None
 
 
 def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
-    """Returns the path from what was named to the answer, in pseudonyms; NO_REASON if nothing was kept."""
+    """Returns sentences on how the last answer was found, in pseudonyms; NO_REASON if nothing is known of it.
+
+    They follow the facts from what the question named to the answer, and quote the expressions that were executed.
+    """
     if not facts and not expressions:
         return NO_REASON
     sentences = []
@@ -338,7 +371,7 @@ def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
 
 
 def _walked(path: Sequence[str]) -> str:
-    """A path in words, with labels in quotes: `"treated by" backwards`."""
+    """Returns a path in words, with labels in quotes, for example `"treated by" backwards`."""
     return " and then ".join(
         f'"{step.replace("^", "").replace("|", " / ")}"' + (" backwards" if step.startswith("^") else "")
         for step in path
@@ -347,7 +380,7 @@ def _walked(path: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The dialogue with its last question complete; `pointed` and `lost` as in CompletedQuestion."""
+    """The dialogue with its last question completed; `pointed` and `lost` as in CompletedQuestion."""
 
     read: Anonymised
     pointed: str | None = None
@@ -355,7 +388,11 @@ class Completed:
 
 
 class DialogueCompleter:
-    """Completes the dialogue of one request; a thing that the user chooses is then fixed for the conversation."""
+    """Completes the dialogue of one request.
+
+    When completing settles which of several things with one name is meant ("the second one"), the name stands for that
+    thing in later turns.
+    """
 
     def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
         self._table, self._meanings = table, meanings

@@ -1,4 +1,4 @@
-"""The grounding check: a draft may cite only what its evidence and its question hold."""
+"""Checks that a draft cites only pseudonyms of its evidence and question, and that its text is plain prose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from kg_store.terms import is_mask_word
 
 MAX_ROUNDS: Final = 5
 
-# What browsers map to the signs of an address beyond NFKC (IDNA's full stops), and what people can't tell from them.
+# Signs that browsers treat as part of an address although NFKC does not map them (IDNA's full stops), and signs that
+# people can't tell from those.
 _SIGNS: Final = str.maketrans(
     {"。": ".", "｡": ".", "⁄": "/", "∕": "/", "⧸": "/", "╱": "/", "∖": "\\", "⧵": "\\", "⧹": "\\", "∶": ":", "꞉": ":"}
 )
@@ -37,12 +38,12 @@ _LABEL_AHEAD: Final = re.compile(r"(\w{1,4})(?=$|[\s/:?#])")
 
 
 class EndlessEscapesError(ValueError):
-    """The text has escapes nested more deeply than anybody writes."""
+    """The text has escapes nested more than MAX_ROUNDS deep, which nobody writes."""
 
 
 def readings(text: str) -> Iterator[str]:
-    """Yields the ways in which `text` may be read: as it is, without Markdown escapes, and with backslashes as
-    slashes.
+    """Yields the ways in which programs may read `text`: plainly, without Markdown escapes, and with each backslash as
+    a slash.
 
     In each of them escapes are undone, letters are normalised (NFKC), full stops and slashes of other scripts are made
     ASCII, and invisible characters are removed. Raises EndlessEscapesError.
@@ -55,7 +56,7 @@ def readings(text: str) -> Iterator[str]:
 
 
 def joined(text: str) -> str:
-    """`text` without tabs and line ends, which browsers remove from an address."""
+    """Returns `text` without tabs and line ends, because browsers remove them from an address."""
     return re.sub(r"[\t\r\n]", "", text)
 
 
@@ -71,7 +72,7 @@ def _unescaped(text: str) -> str:
 
 
 def _prose_stops(text: str) -> str:
-    """East Asian punctuation as spaces, except a full stop that could belong to a host name."""
+    """Returns `text` with East Asian punctuation as spaces, except a full stop that could belong to a host name."""
     return "".join(_as_prose(text, at, letter) for at, letter in enumerate(text)).replace("…", " ")
 
 
@@ -87,7 +88,7 @@ def _as_prose(text: str, at: int, letter: str) -> str:
 
 
 def is_without_capitals(letter: str) -> bool:
-    """True of a letter of a script that writes words without spaces between them."""
+    """Returns True for a letter of a script without capitals, such as Chinese, Arabic or Hindi (category Lo)."""
     return bool(letter) and unicodedata.category(letter) == "Lo"
 
 
@@ -96,7 +97,8 @@ _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True, "linkify": True}).ena
     ["linkify", "table", "strikethrough"]
 )
 
-# What follows a scheme touches its colon; in prose a space does, or what ends an emphasis or a quotation.
+# After the colon of a URL scheme, the address follows at once. After a colon in prose, a space follows, or a sign that
+# ends an emphasis or a quotation.
 _SCHEME: Final = re.compile(r"(?<!\w)(?:mailto\s*:|[a-z][a-z0-9+.\-]+:(?![\s*_~`)\]}\"'”’»|]|$))", re.IGNORECASE)
 _MARKUP: Final = re.compile(
     r"""
@@ -119,8 +121,7 @@ _ACROSS_LINES: Final = re.compile(r"//|\b(?:mailto|javascript|vbscript|data):\S"
 
 
 def holds_link(text: str) -> bool:
-    """True if `text`, read in any of its possible ways, holds an address, a link, an image, a tag, a fence or the
-    like.
+    """Returns True if any of the `readings` of `text` holds an address, link, image, tag, code fence or the like.
 
     Promise: it finds whatever a Markdown parser (markdown-it with its linkifier) finds, and whatever the URL and HTML
     standards treat as the beginning of an address or tag, also after IDNA, entities, percent and other escapes are
@@ -140,21 +141,21 @@ def _is_active(text: str) -> bool:
     return bool(environment.get("references")) or any(token.type in _ACTIVE for token in tokens)
 
 
-# `{1}`, or words that agree in number with what expression 1 gives: `{1:is|are}`.
+# Matches `{1}`, which stands for the result of expression 1, and `{1:is|are}`, the word that agrees with its number.
 PLACEHOLDER: Final = re.compile(r"\{\s*(\d+)\s*(?::([^{}|]*)\|([^{}|]*))?\}")
 
-# One letter for whatever a name is put in place of, another for words that agree, neither of which languages write;
-# and a word for parsers of addresses.
+# Letters that no language writes: one replaces each pseudonym or `{n}`, the other each word that agrees in number.
+# Before addresses are searched for, both become a word that can end one.
 _MARK: Final = "ʘ"
 _AGREEING: Final = "ɂ"
 _WORD: Final = "com"
 _PLAIN_SPACE: Final = re.compile(r"[ \t\n]")
 _SPACE: Final = re.compile(r"[^\S\n]+")
 _NOT_IN_AGREEMENT: Final = re.compile(r"[.:/\\@<>\[\]()&%#=?!`。｡．／：＠]")
-# Signs that do not stand before a name in prose, or after one.
+# Signs that prose does not put directly before a name, and directly after one.
 _NOT_BEFORE: Final = frozenset("./\\@=?&%:<>^")
 _NOT_AFTER: Final = frozenset("/\\@=&<>^")
-# Signs that may join a name to another word without a space; signs beyond ASCII separate words in all scripts.
+# Matches a name joined to other words without spaces as prose does it; signs beyond ASCII always separate words.
 _INNER: Final = re.compile(r"""(?:[^\W\d]|[^\x00-\x7f]|[\d'"(),;&+*~`!|_-]|/|\.(?!\w)|(?<=\d)[.:](?=\d))*""")
 _DOTTED: Final = re.compile(rf"\.(?:[{_MARK}{_AGREEING}]|[^\W\d_]{{2,}})")
 _BETWEEN_TWO: Final = frozenset("-‐‑–—…/,;&+|()\"'“”’，、；：。！？（）")
@@ -162,10 +163,10 @@ _BOTH_SIDES: Final = frozenset("-‐‑–—/&+|")
 
 
 def parted(text: str, is_pseudonym: Callable[[str], bool]) -> str:
-    """Returns `text` with spaces where two of its pseudonyms touch by a sign of prose: `{1}/{2}` becomes `{1} / {2}`.
+    """Returns `text` with spaces between pseudonyms that only a sign of prose joins: `{1}/{2}` becomes `{1} / {2}`.
 
-    Otherwise a value that is itself an address would continue into the other name. All kinds of spaces become plain
-    ones, because some programs read an address across the others.
+    Without the space, a value that is itself an address would run on into the next name. Unusual kinds of spaces
+    become plain ones, because some programs do not end an address at them.
     """
     text = _SPACE.sub(lambda found: found.group() if set(found.group()) <= {" ", "\t"} else " ", text)
     done, at = "", 0
@@ -176,7 +177,7 @@ def parted(text: str, is_pseudonym: Callable[[str], bool]) -> str:
 
 
 def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
-    """True if no program would act on anything in `text`, and names restored in it stay words of a sentence.
+    """Returns True if `text` is plain prose, also once names are restored in it, so that no program acts on it.
 
     Promise: no expression or pseudonym is part of an address, a link or a tag, or touches a sign that could make it
     one; nor does the text hold any such thing elsewhere. Limit: a name that is itself an address stays one.
@@ -191,8 +192,10 @@ def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
 
 
 def _marked(text: str, is_pseudonym: Callable[[str], bool], part: int | None) -> str:
-    """`text` with one sign for each name; words that agree in number become their first or second form, or a sign of
-    their own."""
+    """Returns `text` with `_MARK` in place of each pseudonym and each `{n}`.
+
+    `part` says what becomes of `{n:is|are}`: 1 gives "is", 2 gives "are", None gives `_AGREEING`.
+    """
 
     def sign(found: re.Match[str]) -> str:
         if found[2] is None:
@@ -218,7 +221,10 @@ def _stand_alone(text: str) -> bool:
 
 
 def _stands_alone(chunk: str) -> bool:
-    """True if a name in a stretch without spaces is surrounded only as prose does it."""
+    """Returns True if nothing around the name in `chunk` could make it part of an address or a link.
+
+    `chunk` is text without spaces that holds a name (`_MARK`), such as `(_MARK),`: signs as in prose may touch it.
+    """
     start, end = 0, len(chunk)
     while _is_sign(chunk[start]) and chunk[start] not in _NOT_BEFORE:
         start += 1
@@ -272,7 +278,7 @@ Reason = Literal[
 
 
 class NotGroundedError(PrivacyError):
-    """A draft was refused; `reason` says why, without words of the draft."""
+    """A draft is refused; `reason` says why, without words of the draft."""
 
     def __init__(self, reason: Reason) -> None:
         self.reason: Reason = reason
@@ -281,9 +287,9 @@ class NotGroundedError(PrivacyError):
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A draft whose every pseudonym is in the evidence.
+    """A draft that passed the check: it cites only pseudonyms of the evidence and the question.
 
-    `{n}` in `text` stands for expression n, counted from 1; `{n:is|are}` for "is" if expression n gives one thing,
+    `{n}` in `text` stands for the result of expression n, counted from 1; `{n:is|are}` for "is" if that is one thing,
     else "are".
     """
 
@@ -316,7 +322,7 @@ def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str
     except ExpressionError:
         raise NotGroundedError("bad_expression") from None
     cited = [name for expression in parsed for name in names_in(expression)]
-    # What is a pseudonym or looks like one, and what differs from an issued one by capitals only.
+    # Words of the text that look like a pseudonym, also if they differ from an issued one only in capitals.
     folded = {word.casefold() for word in issued}
     almost = [word.word for word in words_in(text) if word.word.casefold() in folded]
     stated = list(dict.fromkeys([*almost, *(word.word for word in shaped_in(text))]))

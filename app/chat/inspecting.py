@@ -1,4 +1,4 @@
-"""For those who may inspect a graph: the prompts behind an answer, and the graph itself, with sealed names."""
+"""Shows callers with the `inspect` grant the prompts behind an answer, and the graph itself, with sealed names."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _ESCAPE = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
 class Tracer:
-    """Returns traces.
+    """Returns the trace of an answer: the prompts and replies of its model calls, with the names behind pseudonyms.
 
-    Promise: only the key that asked (if it may inspect the graph) and the tenant's admins get a trace; all others get
-    the same reply as for an unknown id. It is sealed to the given key. Condition: the conversation is still kept, else
-    the trace has no names. Limit: question words that are not in the graph are stored nowhere, so their pseudonyms
-    stay.
+    Promise: only the API key that asked (if it may inspect the graph) and the tenant's admins get a trace; all others
+    get the same error as for an unknown id. A trace is sealed to the given public key. Condition: the conversation
+    still exists, else the trace has no names. Limit: typed words that are not in the graph stay pseudonyms, because
+    they are stored nowhere.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Tracer:
         self._ledger, self._conversations, self._catalog, self._budget = ledger, conversations, catalog, budget
 
     def trace(self, caller: Caller, answer_id: str, public_key: str) -> SealedTrace:
-        """Returns the sealed trace of an answer.
+        """Returns the trace of an answer, encrypted to `public_key`.
 
         Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError, NamesUsedUpError.
         """
@@ -73,7 +73,10 @@ class Tracer:
     def _names(
         self, caller: Caller, entry: LedgerEntry, graph_name: str, calls: Sequence[TracedCall]
     ) -> dict[str, Names] | None:
-        """The names behind the pseudonyms of `calls` on the graph as it is now; None if not known any more."""
+        """Returns the names behind the pseudonyms of `calls`, from the graph as it is now.
+
+        None if the graph or the conversation is gone.
+        """
         try:
             role = None if caller.is_admin else caller.role_in(graph_name)
             graph = self._catalog.open_as(entry.tenant, graph_name, role)
@@ -115,7 +118,7 @@ class GraphBrowser:
 
     Promise: only a caller who may both ask and inspect a graph sees it, and only what their role may see. Names are
     sealed to the caller's key, things are pseudonyms of the caller's own conversation, and internal ids (MIDs) never
-    leave. Limit: the kinds, their sizes and what joins them are shown in clear.
+    leave. Limit: the kinds, their sizes and the relations are shown in clear.
     """
 
     def __init__(self, catalog: Catalog, conversations: ConversationStore, names: NamesBudget | None = None) -> None:
@@ -130,7 +133,7 @@ class GraphBrowser:
         return GraphOutline(graph=graph, concepts=[each for each in counted if each.things], relations=list(words))
 
     def excerpt(self, caller: Caller, graph: str, wanted: BrowseRequest) -> GraphExcerpt:
-        """Returns the things of a kind or of a name, or one thing with its facts.
+        """Returns the things of a kind or with a name, in pages of PAGE things, or one thing with its facts.
 
         Raises NotPermittedError, UnknownGraphError, UnknownConversationError, BadPublicKeyError,
         ConversationBusyError, NamesUsedUpError.
@@ -186,7 +189,7 @@ def _thing(opened: PrivateGraph, conversation: Conversation, mid: int) -> Excerp
 
 
 def _facts(opened: PrivateGraph, conversation: Conversation, thing: Mids) -> list[ExcerptFact]:
-    """Each relation of one thing, with the first MAX_ENDS things that it leads to."""
+    """Returns one fact for each relation of a thing, with the first MAX_ENDS things that it leads to."""
     hops: Sequence[Hop] = opened.blind.relations_of(thing)
     facts: list[ExcerptFact] = []
     for hop in hops:

@@ -1,4 +1,4 @@
-"""Questions to follow an answer, by relations not used yet; each is answered inside the service first."""
+"""Suggests questions that may follow an answer, by relations not used yet; each is first answered as a test."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ _SMALL: Final = frozenset(
 
 
 def is_said(run: QuestionRun, mid: Mid, label: str) -> bool:
-    """True if a turn holds all words of `label` and names the thing, or names nothing (as with pronouns)."""
+    """Returns True if the dialogue has already asked or told about the relation `label` of the thing `mid`.
+
+    That is so if one turn holds all content words of `label`, and names either the thing or nothing at all. A turn
+    that names nothing may mean the thing by a pronoun.
+    """
     wanted = [_forms(word) for word in plain_words(label).lower().replace("|", " ").replace("^", "").split()]
     wanted = [forms for forms in wanted if forms.isdisjoint(_SMALL)]
     if not wanted:
@@ -61,7 +65,7 @@ def _forms(word: str) -> frozenset[str]:
 
 
 THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
-"""Stands for the thing in a wording, until its pseudonym or name is inserted."""
+"""Stands for the subject in the wording of a question, until its pseudonym or name is inserted."""
 MAX_SUBJECTS: Final = 5
 MAX_FEW: Final = 5
 MAX_ENDS: Final = 20
@@ -69,7 +73,7 @@ MAX_OF_A_KIND: Final = 20_000
 MAX_OF_THEM: Final = 200
 """The greatest number of things of a set that "they" may stand for. Chosen by hand."""
 _NO_NEWS: Final = frozenset({"name", "names", "id", "identifier", "code", "uri", "url", "label"})
-"""Last words of relations that tell nothing new about a thing whose name is known."""
+"""A relation whose label ends in one of these words is not asked for, because it tells nothing new about a thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,29 +86,34 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class NextQuestion:
-    """One question: its `wordings`, with THING in place of its subject, and the things `expected` as its answer.
+    """A candidate for a follow-up question.
 
-    `relation`: the words of its hop, in either direction.
+    `wordings`: texts with THING in place of the subject. `relation`: the words of the relation that it asks for,
+    without direction. `expected`: the things that answer it.
     """
 
     subject: Subject
     wordings: tuple[str, ...]
     relation: str
     expected: Mids = field(repr=False)
+    step: Step = ()
 
 
 def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
-    """Returns questions for each subject, the newest first, by the relations that tell most.
+    """Returns, for each thing that a follow-up may ask about, its candidate questions, the best first.
 
-    Promise: only relations that the asker sees are used, by their own words, and none that was already asked or told
-    of the thing.
+    Promise: only relations that the asker sees are used, in their own words, and none that the dialogue has already
+    asked for or told of the thing.
     """
     subjects = list(islice(_subjects(run), MAX_SUBJECTS))
     return [list(_of_subject(run, subject)) for subject in subjects] or [_of_kinds(run)]
 
 
 def _subjects(run: QuestionRun) -> Iterator[Subject]:
-    """The things in the answer, then those asked about, then the answer's set and its first member by name."""
+    """Yields the subjects of follow-ups: single things in the answer, those in the question, then sets in the answer.
+
+    After a set comes its first member in order of names.
+    """
     table, graph = run.conversation.table, run.graph.blind
     items = run.ended.conclusion.items if run.ended.conclusion else ()
     told = [(item, table.resolve(item.pseudonym, graph)[0]) for item in items if item.kind in ("entity", "set")]
@@ -118,7 +127,7 @@ def _subjects(run: QuestionRun) -> Iterator[Subject]:
     for _, mids in told:
         if 1 < len(mids) <= MAX_OF_THEM and kind_of(graph, mids) is NodeKind.ENTITY:
             yield Subject(mids)
-            # The first by name among those whose names are restored.
+            # The first in order of names, among the members whose names the answer shows.
             records = run.graph.vault.records(mids[: run.request.options.names].tolist())
             named = {mid: readable_name(record, run.language) for mid, record in records.items()}
             held = (Mid(mid) for mid, name in named.items() if name != NO_NAME)
@@ -129,7 +138,10 @@ def _subjects(run: QuestionRun) -> Iterator[Subject]:
 
 
 def _of_kinds(run: QuestionRun) -> list[NextQuestion]:
-    """Questions after an answer about all things of a kind, such as their number."""
+    """Returns candidates after an answer about all things of a kind, for example their number.
+
+    They ask for the thing of the kind with the greatest number or the latest date.
+    """
     table, draft = run.conversation.table, run.found.draft
     meanings = [table.meaning(word) for word in table.known(" ".join(draft.expressions))] if draft else []
     maker, found = QuestionMaker(run.graph.blind, run.graph.algebra, run.reader), list[NextQuestion]()
@@ -148,12 +160,12 @@ class _Way:
     members: Mids
     value: ValueKind | None
     spread: int
-    """The number of things in the graph that have this hop."""
+    """The number of things in the graph that have the step's first relation in this direction."""
 
     @property
     def worth(self) -> tuple[bool, bool, bool, bool, int, str]:
-        """A sort key: few results first, own relations before those that lead to it, descriptions first, things before
-        values, common relations first."""
+        """A sort key, the best step first: few results before many, the subject's own relations before those that lead
+        to it, descriptions before others, things before values, and then relations that more things have."""
         inverse, is_value = self.label.startswith("^"), self.value is not None
         describes = not inverse and "describe" in synonyms_of(self.label)
         return len(self.members) > MAX_FEW, inverse, not describes, is_value, -self.spread, self.label
@@ -173,14 +185,14 @@ def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
         thing = "" if subject.mid is None else THING
         asked = AskedStep(thing, way.label, kinds, way.value, len(way.members) == 1, is_somebody)
         if texts := run.reader.word_question(asked):
-            # A source may state a fact twice, plainly and through a node of its own.
+            # A source may state a fact twice, directly and through a mediator; both get the same words.
             relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
-            yield NextQuestion(subject, tuple(texts), relation, way.members)
+            yield NextQuestion(subject, tuple(texts), relation, way.members, way.step)
 
 
 @cached_by_version
 def _spreads(schema: Schema) -> Mapping[Hop, int]:
-    """The number of things that have each hop."""
+    """Returns, for each relation and direction, the number of things in the graph that have it."""
     sizes = Counter[Hop]()
     for signature in schema.signatures:
         sizes.update(dict.fromkeys(signature.hops, signature.size))
@@ -203,7 +215,7 @@ def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
             continue
         value = (relations[-1].value_kind or ValueKind.TEXT) if kind is NodeKind.VALUE else None
         if value is not None and subject.mid is None:
-            continue  # The values of many things say little without the things.
+            continue  # A list of the values of many things says little without the things.
         yield _Way(step, schema.label_step(step), members, value, spreads.get(step[0], 0))
 
 
@@ -221,7 +233,7 @@ def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
 
 
 def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
-    """All that the question named or the answer told; a question answered by these would tell nothing new."""
+    """Yields the things that the question or its answer named; a question answered by these would tell nothing new."""
     table, graph = run.conversation.table, run.graph.blind
     yield from (topic.mids for topic in run.read.dialogue.topics if topic.newest)
     for item in run.ended.conclusion.items if run.ended.conclusion else ():
@@ -230,34 +242,50 @@ def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
 
 MAX_TRIED: Final = 6
 MAX_WORDINGS: Final = 2
+MAX_FAILURES: Final = 2
+"""A wording that failed with this many things of a kind is not tried again, as then no single name is the reason.
+Chosen by hand."""
+
+_WordingOfKind = tuple[str, str, Step, bool]
+"""A wording with THING in it, the kind of its subject, the step that it asks for, and True if that leads to one thing.
+"""
+
+
+@cached_by_version
+def _failures(_schema: Schema) -> dict[_WordingOfKind, int]:
+    """Returns the record of tests on one version of a graph, empty at the first call, for the caller to fill.
+
+    For each wording it holds the number of tests that failed; 0 means that one was answered rightly. It holds no name.
+    """
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
 class NextQuestions:
-    """Checks follow-up questions before they are suggested.
+    """Suggests follow-up questions, each of which was first asked as a test and answered rightly.
 
-    Promise: each suggested question was answered by exactly what its relation leads to, on the graph as the asker sees
-    it and in a copy of the conversation. Nothing of the attempts is kept: no turn, no pseudonym, no row in the ledger,
-    no budget.
+    Promise: the answer to each was exactly what its relation leads to, on the graph as the asker sees it. The test is
+    the question itself in a copy of the conversation, or one in the same wording about others of the kind. Only
+    the number of failures of a wording is remembered, while this version of the graph is open: no turn, no pseudonym,
+    no row in the ledger, no use of a budget. Condition: `chat` uses the embedded reasoner, so nothing leaves the
+    service. Limit: a model that answers later may read the same question differently.
 
-    `most`: the greatest number for one answer. Condition: `chat` asks a reasoner inside the service, so nothing
-    leaves. Limit: a model that answers later may read the same question differently.
+    `most`: the greatest number of questions for one answer.
     """
 
     chat: ChatService = field(repr=False)
     most: int = 3
 
     async def after(self, run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-        """Returns at most as many questions as were asked for; pseudonyms of their subjects are issued here."""
+        """Returns follow-up questions, at most as many as the request wants, in pseudonyms of the conversation."""
         most = min(self.most, run.request.options.suggestions)
         if not run.ended.grounded or run.read.ambiguous:
             return ()
         candidates = await asyncio.to_thread(next_questions, run)
-        saved = await asyncio.to_thread(run.conversation.table.to_bytes, run.graph.blind.schema)
         chosen: list[SuggestedQuestion] = []
         asked = set[str]()
         for candidate, wording in islice(_in_turn(candidates, asked), MAX_TRIED):
-            if await self._holds(run, saved, candidate, wording):
+            if await self._holds(run, candidate, wording):
                 asked.add(candidate.relation)
                 mid, table = candidate.subject.mid, run.conversation.table
                 text = wording if mid is None else wording.replace(THING, table.of_entity(mid))
@@ -266,10 +294,25 @@ class NextQuestions:
                 break
         return tuple(chosen)
 
-    async def _holds(self, run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> bool:
-        """True if the question, asked as the next turn, is answered by what its hop leads to."""
+    async def _holds(self, run: QuestionRun, candidate: NextQuestion, wording: str) -> bool:
+        """Returns True if the question is answered by exactly what its relation leads to.
+
+        It is not asked if a test with another thing of the kind has already shown that its wording works or fails.
+        """
+        failures, key = _failures(run.graph.blind.schema), _wording_of_kind(run, candidate, wording)
+        # If each prompt must match at least k things, the result depends on the thing: each question is tested.
+        if self.chat.options.disclosure.k > 1:
+            return await self._is_answered(run, candidate, wording)
+        if key in failures and (failures[key] == 0 or failures[key] >= MAX_FAILURES):
+            return failures[key] == 0 and _has_own_name(run, candidate)
+        is_answered = await self._is_answered(run, candidate, wording)
+        failures[key] = 0 if is_answered else failures.get(key, 0) + 1
+        return is_answered
+
+    async def _is_answered(self, run: QuestionRun, candidate: NextQuestion, wording: str) -> bool:
+        """Returns True if the question, asked as the next turn, is answered by exactly what its relation leads to."""
         try:
-            following = await asyncio.to_thread(_next_run, run, saved, candidate, wording)
+            following = await asyncio.to_thread(_next_run, run, candidate, wording)
             if following is None:
                 return False
             ended = await self.chat.concluded(following, StageTimer())
@@ -279,7 +322,10 @@ class NextQuestions:
 
 
 def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
-    """The next wording for each subject in turn, without relations that are already in `asked`."""
+    """Yields (candidate, wording) pairs: the first of each subject, then the second of each, and so on.
+
+    Relations in `asked` are skipped, also those that the caller adds to it meanwhile.
+    """
     queues = [_wordings_of(each, asked) for each in candidates]
     while queues:
         for queue in list(queues):
@@ -298,10 +344,35 @@ def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterato
                 yield candidate, wording
 
 
-def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> QuestionRun | None:
-    """A run that asks the question as the next turn in a copy of the conversation; None if it would be too long."""
+def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) -> _WordingOfKind:
+    """Returns the key under which the test of a question counts for all like it.
+
+    Two questions have the same key if they ask in the same words by the same relation, about things of the same kind,
+    and both expect one thing or both several.
+    """
+    kind = concept_of(run.graph.blind, candidate.subject.mids)
+    return wording, kind, candidate.step, len(candidate.expected) == 1
+
+
+def _has_own_name(run: QuestionRun, candidate: NextQuestion) -> bool:
+    """Returns True if no other thing has the subject's name; otherwise the service would ask back which is meant.
+
+    Always True if the subject is a set, because the question then says "they" and no name.
+    """
+    mid = candidate.subject.mid
+    if mid is None:
+        return True
+    record = run.graph.vault.records([mid]).get(mid)
+    return record is not None and run.graph.names.named(readable_name(record, run.language)) == (mid,)
+
+
+def _next_run(run: QuestionRun, candidate: NextQuestion, wording: str) -> QuestionRun | None:
+    """Returns a run that asks the question as the next turn in a copy of the conversation.
+
+    None if its text would be too long or its subject has no name.
+    """
     before, schema = run.conversation, run.graph.blind.schema
-    table = PseudonymTable.from_bytes(saved, schema)
+    table = PseudonymTable.from_bytes(before.table.to_bytes(schema), schema)
     text = _as_asked(run, candidate, wording, table)
     if not text or len(text) > MAX_MESSAGE_CHARS:
         return None
@@ -315,7 +386,8 @@ def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: 
 
 
 def _as_asked(run: QuestionRun, candidate: NextQuestion, wording: str, table: PseudonymTable) -> str:
-    """The text that the user would send: with the name, if the asker gets names; empty if the thing has none."""
+    """Returns the question as the user would send it: with the subject's name, or its pseudonym if the asker has no
+    key to read names with. Empty if the subject has no name."""
     mid = candidate.subject.mid
     if mid is None:
         return wording
@@ -328,7 +400,7 @@ def _as_asked(run: QuestionRun, candidate: NextQuestion, wording: str, table: Ps
 
 
 def _is_answer(ended: QuestionRun, candidate: NextQuestion) -> bool:
-    """True of a certain answer of one part that equals what the hop leads to."""
+    """Returns True if the answer is certain, has one part, and equals what the candidate's relation leads to."""
     conclusion, read = ended.ended.conclusion, ended.read
     if conclusion is None or not ended.ended.grounded or read.ambiguous or read.inexact or ended.asks_why:
         return False

@@ -1,4 +1,4 @@
-"""QuestionRun: one question on its way through the stages of the service, with their options and their times."""
+"""Defines QuestionRun, the state of one question that each stage extends, and the options and times of the stages."""
 
 from __future__ import annotations
 
@@ -33,28 +33,29 @@ from kg_store.catalog import PrivateGraph
 from kg_store.terms import Mids, NodeKind
 
 SHARE: Final = 0.05
-"""The part of a graph's things whose names a person reads in a day of much work. Chosen by hand; not fitted."""
+"""The share of a graph's things whose names one person may read on a day. Chosen by hand to allow a day of much work.
+"""
 MIN_NAMES: Final = 200
-"""So many names may be read of a small graph. Chosen by hand."""
+"""The least daily budget of names, however small the graph. Chosen by hand."""
 ALARM_AT: Final = 0.5
-"""From this part of the budget on the log tells of it, once a day and person. Chosen by hand."""
+"""The share of the day's budget at which the log warns that a person reads many names. Chosen by hand."""
 
 log = event_log("names")
 
 
 class NamesBudget:
-    """Takes the names of every answer, reason, excerpt and trace before they are sealed.
+    """Limits how many names of a graph a person may read; it counts names before they are sealed for the person.
 
-    Promise: a person who is no admin reads at most `per_day` distinct names of a graph on a day (UTC), a key twice as
-    many. With None it is SHARE of the graph's things, and MIN_NAMES at least.
+    Promise: a person who is no admin reads at most `per_day` distinct names of a graph on a day (UTC), and all persons
+    of one API key at most twice as many. If `per_day` is None, it is SHARE of the graph's things, at least MIN_NAMES.
     """
 
     def __init__(self, reads: NamesRead, per_day: int | None) -> None:
         self._reads, self._per_day = reads, per_day
 
     def take(self, graph: PrivateGraph, caller: Caller, person: str, table: Mapping[str, Names]) -> None:
-        """Counts what `table` restores. Raises NamesUsedUpError."""
-        # Numbers and dates tell nobody apart from their owner, whose name counts.
+        """Counts the names in `table` as read by the caller. Raises NamesUsedUpError if they exceed the budget."""
+        # Only names with letters count: a number or a date says nothing without its owner, whose name is counted.
         names = {name for each in table.values() for name in each.names if any(map(str.isalpha, name))}
         if not names:
             return
@@ -69,23 +70,24 @@ class NamesBudget:
 
 AUTO: Final = "auto"
 DEFAULT_STRATEGY: Final = "sets"
-"""The strategy for turns that ask the graph."""
+"""The strategy for turns that ask the graph, if the request names none."""
 OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
-"""Strategies whose prompts show what each single thing has and lacks."""
+"""Strategies whose prompts show the facts of single things, which only the open privacy profile allows."""
 
 EndpointUse = Literal["always", "unsure", "alone"]
-"""When a model is asked beside the service's own reading: always, only if that is unsure, or alone (no own reading).
+"""The use of a model beside the service's own reading of the question: always, only if that is unsure, or alone, which
+means that the service makes no reading of its own.
 """
 
 RemarkOn = Callable[[str], str | None]
-"""Returns a note for the asker about a question's wording, in fixed words; it is given no linked names."""
+"""Returns a note for the asker about the wording of a question, or None; names of the graph are replaced in it."""
 
 
 ReadBack = Callable[[str, str, str], tuple[str, ...]]
-"""Reads from a text the other end of a relation: (text, known thing, relation) -> ends."""
+"""Reads the object of a relation from a text: (text, subject, relation label) -> texts that state the object."""
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
-"""Returns questions that a graph answers, for a caller who may ask it."""
+"""Returns questions that the named graph can answer, for a caller who may ask it: (caller, graph) -> suggestions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +103,20 @@ SuggestNext = Callable[["QuestionRun"], Awaitable[tuple[SuggestedQuestion, ...]]
 
 
 async def nothing_next(_run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-    """Makes no follow-up questions: for the chat that checks them, and where only an endpoint could answer them."""
+    """Returns no follow-up questions.
+
+    Used by the service that tests such questions, and where only a model's endpoint could answer the tests.
+    """
     return ()
 
 
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
-    """Suggests nothing, as `nothing_next` does."""
+    """Returns no questions about a graph; used where `nothing_next` is."""
     return GraphSuggestions(questions=[])
 
 
 def no_remark(_question: str) -> str | None:
-    """Makes no remark: used by services that read every language."""
+    """Makes no remark on a question's wording: used by services that read every language."""
     return None
 
 
@@ -119,12 +124,12 @@ def no_remark(_question: str) -> str | None:
 class ChatOptions:
     """The options of a chat service, fixed while it runs.
 
-    `cases`: memory of rated answers; without it nothing is learned. `currency`: that of the reasoner's prices.
-    `read_back`: reads facts from a sentence; without it no reply is worded by a model. `likeness`: ranks relations for
-    a question without an answer; without it none are suggested. `turns`: classifies turns; without it nearly all ask
-    the graph. `today`: returns the date of a question. `in_house`: the reasoner that reads questions beside a model,
-    as `endpoint_use` says; `falls_back`: it answers if the model cannot. `names`: the budget of names that a person
-    reads; without it there is none.
+    `cases`: memory of rated answers; without it nothing is learnt. `currency`: that of the reasoner's prices.
+    `read_back`: reads facts from a sentence; without it no model's sentence is shown. `likeness`: ranks relations for
+    a question without an answer; without it none are suggested. `turns`: classifies turns; without it nearly every
+    turn counts as a question. `today`: returns today's date. `in_house`: the embedded reasoner, which reads questions
+    beside a model as `endpoint_use` says; `falls_back`: it answers if the model can't. `names`: limits the names that
+    a person may read; without it there is no limit.
     """
 
     remark_on: RemarkOn = no_remark
@@ -146,27 +151,31 @@ class ChatOptions:
     names: NamesBudget | None = None
 
     def offers(self, strategy: str) -> bool:
-        """True if the profile lets prompts show as much as the strategy needs."""
+        """Returns True if the privacy profile lets prompts show as much as the strategy needs."""
         return self.profile.is_open or strategy not in OPEN_PROFILE_STRATEGIES
 
     def offered(self, strategies: Iterable[str]) -> list[str]:
-        """Returns the offered ones of `strategies`, after "auto", which chooses by the kind of turn."""
+        """Returns the names of the strategies that a request may choose, "auto" first.
+
+        "auto" chooses the strategy by the kind of turn.
+        """
         return [AUTO, *sorted(filter(self.offers, strategies), key=lambda name: name != DEFAULT_STRATEGY)]
 
 
 OnStage = Callable[[str, int | None], None]
-"""Called on the event loop when a stage begins, with its number if it comes several times."""
+"""Called on the event loop with the name of a stage when it begins, and with a number if it is one of several rounds.
+"""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def no_progress(_stage: str, _number: int | None) -> None:
-    """Reports no progress: for callers who wait for the whole answer."""
+    """Does nothing when a stage begins: for callers who do not want to hear of progress."""
 
 
 class StageTimer:
-    """Adds up the time of each stage in seconds; a stage that runs twice counts both times."""
+    """Measures the time of each stage, and reports when one begins. The times of a stage that runs twice are added."""
 
     def __init__(self, on_stage: OnStage = no_progress) -> None:
         self._on_stage = on_stage
@@ -200,10 +209,10 @@ NOT_FOUND: Final = RetrievalResult(None, (), (), 0)
 
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
-    """The dialogue as the model may see it, in one reading.
+    """One way to read the dialogue: which of its words are names of the graph, replaced by pseudonyms.
 
-    `needs_context`: it cannot be understood without earlier turns. `by_values`: names are read as text values of the
-    same spelling; `by_kinds`: common nouns are read as names.
+    `needs_context`: the question can't be understood without earlier turns. `by_values`: names are read as text values
+    of the same spelling. `by_kinds`: common nouns are read as names ("guitarists").
     """
 
     read: Anonymised = NOT_READ
@@ -214,10 +223,11 @@ class QuestionReading:
 
 @dataclass(frozen=True, slots=True)
 class ConclusionResult:
-    """The end of a question: a conclusion, or the sentence that says why there is none.
+    """The result of a question: a conclusion, or the sentence that says why there is none.
 
-    `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. `sentences`, `removed`
-    and `attachment` belong to a reply in dialogue that was checked sentence by sentence.
+    `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. Three fields belong to
+    a reply in dialogue. `sentences`: those that are shown. `removed`: the number of those left out. `attachment`: the
+    share (0 to 1) of the cited facts that are shown in the sentences as written, not reworded by the service.
     """
 
     conclusion: Conclusion | None = None
@@ -231,15 +241,15 @@ class ConclusionResult:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRun:
-    """One question on its way through the service; each stage returns it with more fields filled.
+    """One question on its way through the service; each stage returns a copy with more fields filled.
 
-    `readings` are tried in their order; `reading` is the one that `found` and `ended` belong to. `turn` is the
-    kind of the last turn, `strategy` the one for it. `known` is what needs no search. `asks_why`: the question is
-    after the reason of the last answer. `invites`: the reply ends with questions to try.
-    `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were not sent since too
-    few fit them. `near_cases`: what the question may lean on. `reader` reads the question.
-    `language`: the one that things are named in, where they have names in several. `suggestions`: questions to go on
-    with. `remarks`: sentences on who answered.
+    `readings`: ways to read the question, tried in their order; `reading`: the one that `found` and `ended` belong to.
+    `turn`: the kind of the last turn; `strategy`: that which answers it. `known`: the result, if no search is needed.
+    `asks_why`: the question asks for the reason of the last answer. `invites`: the reply ends with questions to try.
+    `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not sent
+    because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the question's language.
+    `language`: the language of restored names, where things have names in several. `suggestions`: follow-up questions.
+    `remarks`: sentences that say who gave the answer, the model or the service.
     """
 
     answer_id: str
@@ -276,12 +286,12 @@ class QuestionRun:
 
     @property
     def executor(self) -> AnswerExecutor:
-        """Executes expressions on the graph, in the pseudonyms of the conversation."""
+        """An executor of expressions on this graph, in the pseudonyms of this conversation."""
         return AnswerExecutor(self.graph, self.conversation.table, self.request.options.names, self.language)
 
     @property
     def is_settled(self) -> bool:
-        """True once no further reading needs to be tried."""
+        """True if no further reading needs to be tried: there is an answer, or a limit or contradiction ended it."""
         found = self.found
         ended = found.over_budget or found.withheld or bool(found.contradicted)
         return self.ended.conclusion is not None or ended

@@ -1,4 +1,4 @@
-"""Ratings of answers, and the cases that follow from them."""
+"""Takes ratings of answers, and learns cases from them: paths that answer questions like the rated one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from kg_store.terms import NO_MIDS, Mids, Path, as_mids
 from kg_store.text.labels import typed_step
 
 MAX_WALKED_FROM: Final = 200
-"""With more things in the middle, paths of two steps are not tried, because they say little. Chosen by hand."""
+"""The greatest number of things that a first step may lead to for a second step to be tried. Paths through more say
+little. Chosen by hand.
+"""
 MIN_REACHED: Final = 0.5
 """The least share of the right answers that a path must reach. Chosen by hand; not fitted."""
 
@@ -30,10 +32,11 @@ MIN_REACHED: Final = 0.5
 def shortest_path_to(
     graph: BlindGraph, topics: Mids, right: Sequence[Sequence[int]], asked: CaseContent, embed: Embed
 ) -> LabelPath | None:
-    """Returns the shortest path of one or two steps that reaches at least half of `right`; None if there is none.
+    """Returns the path that best leads from `topics` to the corrected answer; None if no path reaches half of it.
 
-    Of several, the one that reaches fewest others, then the one whose words are most like the question. `right`: for
-    each name, the things it may mean. A step may lead through a mediator.
+    Paths of one step are tried first, then those of two. The best has the highest F1 score, of several the one whose
+    words are most like the question. `right`: for each name in the correction, the things that it may mean. A step may
+    lead through a mediator.
     """
     if not len(topics) or not right:
         return None
@@ -58,7 +61,8 @@ def _longer(graph: BlindGraph, topics: Mids, single: Sequence[Path]) -> Iterator
 
 
 def _fit(found: Mids, right: Sequence[Sequence[int]]) -> float:
-    """The F1 score (0 to 1) of what a path reaches; 0 if it reaches less than MIN_REACHED of what is right."""
+    """Returns the F1 score (0 to 1) of the things that a path reaches, 0 if it reaches less than MIN_REACHED of
+    `right`."""
     held = set(found.tolist())
     met = sum(not held.isdisjoint(each) for each in right)
     if met < MIN_REACHED * len(right):
@@ -70,29 +74,29 @@ _TRIES: Final = 5
 
 
 class UnknownRatedAnswerError(Exception):
-    """The conversation has no such answer, or too many answers have followed."""
+    """The conversation has no answer with this id that can still be rated."""
 
 
 class RatingService:
-    """Takes ratings.
+    """Takes ratings of answers and stores the cases learnt from them.
 
-    Promise: a rating leaves a vector, relation labels and the question's words without its names, sealed, and no word
-    of answer or correction; names in a correction are linked here and go to no model and no log. It changes nothing
-    for anybody else, and a correction of a sure answer nothing at all, before an owner approves it. Condition: the
-    conversation is the caller's own and still kept. Limit: who rated how many answers of which graph, and when, is
-    visible; the persons behind one key are told apart only where whoever holds the key says who asks.
+    Promise: a rating stores, encrypted, a vector, relation labels and the question's words without its names, but no
+    word of the answer or correction; names in a correction go to no model and no log. Before an owner approves it, a
+    case counts only for the person who rated, and for nobody if it contradicts a sure answer. Condition: the
+    conversation is the caller's own and still exists. Limit: who rated how many answers of which graph, and when, is
+    visible; the persons behind one API key are told apart only if its holder states who asks.
     """
 
     def __init__(self, catalog: Catalog, conversations: ConversationStore, cases: CaseMemory | None) -> None:
         self._catalog, self._conversations, self._memory = catalog, conversations, cases
 
     def rate(self, caller: Caller, wanted: AnswerRating) -> AnswerRated:
-        """Stores a rating; repeating it has no effect, and the last rating of an answer counts.
+        """Stores a rating. Repeating it has no effect; of several ratings of an answer the last one counts.
 
         Raises UnknownConversationError, UnknownRatedAnswerError, NoGrantError, UnknownGraphError, MasterKeyError.
         """
         for _ in range(_TRIES - 1):
-            # Where a question of the same conversation was answered meanwhile, its row is read again.
+            # If the conversation was saved by another request in the meantime, it is read again.
             with suppress(ConversationBusyError):
                 return self._rate(caller, wanted)
         return self._rate(caller, wanted)
@@ -110,7 +114,7 @@ class RatingService:
             raise UnknownRatedAnswerError
         content = self._content(graph, conversation, answer, wanted)
         conversation.answers[wanted.answer] = replace(answer, rating=wanted.rating)
-        # First the save that fails if another request was faster, then the steps that may be repeated.
+        # The save comes first, because it fails if another request was faster; the steps after it may be repeated.
         self._conversations.save(conversation, schema)
         kept = self._learning.store
         if content is None:
@@ -149,7 +153,7 @@ class RatingService:
 
 
 def _linked(graph: PrivateGraph, names: Sequence[str]) -> list[tuple[int, ...]]:
-    """The things that each of `names` may mean in the asker's view of the graph; unknown names are left out."""
+    """Returns, for each name, the things that it may mean in the asker's view of the graph; without unknown names."""
     found = []
     for name in map(str.strip, names):
         spelt = [hit.mids for hit in graph.names.find(name) if hit.start == 0 and hit.end == len(name)]

@@ -1,4 +1,4 @@
-"""The first two stages: open the graph and conversation of a question, and put the question into pseudonyms."""
+"""Runs the first two stages: opens the graph and conversation of a question, and replaces its names by pseudonyms."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from kg_store.text.inflection import singular, with_article
 from kg_store.text.normalise import Normalised, normalise
 
 MAX_OF_A_NAME: Final = 10
-"""The greatest number of things of one name whose labels are looked at. Chosen by hand."""
+"""The greatest number of things with one name whose labels are compared with the turns. Chosen by hand."""
 
 
 def language_of(run: QuestionRun) -> str:
-    """Returns the language that the request asks for, else that of the labels in the latest turn that has any.
+    """Returns the language in which the answer's names are restored, as a code ("de"); empty if unclear.
 
-    Empty if those labels have no language or several. The result stays inside the service, where it chooses the names
-    of the capsule.
+    It is the language that the request asks for. Without one, it is the language of the labels that the user typed,
+    as in "de" for "Wien": the latest turn that holds a label decides. No model is told it.
     """
     asked = run.request.options.language
     if asked:
@@ -58,12 +58,12 @@ def language_of(run: QuestionRun) -> str:
     table, graph = run.conversation.table, run.graph
     topics = (table.resolve(topic.pseudonym, graph.blind)[0].tolist() for topic in run.read.dialogue.topics)
     records = graph.vault.records([mid for mids in topics for mid in mids[:MAX_OF_A_NAME]])
-    turns = [turn.content for turn in run.request.messages if turn.role == "user"]
+    turns = [turn.content for turn in run.request.messages[-MAX_MESSAGES_READ:] if turn.role == "user"]
     return language_typed(turns, [record for record in records.values() if record.labels])
 
 
 def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
-    """Returns the language of the labels of `records` in the latest of `turns` that has any; empty if unclear."""
+    """Returns the language of the labels of `records` that the latest turn with any of them holds; "" if unclear."""
     records = list(records)
     for turn in reversed(turns) if records else ():
         text = normalise(turn)
@@ -74,8 +74,10 @@ def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
 
 
 def _language_in(text: Normalised, record: VaultRecord) -> str | None:
-    """The language of the label in `text`; empty for the preferred name or several languages, None if there is no
-    label."""
+    """Returns the language of the label by which `text` names the thing of `record`; None if it does not name it.
+
+    Empty if the label is the preferred name of the thing, or is the same in several languages.
+    """
     typed = {(label, language) for language, label in record.labels if _holds(text, label)}
     if not typed:
         return "" if _holds(text, record.names[0]) else None
@@ -90,12 +92,17 @@ def _holds(text: Normalised, name: str) -> bool:
     return any(text.is_border(at) and text.is_border(at + len(words)) for at in places)
 
 
+MAX_MESSAGES_READ: Final = 15
+"""The question and seven exchanges before it. Earlier ones are neither read nor sent, so that a late turn costs what
+an early one does; things that they named keep their pseudonyms. Chosen by hand."""
+
 MIN_WORDS_OF_TALK: Final = 3
-"""A turn with fewer words, after other turns, is not taken for small talk by likeness alone. Chosen by hand."""
+"""A turn with fewer words after other turns counts as small talk only by its wording, not by its likeness to small
+talk. Chosen by hand."""
 
 
 class QuestionOpener:
-    """Opens the graph and the conversation of a question. A role's view of a graph is made at its first use."""
+    """Opens the graph and the conversation of a question."""
 
     def __init__(
         self, catalog: Catalog, conversations: ConversationStore, reader: Language, options: ChatOptions
@@ -103,7 +110,10 @@ class QuestionOpener:
         self._catalog, self._conversations, self._reader, self._options = catalog, conversations, reader, options
 
     def open(self, caller: Caller, request: ChatRequest) -> QuestionRun:
-        """Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError."""
+        """Returns a run with the graph as the caller's role sees it, and the conversation.
+
+        Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError.
+        """
         if not self._options.offers(request.strategy):
             raise StrategyNotOfferedError
         if request.public_key is not None:
@@ -118,14 +128,14 @@ class QuestionOpener:
 
 
 def strategy_for(turn: TurnKind, asked: str) -> str:
-    """Returns the strategy for a turn; `asked` is the one in the request, which wins unless it is "auto"."""
+    """Returns the strategy for a turn: the one that the request asked for, or by the kind of turn if it is "auto"."""
     if asked != AUTO:
         return asked
     return "dialogue" if turn in ("tell", "talk") else DEFAULT_STRATEGY
 
 
 class QuestionReader:
-    """Replaces names by pseudonyms, and completes the question from earlier turns."""
+    """Reads the last turn: replaces names by pseudonyms, completes it from earlier turns, and finds its kind."""
 
     def __init__(self, options: ChatOptions) -> None:
         self._options = options
@@ -133,7 +143,7 @@ class QuestionReader:
     def read(self, run: QuestionRun) -> QuestionRun:
         completed = self._completed(run)
         dialogue = completed.read.dialogue
-        # An offered question is read alone, as it was when it was offered.
+        # A question that the service itself offered is read without earlier turns, as it was before it was offered.
         offered = was_offered(dialogue)
         needs = needs_context(dialogue) and not offered
         # The open profile sends all turns; other profiles send earlier ones only if the question needs them.
@@ -155,10 +165,14 @@ class QuestionReader:
         return replace(read_so_far, known=known, invites=invites(talk))
 
     def _talk(self, run: QuestionRun) -> Talk | None:
-        """Judged by likeness only if the turn names nothing and holds no word of the graph."""
+        """Returns the kind of small talk if the turn is small talk, else None.
+
+        Likeness to known small talk counts only if the turn names nothing and holds no word of the graph.
+        """
         question = str(run.read.dialogue.question)
         words = question.lower().split()
-        is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" is a follow-up.
+        # A short turn after others, such as "What for?", is mostly a follow-up.
+        is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1
         if is_short or run.conversation.table.known(question) or any(map(run.lexicon.is_own, words)):
             return talk_of(run.request.messages[-1].content)
         return talk_of(question, self._options.likeness)
@@ -189,7 +203,7 @@ class QuestionReader:
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
             kinds={word for kind in kinds_of(graph.in_house) for word in kind.lower().split()},
         )
-        messages = without_questions(run.request.messages)
+        messages = without_questions(run.request.messages[-MAX_MESSAGES_READ:])
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
@@ -197,7 +211,10 @@ class QuestionReader:
 
 
 def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
-    """The dialogue as it was read, then readings in which fewer words are names; these may need earlier turns."""
+    """Yields the readings of a dialogue in the order in which they are tried.
+
+    First as it was read, then with fewer words taken for names, then with common nouns, and last with text values.
+    """
     first, *others = read.readings()
     yield QuestionReading(first, needs)
     yield from (QuestionReading(each, needs_context(each.dialogue)) for each in others)
@@ -208,7 +225,7 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:
-    """The reply to small talk, or to a question for the kind of a thing; else None."""
+    """Returns the result of small talk or of a question for the kind of a thing, which need no search; else None."""
     if talk:
         return RetrievalResult(None, (), (), 0, said=reply_to(talk, kinds_of(run.graph.blind.schema)))
     question = run.read.dialogue.question
@@ -220,7 +237,7 @@ def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | N
 
 
 def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
-    """Returns an answer with the kind of `pseudonym`; None if the graph does not know it."""
+    """Returns an answer that states the kind of the thing `pseudonym`; None if the graph does not know its kind."""
     graph, table = run.graph.blind, run.conversation.table
     concept = concept_of(graph, table.resolve(pseudonym, graph)[0])
     if concept in ("", "thing"):
@@ -230,7 +247,7 @@ def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
 
 
 def _with_names_out(run: QuestionRun) -> str:
-    """The turn as typed, with the names of the graph replaced by NAME. It stays inside the service."""
+    """Returns the last turn as typed, with NAME in place of each name of the graph. It stays inside the service."""
     question, table = str(run.read.dialogue.question), run.conversation.table
     for word in table.known(question):
         meaning = table.meaning(word)
@@ -240,9 +257,9 @@ def _with_names_out(run: QuestionRun) -> str:
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:
-    """The question with words restored that were replaced only because the lexicon lacks them; they show its language.
+    """Returns the question with unknown words as the user typed them, in place of their pseudonyms.
 
-    It stays inside the service.
+    Names of the graph stay pseudonyms. The unknown words show the question's language; the text stays in the service.
     """
     for word in table.known(question):
         meaning = table.meaning(word)

@@ -1,4 +1,4 @@
-"""The reply to a question: text and evidence in pseudonyms, names sealed to the asker, and its cost."""
+"""Builds the reply to a question: text and evidence in pseudonyms, names encrypted to the asker's key, and costs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
 
 
 def confidence_in(run: QuestionRun) -> float | None:
-    """Returns the chance (0 to 1) that the answer is right; None if nothing was answered or nothing measures it.
+    """Returns the chance (0 to 1) that the answer is right; None without an answer or without a reading to compare.
 
-    An answer that follows what a person rated is no surer than that rating. A model's answer is measured by the
-    service's own reading of the question: the chance that this reading is right if both give the same result, else the
-    chance that it is wrong.
+    The service's own reading of the question is right with some chance p. If a model's answer gives the same result as
+    this reading, its confidence is p, else 1 - p. An answer that follows rated cases gets at most the confidence that
+    these cases allow.
     """
     draft, own = run.found.draft, run.found.own
     if run.ended.conclusion is None or draft is None or own is None:
@@ -40,7 +40,7 @@ def confidence_in(run: QuestionRun) -> float | None:
 
 
 def cases_behind(run: QuestionRun) -> tuple[Case, ...]:
-    """The rated cases whose way the answer took; none where nothing was answered."""
+    """Returns the rated cases whose paths the answer follows; empty without an answer."""
     draft = run.found.draft
     if draft is None or run.ended.conclusion is None or not run.near_cases.of_path:
         return ()
@@ -48,7 +48,7 @@ def cases_behind(run: QuestionRun) -> tuple[Case, ...]:
     return tuple(case for path in paths for case in run.near_cases.of_path.get(path, ()))
 
 
-NAMES_IN_A_REASON = 5  # of one set
+NAMES_IN_A_REASON = 5  # The greatest number of names restored for one set in a reason. Chosen by hand.
 LEANS_ON_RATING: Final = "This follows an earlier rating, which nobody has checked."
 LEANS_ON_APPROVED: Final = "This follows an earlier rating, which the graph's owner approved."
 
@@ -65,7 +65,7 @@ def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclu
     cited: list[FoundFact] = []
     if conclusion is None or finding.draft is None:
         return cited
-    # A sentence may repeat what the question named; no fact has to lead there.
+    # A sentence may repeat a thing that the question named; no fact has to lead to that.
     said, drafted = pseudonyms_cited(table, finding, conclusion), table.known(" ".join(finding.draft.expressions))
     wanted = {*said} - {*finding.things} | {*drafted}
     for fact in reversed(finding.evidence):
@@ -89,7 +89,7 @@ def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | 
 
 
 class AnswerKeeper:
-    """The last stage: saves the conversation with the reason of its newest answer, and explains it when asked."""
+    """The last stage: saves the conversation with the reason of its newest answer, and states that reason if asked."""
 
     def __init__(
         self, conversations: ConversationStore, cases: CaseMemory | None = None, names: NamesBudget | None = None
@@ -97,7 +97,8 @@ class AnswerKeeper:
         self._conversations, self._cases, self._names = conversations, cases, names
 
     def keep(self, run: QuestionRun) -> None:
-        """Saves the conversation. Raises ConversationBusyError."""
+        """Saves the conversation with the reason of this answer and what a rating of it needs. Raises
+        ConversationBusyError."""
         draft, reason = run.found.draft, run.conversation.reason
         cited = cited_by(run.conversation.table, run.found, run.ended.conclusion)
         reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
@@ -108,8 +109,9 @@ class AnswerKeeper:
             self._cases.store.count_use(run.tenant, run.request.graph, leaned)
 
     def explain(self, run: QuestionRun) -> ChatAnswer:
-        """Returns the reason of the last answer from what the conversation kept; no reasoner is asked.
+        """Returns a reply that states the reason of the last answer, as the conversation holds it.
 
+        No reasoner is asked.
         Raises ConversationBusyError, NamesUsedUpError.
         """
         if self._cases:
@@ -119,7 +121,7 @@ class AnswerKeeper:
 
 
 def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
-    """Stores what a rating of this answer needs; returns the ids of the cases that the answer used."""
+    """Stores in the conversation what a rating of this answer needs; returns the ids of the cases that it followed."""
     draft, question = run.found.draft, run.read.dialogue.question
     is_answered = draft is not None and run.ended.conclusion is not None
     evidence, things = run.found.evidence, run.found.things
@@ -138,7 +140,7 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     shown = {relation.label for relation in run.graph.blind.schema.relations}
     steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
     if not shown.issuperset(steps):
-        reason = Reason()  # The caller may no longer see every relation in it.
+        reason = Reason()  # The caller may not see a relation of the reason any more, so none is given.
     text = reason_of(reason.facts, reason.expressions)
     answer = ChatAnswer(
         id=run.answer_id,
@@ -161,7 +163,10 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
 
 
 def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAnswer:
-    """Returns the answer without its cost. New pseudonyms for its choices are issued here. Raises NamesUsedUpError."""
+    """Returns the answer without its cost, with names encrypted if the request has a public key.
+
+    May issue new pseudonyms, for facts that tell ambiguous choices apart. Raises NamesUsedUpError.
+    """
     conclusion, found = run.ended.conclusion, run.found
     hints = [hints_for(each.choices, run.graph.blind, run.conversation.table) for each in run.read.ambiguous]
     choices = zip(run.read.ambiguous, hints, strict=True)
@@ -206,7 +211,7 @@ def _sealed(
 
 
 def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, Names]:
-    """The names of this answer, its cited evidence, its choices and what it understood, and no others."""
+    """Returns the names in this answer's text, cited evidence, choices and understood things, and no others."""
     table, conclusion = run.conversation.table, run.ended.conclusion
     cited = cited_by(table, run.found, conclusion)
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
@@ -224,7 +229,7 @@ def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, 
 
 
 def with_usage(answer: ChatAnswer, run: QuestionRun, milliseconds: dict[str, float], currency: str) -> ChatAnswer:
-    """Returns `answer` with its cost, which the seal of the capsule does not cover."""
+    """Returns `answer` with its cost: calls, tokens, times and price. The capsule is not bound to these."""
     spent, stages = run.spent, dict(milliseconds)
     stages["guarding"] = round(spent.guard_s * 1000, 3)
     stages["reasoning"] = round(spent.reasoner_s * 1000, 3)

@@ -1,4 +1,7 @@
-"""Distinguishes things that share a name, for the asker only: by one relation in which all of them differ."""
+"""Encrypts the names of replies to the caller's public key, and finds facts that tell apart things with one name.
+
+The encrypted part of a reply is called its capsule.
+"""
 
 from __future__ import annotations
 
@@ -38,41 +41,47 @@ PAD_BYTES: Final = 512
 
 
 def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
-    """Returns `answer` with its names sealed; afterwards only `usage` may still change. Raises BadPublicKeyError.
+    """Returns `answer` with its names encrypted in a capsule. Raises BadPublicKeyError.
 
-    Promise: only the holder of the private key reads the table of names, and only together with the exact text,
-    evidence and choices of this answer, as long as the cipher suite is unbroken. Its length reveals the total length
-    of the names, rounded up to 512 bytes. Not promised: that the caller keeps the names secret.
+    Afterwards only `usage` may change, as the capsule is bound to all else. Promise: only the holder of the private
+    key reads the table of names, and only together with the exact text, evidence and choices of this answer, as long
+    as the cipher suite is unbroken. Limit: the capsule's length reveals the total length of the names, rounded up to
+    512 bytes. Not promised: that the caller keeps the names secret.
     """
     content = CapsuleContent(answer_id=answer.id, table=dict(table))
     return answer.model_copy(update={"capsule": _sealed(public_key_text, content, capsule_context(answer))})
 
 
 def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
-    """Returns the prompts and replies of one answer, with names, sealed. Raises BadPublicKeyError.
+    """Returns the prompts and replies behind one answer, with their names, as a capsule. Raises BadPublicKeyError.
 
-    Everything is sealed, including the model's words, because it may have guessed a name. Promise and limits: as
+    Everything is encrypted, also the model's words, because it may have guessed a name. Promise and limits: as
     `seal_names`.
     """
     return _sealed(public_key_text, content, trace_context(content.answer_id))
 
 
 def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str, Names]) -> GraphPreview:
-    """Returns `preview` with the names of its sample sealed. Raises BadPublicKeyError. Promise and limits: as
-    `seal_names`."""
+    """Returns `preview` with the names of its sample encrypted in a capsule. Raises BadPublicKeyError.
+
+    Promise and limits: as `seal_names`.
+    """
     content = CapsuleContent(answer_id=preview.id, table=dict(table))
     return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
 
 
 def seal_excerpt(public_key_text: str, excerpt: GraphExcerpt, table: Mapping[str, Names]) -> GraphExcerpt:
-    """Returns `excerpt` with its names sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
+    """Returns `excerpt` with its names encrypted in a capsule. Raises BadPublicKeyError.
+
+    Promise and limits: as `seal_names`.
+    """
     content = CapsuleContent(answer_id=excerpt.id, table=dict(table))
     return excerpt.model_copy(update={"capsule": _sealed(public_key_text, content, excerpt_context(excerpt))})
 
 
 def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:
     plain = content.model_dump_json().encode()
-    # JSON may end in spaces, so that the length of the ciphertext does not give single names away.
+    # The JSON is padded with spaces, so that the length of the ciphertext does not give single names away.
     padded = plain.ljust(-(-len(plain) // PAD_BYTES) * PAD_BYTES)
     key = parse_public_key(public_key_text)
     return Capsule(suite=key.suite.name, sealed=to_base64url(seal(padded, key, context)))
@@ -81,9 +90,10 @@ def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule
 def names_of_masks(
     graph: PrivateGraph, texts: Iterable[str], words: Mapping[str, str] | None = None
 ) -> dict[str, Names]:
-    """Returns the own words of every masked relation whose opaque word occurs in `texts`.
+    """Returns the real label of each masked relation whose mask (an opaque word) occurs in `texts`.
 
-    `words` maps the graph's opaque words to those that were sent, if the texts hold the latter.
+    `words`: for each mask of the graph, the other word that was sent to the model for it. Pass it if `texts` are what
+    was sent; the result is then by these other words.
     """
     masks = masks_of(graph.blind.schema)
     if not masks:
@@ -100,10 +110,11 @@ _ORDER = (ValueKind.DATE, None, ValueKind.NUMBER, ValueKind.TRUTH, ValueKind.TEX
 
 
 def hints_for(choices: Sequence[str], graph: BlindGraph, table: PseudonymTable) -> list[Fact]:
-    """Returns one fact for each of `choices`, all by the same relation and each with another tail; empty if there is
-    none.
+    """Returns facts that tell apart things with the same name: one for each of `choices`, all by the same relation.
 
-    Only relations that the policy shows are used.
+    For example, for two persons named Ann Lee: the one born in Ghent, the one born in Bruges. Empty if there is no
+    relation by which every choice has exactly one tail, and each a different one. Only relations that the policy
+    shows are used.
     """
     mids = [mid for choice in choices if (mid := table.entity(choice)) is not None]
     if len(mids) != len(choices):

@@ -1,4 +1,7 @@
-"""Finding: a strategy searches the graph, reading by reading; a model's answer and the service's own are weighed."""
+"""Searches the graph for an answer, trying one reading of the question after another, with a model or without.
+
+If both answered, it decides between the model's answer and the service's own.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ from kg_store.graph.traversal import kinds_of
 from kg_store.terms import ValueKind
 
 SURE: Final = 0.9
-"""From this confidence on the service's own reading is used without a second opinion. Chosen by hand; not fitted."""
+"""The least confidence with which the service's own answer is given without asking the model as well. Chosen by hand;
+not fitted."""
 MODEL_ALONE: Final = "This is how the model read the question; the service could not read it by itself."
 MODEL_ELSE: Final = "The model read the question in another way:"
 OWN_ELSE: Final = "The service itself read the question in another way:"
@@ -48,12 +52,12 @@ TOO_FEW: Final = "The model was not asked, since too few things match; this is t
 
 
 def is_sure(run: QuestionRun) -> bool:
-    """True if the service's own reading needs no second opinion."""
+    """Returns True if the service's own answer is given without asking the model as well."""
     return run.ended.conclusion is not None and (confidence_in(run) or 0.0) >= SURE
 
 
 def why_not(error: Exception) -> str:
-    """Returns the sentence for the asker when a model could not answer."""
+    """Returns the sentence that tells the asker why the answer is not the model's."""
     if isinstance(error, BudgetUsedUpError):
         return OVER_BUDGET
     if isinstance(error, ReplyUnusableError):
@@ -65,14 +69,18 @@ def why_not(error: Exception) -> str:
 
 
 def remarked(own: QuestionRun, remark: str) -> QuestionRun:
-    """Returns the service's own end of a question that no model answered, with the remark if there is an answer."""
+    """Returns the run that the service answered itself, with the remark added if it has an answer."""
     if own.ended.conclusion is None or own.found.said:
         return own
     return replace(own, remarks=(*own.remarks, remark))
 
 
 def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> QuestionRun:
-    """Returns the end that is told. `is_capable`: the model's reading counts if the service has none or is unsure."""
+    """Decides between the service's own run and the model's, and returns the one to show, or both in one.
+
+    If both give the same result, the own one is shown. `is_capable`: the model is good enough that its answer comes
+    first if the service has none or is unsure.
+    """
     if asked.found.over_budget:
         return remarked(own, OVER_BUDGET)
     if asked.found.withheld:
@@ -90,7 +98,7 @@ def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> Questi
 
 
 def _uses_what_is_named(run: QuestionRun) -> bool:
-    """False of an answer that starts from nothing the question names, because it answers another question."""
+    """Returns False if the answer uses none of the things that the question names, so it answers another question."""
     topics = {topic.pseudonym for topic in run.read.dialogue.topics if topic.newest and not topic.doubtful}
     named = {topic for topic in topics if topic in run.read.dialogue.question}
     if not named or run.found.draft is None:
@@ -104,7 +112,7 @@ def _uses_what_is_named(run: QuestionRun) -> bool:
 
 
 def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:
-    """`first` as the answer, followed by the sentence of `second`: two readings, the likelier one first."""
+    """Returns `first` with the sentence and evidence of `second` added, so that the asker sees both answers."""
     other = second.ended.conclusion
     assert other is not None
     told = _with_text(first, f"{first.ended.sentence} {between} {second.ended.sentence}", other.names)
@@ -121,7 +129,10 @@ def _with_text(run: QuestionRun, text: str, more: Mapping[str, Names]) -> Questi
 
 
 def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResult:
-    """Adds what can be asked to a turn that does not ask the graph and got no reply."""
+    """Returns `found` with a sentence that says what can be asked, if the turn was no question and got no reply.
+
+    Any other result is returned as it is.
+    """
     is_lost = found.draft is None and not (found.said or found.over_budget or found.contradicted or found.asks_back)
     if not is_lost or run.turn not in ("talk", "neither") or run.request.strategy != AUTO:
         return found
@@ -129,9 +140,10 @@ def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResul
 
 
 def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[QuestionReading]:
-    """Returns the readings with those by common nouns first.
+    """Returns the readings in the order in which they are tried: those with common nouns as names first.
 
-    A model gets none of these: beside the plain question they would reveal what a pseudonym stands for.
+    A model gets none of these, because together with the plain question they would show which noun a pseudonym
+    stands for.
     """
     by_kinds = [] if is_model else [each for each in readings if each.by_kinds]
     return [*by_kinds, *(each for each in readings if not each.by_kinds)]
@@ -143,11 +155,14 @@ ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not
 
 
 Strategies = Mapping[str, Strategy]
-"""Strategies by name."""
+"""The strategies of a service by their names, such as "sets"."""
 
 
 class GraphSearch:
-    """Searches with the requested strategy, through one guarded reasoner for each question."""
+    """Searches a graph with the requested strategy.
+
+    For each question it makes one GuardedReasoner, which every call of a model passes.
+    """
 
     def __init__(
         self,
@@ -161,8 +176,10 @@ class GraphSearch:
         self._ledger, self._options = ledger, options
 
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """Returns the run with its end. Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (no more was
-        sent), ReasonerError."""
+        """Returns the run with `found` and `ended` set.
+
+        Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (nothing more was sent), ReasonerError.
+        """
         is_model = self._reasoner.longest_reply > 0 and run.known is None and run.strategy == DEFAULT_STRATEGY
         has_second = is_model and self._options.in_house is not None and self._options.endpoint_use != "alone"
         own = await self._own(run, timer) if has_second else None
@@ -199,7 +216,10 @@ class GraphSearch:
     async def _read_in_turn(
         self, run: QuestionRun, runner: InHouseRunner | GuardedReasoner, timer: StageTimer
     ) -> QuestionRun:
-        """Tries reading after reading until one settles the question."""
+        """Tries one reading after another until one gives an answer or ends the search; returns its run.
+
+        If none does, returns the first that asks back, else the last.
+        """
         asks_back: QuestionRun | None = None
         last = run
         for reading in in_order(run.readings, is_model=runner.is_model):
@@ -226,7 +246,7 @@ class GraphSearch:
         self, run: QuestionRun, runner: InHouseRunner | GuardedReasoner, timer: StageTimer
     ) -> RetrievalResult:
         asked = run.request.options
-        # To the reasoner inside nothing is sent, so its prompts may show everything.
+        # Prompts for the embedded reasoner never leave the service, so they may show everything.
         guarded = runner if isinstance(runner, GuardedReasoner) else None
         inquiry = StrategyInput(
             dialogue=run.read.dialogue,

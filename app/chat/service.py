@@ -1,4 +1,4 @@
-"""ChatService: takes a question from names to pseudonyms and back to a sealed answer, stage by stage."""
+"""Defines ChatService, which runs the stages of one question: read, search, conclude, encrypt, save."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kg_store.catalog import Catalog
 
 
 class ChatService:
-    """Answers questions about the private graphs of all tenants, through one guarded reasoner."""
+    """Answers questions about the private graphs of all tenants."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class ChatService:
         self._keeper = AnswerKeeper(conversations, options.cases, options.names)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
-        """Another service over the same graphs and conversations, and the same ledger unless there is a `log`."""
+        """Returns a service with other options over the same graphs and conversations; `log` replaces the ledger."""
         catalog, conversations, ledger, reasoner, language, strategies, statics = self._parts
         log = log or ledger
         return ChatService(catalog, conversations, log, reasoner, language, strategies, statics, options)
@@ -53,7 +53,7 @@ class ChatService:
         """Answers one question of a dialogue.
 
         Raises UnknownGraphError, UnknownConversationError, ConversationBusyError, BadPublicKeyError,
-        StrategyNotOfferedError, NamesUsedUpError, and what GraphSearch raises.
+        StrategyNotOfferedError, NamesUsedUpError, and the errors of GraphSearch.search.
         """
         timer = StageTimer(on_stage)
         run = await timer.in_thread("opening", self._opener.open, caller, request)
@@ -67,14 +67,18 @@ class ChatService:
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
 
     async def concluded(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """Reads the question of an opened run and searches for its answer; nothing is kept. Raises what GraphSearch
-        raises."""
+        """Reads the question of an opened run and searches for its answer, without saving anything.
+
+        Raises the errors of GraphSearch.search.
+        """
         run = await timer.in_thread("linking", self._reader.read, run)
         return run if run.asks_why else await self._search.search(run, timer)
 
     async def _with_help(self, run: QuestionRun) -> QuestionRun:
-        """Adds what was understood and questions to try to a refusal or greeting, unless it asks back or was ended by
-        a limit."""
+        """Adds help to a refusal or greeting: what was understood, and questions to try.
+
+        A reply that asks back, or that a limit ended, is returned as it is.
+        """
         found, sentence, is_answered = run.found, run.ended.sentence, run.ended.conclusion is not None
         is_ended = run.read.ambiguous or run.ended.asks_back or found.over_budget or found.withheld
         if not run.invites and (is_answered or is_ended):

@@ -1,4 +1,4 @@
-"""Suggests questions about a graph, made of its own words and kept only if they were answered."""
+"""Suggests questions about a graph: made of its schema's words, and kept only if the service could answer them."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, Schema, ValueKind, as_m
 MIN_THINGS: Final = 3
 MAX_AT_THE_TOP: Final = 3
 MAX_MEASURE: Final = Decimal(10) ** 9
-"""Greater numbers are usually codes: nobody asks for the average of an ISBN. Chosen by hand."""
+"""A relation with greater numbers is not asked for, as these are mostly codes such as ISBNs. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionCandidate:
-    """One question, in the wordings that are tried.
+    """One question that may be suggested, in the `wordings` that are tried.
 
-    `size`: of the answer's only part, None if any will do. `members`: the things that answer it; `relation`: the words
-    of the relation that it asks by.
+    A right answer has a single part, which is of one of `kinds` and has `size` members (None: any number). `members`:
+    the things that answer the question. `relation`: the label of the relation that it asks for.
     """
 
     wordings: tuple[str, ...]
@@ -46,7 +46,7 @@ class QuestionCandidate:
     relation: str = ""
 
     def is_answered_by(self, reply: ChatAnswer) -> bool:
-        """True of a certain answer that has the expected form and size."""
+        """Returns True if `reply` is a certain answer of one part with the expected kind and size."""
         if not (reply.answered and reply.grounded) or reply.ambiguous or reply.notes or len(reply.entities) != 1:
             return False
         part = reply.entities[0]
@@ -57,8 +57,8 @@ class QuestionCandidate:
 class QuestionMaker:
     """Makes question candidates for one graph as one role sees it.
 
-    Promise: a question holds no name and no value, only words of the schema that the role sees. Values are compared
-    only.
+    Promise: a question holds no name and no value, only words of the schema that the role sees. Values are only
+    compared, to find out if a question has a good answer.
     """
 
     graph: BlindGraph = field(repr=False)
@@ -66,8 +66,8 @@ class QuestionMaker:
     language: Language = field(repr=False)
 
     def candidates(self) -> Iterator[QuestionCandidate]:
-        """Yields candidates in the order in which they are tried, each form in turn; masked relations
-        are never used."""
+        """Yields candidates in the order in which they are tried: one of each form in turn (greatest, count, average,
+        total), then the next of each. Masked relations are never used."""
         forms = (self._greatest(), self._counts(), self._averages(), self._totals())
         return (each for each in chain.from_iterable(zip_longest(*forms)) if each is not None)
 
@@ -80,8 +80,10 @@ class QuestionMaker:
         return self.graph.schema
 
     def _greatest(self, only: str = "") -> Iterator[QuestionCandidate]:
-        """By numbers, then by dates: the latest are asked for, as nobody doubts which those are. `only`: of that
-        concept."""
+        """Yields questions for the things with the greatest number, then for those with the latest date.
+
+        `only`: if given, the concept of the things.
+        """
         for kind in (ValueKind.NUMBER, ValueKind.DATE):
             for concept, label, members in self._measured(kind, only):
                 best = self._evaluated(f'argmax(S, "{label}")', members)
@@ -91,7 +93,10 @@ class QuestionMaker:
                     yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(found), found, label)
 
     def _averages(self) -> Iterator[QuestionCandidate]:
-        """Questions for averages, beginning with the last measure, because superlatives begin with the first."""
+        """Yields questions for averages, one for each relation to numbers, in reverse order.
+
+        So the first suggested average is of another relation than the first question of `_greatest`, if there are two.
+        """
         for concept, label, _ in reversed(list(self._measured(ValueKind.NUMBER))):
             yield QuestionCandidate(self._asked("average", concept, label), frozenset({"number"}))
 
@@ -107,7 +112,7 @@ class QuestionMaker:
             wordings = tuple(self.language.word_question(asked))
             members = members_of(self.graph, concept)
             ends = reached(self.graph, members, ((hop,),)) if wordings else members
-            # Nameless ends could not be told apart, and groups of one thing each are not worth counting.
+            # Ends without names could not be told apart, and groups of one thing each are not worth counting.
             if len(ends) < len(members) and kind_of(self.graph, ends) is NodeKind.ENTITY:
                 yield QuestionCandidate(wordings, frozenset({"table"}), len(ends))
 
@@ -119,7 +124,10 @@ class QuestionMaker:
             yield QuestionCandidate(self._asked("total", concept), frozenset({"number"}))
 
     def _measured(self, kind: ValueKind, only: str = "") -> Iterator[tuple[str, str, Mids]]:
-        """Concepts with a relation to values of `kind` that a noun names: (concept, label, things of the concept)."""
+        """Yields (concept, relation label, things of the concept) for relations to values of `kind`, numbers or dates.
+
+        The language must be able to word a question by the relation, and numbers must be measures, not codes.
+        """
         for concept, hop in self._heads():
             relation = self._schema.relations[hop.relation]
             if only not in ("", concept) or relation.value_kind is not kind:
@@ -132,7 +140,10 @@ class QuestionMaker:
     def _asked(
         self, form: Literal["greatest", "average", "total"], concept: str, label: str = "", is_date: bool = False
     ) -> tuple[str, ...]:
-        """The wordings of a question by `label`; by `total` where the `total number` only holds a total's numbers."""
+        """Returns the wordings of a question by the relation `label`; empty if the language has none.
+
+        If the schema has both "total" and "total number", "total" is used.
+        """
         base = label.removesuffix(" number")
         of_base = any(each.label == base for each in self._schema.relations)
         asked = AskedOfKind(form, concept, base if of_base else label, is_date=is_date)
@@ -149,7 +160,10 @@ class QuestionMaker:
             return None
 
     def _heads(self) -> Iterator[tuple[str, Hop]]:
-        """Concepts with the unmasked relations of most of their things; relations of many things first."""
+        """Yields pairs of a concept and one of its unmasked relations, those that most things have first.
+
+        At least MIN_THINGS things must have the relation.
+        """
         schema = self._schema
         sizes: dict[tuple[str, Hop], int] = {}
         for signature in schema.signatures:
@@ -169,15 +183,15 @@ def _is_plain(concept: str) -> bool:
 
 MAX_SUGGESTIONS: Final = 3
 MAX_TRIED: Final = 16
-_KEY_ID: Final = "suggestions"  # no key is called so: the ledger tells these rows from a person's
+_KEY_ID: Final = "suggestions"  # No API key has this id, so the ledger tells these rows from a person's.
 
 
 class QuestionSuggester:
     """Suggests questions that a graph answers.
 
-    Promise: a suggestion holds no name and no value, only words of the schema that the role sees, and each was
-    answered. `chat` asks a reasoner inside the service, so nothing leaves the machine. Results are kept for each role
-    as long as the version of the graph is open.
+    Promise: a suggestion holds no name and no value, only words of the schema that the role sees, and the service has
+    answered it. `chat` must use the embedded reasoner, so that nothing leaves the machine. Results are cached for each
+    role while this version of the graph is open.
     """
 
     def __init__(self, catalog: Catalog, chat: ChatService, language: Language) -> None:
@@ -190,7 +204,7 @@ class QuestionSuggester:
         opened = await asyncio.to_thread(self._catalog.open_as, caller.tenant, graph, role)
         kept = opened.blind.schema.derived
         if _KEY_ID not in kept:
-            async with self._asking:  # Several requests at once wait for one search.
+            async with self._asking:  # If several requests come at once, one searches and the others wait for it.
                 if _KEY_ID not in kept:
                     kept[_KEY_ID] = await self._answered(replace(caller, key_id=_KEY_ID), graph, opened)
         return GraphSuggestions(questions=kept[_KEY_ID])

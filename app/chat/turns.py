@@ -1,4 +1,7 @@
-"""Tells the kind of a turn: small talk and offered questions by their wording, others by a linear model."""
+"""Finds the kind of a turn, such as small talk or a question.
+
+Small talk, and a question that the turn before offered, are recognised by their wording, all else by a linear model.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ _OR: Final = " Or: "
 
 
 def did_you_mean(questions: Sequence[str]) -> str:
-    """`Did you mean: Who treats X? Or: Whom does X treat?`"""
+    """Returns a sentence that asks back, such as `Did you mean: Who treats X? Or: Whom does X treat?`"""
     return f"{DID_YOU_MEAN} {_OR.join(questions)}"
 
 
 def was_offered(dialogue: SafeDialogue) -> bool:
-    """True of a question that the previous turn offered word for word."""
+    """Returns True if the question is one that the turn before it offered with "Did you mean:", word for word."""
     before = dialogue.turns[-2].text if len(dialogue.turns) > 1 else ""
     offered = before.removeprefix(DID_YOU_MEAN).split(_OR) if before.startswith(DID_YOU_MEAN) else []
     return _folded(dialogue.question) in map(_folded, offered)
@@ -48,9 +51,10 @@ def with_questions(sentence: str, questions: Sequence[str]) -> str:
 
 
 def with_knowledge(sentence: str, known: Sequence[str], kind: str, relations: Sequence[str]) -> str:
-    """Returns `sentence` followed by what was understood, and by what may be asked about the first of these.
+    """Returns `sentence` followed by the things that were understood, and by relations that may be asked for.
 
-    `known`: things with their kind ("Eq7f2k, a ward"); `kind`: the kind of the first, with its article.
+    `known`: things with their kind ("Eq7f2k, a ward"). `kind`: the kind of the first one with its article.
+    `relations`: labels of relations of that kind.
     """
     if not known:
         return sentence
@@ -59,8 +63,7 @@ def with_knowledge(sentence: str, known: Sequence[str], kind: str, relations: Se
 
 
 def without_questions(messages: Iterable[Message]) -> list[Message]:
-    """Returns the turns, in the assistant's without the suggested questions and the list of known things that were
-    appended to them."""
+    """Returns the turns; those of the assistant without the suggested questions and known things appended to them."""
     bare = []
     for message in messages:
         said = message.content.partition(TO_TRY)[0].partition(f" {KNOWN}")[0].strip()
@@ -70,12 +73,12 @@ def without_questions(messages: Iterable[Message]) -> list[Message]:
 
 
 def _turn(*ways: str) -> re.Pattern[str]:
-    """A pattern for a turn that is one of `ways` and nothing else."""
+    """Returns a pattern that matches a whole turn in one of the wordings `ways` (regular expressions)."""
     return re.compile(rf"^\W*(?:{'|'.join(ways)})\W*$", re.IGNORECASE)
 
 
 _VAGUE = r"(?:(?:my|our|the|some|this|these|a few) )?(?:\w+ )?(?:stuff|things?|data|numbers|figures|topics?|work|info)"
-"""Words that name nothing that can be asked for: "our sales stuff"."""
+"""Matches words that are too vague to name anything of a graph, such as "our sales stuff"."""
 _HELLO = _turn(
     r"(?:hello|hi|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|howdy)"
     r"(?: there| all| everyone| again| team| folks)?",
@@ -135,7 +138,7 @@ _WAYS: Final[tuple[tuple[Talk, re.Pattern[str]], ...]] = (
     ("hello", _HELLO), ("thanks", _THANKS), ("bye", _BYE), ("chat", _CHAT), ("help", _HELP),
 )  # fmt: skip
 _FIRST: Final[tuple[Talk, ...]] = ("help", "hello", "bye", "thanks", "chat")
-"""The order in which one of several kinds of small talk is replied to."""
+"""The order of kinds of small talk: if a turn holds several, the first of them in this order is replied to."""
 _CLAUSE: Final = re.compile(r"[,.;!?]+(?:\s+|$)|\s+[-–—]+\s+")
 MIN_LIKENESS: Final = 0.48
 MAX_WORDS: Final = 12
@@ -159,7 +162,8 @@ _EXAMPLES: Final = tuple((talk, each) for talk, said in _SAID for each in said.s
 def talk_of(question: str, likeness: Likeness | None = None) -> Talk | None:
     """Returns the kind of small talk if the whole turn is small talk, else None.
 
-    `likeness`: that of the sentence model; to be given only for turns with no name and no word of the graph.
+    `likeness`: compares the turn with known small talk by the sentence model; to be given only for turns with no name
+    and no word of the graph.
     """
     parts = [part for part in _CLAUSE.split(question) if part.strip()]
     if len(parts) > 1 and len(parts) <= MAX_PARTS:
@@ -169,7 +173,8 @@ def talk_of(question: str, likeness: Likeness | None = None) -> Talk | None:
 
 
 def _known(question: str) -> Talk | None:
-    """The kind of a turn in a known wording, or of two such wordings joined by "and"; else None."""
+    """Returns the kind of small talk if the turn has a known wording, or two joined by "and" (the second counts); else
+    None."""
     whole = next((talk for talk, way in _WAYS if way.match(question)), None)
     first, _, second = question.partition(" and ")
     if whole or not second or _known(first) is None:
@@ -187,13 +192,13 @@ def _talk_of_one(question: str, likeness: Likeness | None) -> Talk | None:
 
 
 def reply_to(talk: Talk, kinds: Sequence[str]) -> str:
-    """Returns the reply to small talk; `kinds`: the graph's concepts."""
+    """Returns the reply to small talk; `kinds`: the graph's concepts, which a reply may offer to ask about."""
     replies = {"hello": f"Hello. {invitation(kinds)}", "thanks": "You are welcome.", "bye": "Goodbye."}
     return replies.get(talk) or invitation(kinds)
 
 
 def invites(talk: Talk | None) -> bool:
-    """True of small talk that is answered by saying what can be asked."""
+    """Returns True for kinds of small talk to which the reply says what can be asked."""
     return talk in ("hello", "chat", "help")
 
 
@@ -212,7 +217,7 @@ def sorted_thing(question: str) -> str:
 def thing_to_sort(question: str, names_kind: Callable[[str], bool]) -> str:
     """Returns the pseudonym in "X, is it a depot or a workshop?"; empty if anything else is asked.
 
-    `names_kind`: true of a noun that names a kind of the graph.
+    `names_kind`: returns True for a noun that names a kind of the graph.
     """
     found = _CHOICE.match(question)
     if found is None:
@@ -223,7 +228,7 @@ def thing_to_sort(question: str, names_kind: Callable[[str], bool]) -> str:
 
 
 def invitation(kinds: Sequence[str]) -> str:
-    """Returns a sentence that names some kinds that can be asked about."""
+    """Returns a sentence that invites questions about the first EXAMPLES of `kinds`."""
     named = [plural(kind) for kind in kinds[:EXAMPLES]]
     if not named:
         return "Ask me about what this graph holds, by name."
@@ -232,21 +237,24 @@ def invitation(kinds: Sequence[str]) -> str:
 
 
 NAME: Final = "X"
-"""Stands for everything that a turn names of the graph."""
+"""Stands in a turn for each name of the graph."""
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[?!]")
 LENGTHS: Final = 5
 
 
 def word_groups(text: str) -> set[str]:
-    """Returns single words and pairs of neighbours, with marks for both ends; names are `NAME`."""
+    """Returns the features of a text: its words in lower case and pairs of adjacent words.
+
+    "<" and ">" stand for the beginning and end of the text.
+    """
     words = [word if word == NAME else word.lower().replace("’", "'") for word in _TOKEN.findall(text)]
     words = ["<", *words, ">"]
     return {*words, *(f"{one} {next_one}" for one, next_one in pairwise(words))}
 
 
 def lengths(text: str) -> list[float]:
-    """Returns a constant, the number of words divided by 20, and 0 or 1 for few (under 4), many (over 15) and at most
-    one."""
+    """Returns LENGTHS features of a text's length: the constant 1, the number of words divided by 20, and three that
+    are 0 or 1: under 4 words, over 15 words, at most one word."""
     count = len(text.split())
     return [1.0, count / 20, float(count < 4), float(count > 15), float(count <= 1)]
 
@@ -262,9 +270,10 @@ VectorOf = Callable[[str], Floats]
 
 @dataclass(frozen=True, slots=True)
 class TurnModel:
-    """The weights of the classifier: rows are features, columns `KINDS`.
+    """The weights of the turn classifier, one row for each feature and one column for each of `KINDS`.
 
-    `vector` is None if the sentence model is another one than in training.
+    `groups`: the row of each word group. `words`, `lengths`, `vector`: the weights of word groups, of length features
+    and of the sentence vector; `vector` is None if the service's sentence model is not the one used in training.
     """
 
     groups: dict[str, int] = field(repr=False)
@@ -276,16 +285,16 @@ class TurnModel:
 class TurnClassifier:
     """Computes the chance of each kind of turn (`KINDS`) from its text. Thread-safe.
 
-    `vector_of`: returns the unit vector of a text by the sentence model that the weights were trained with; None if
-    the service has another one.
+    `vector_of`: returns the unit vector of a text by the sentence model used in training; None if the service has
+    another one.
     """
 
     def __init__(self, model: TurnModel, vector_of: VectorOf | None = None) -> None:
         self._model, self._vector_of = model, vector_of
 
     def chances(self, text: str) -> dict[TurnKind, float]:
-        """Returns the chance of each kind (they add up to 1); `text` has `NAME` in place of every name
-        of the graph."""
+        """Returns the chance of each kind; the chances add up to 1. `text` has `NAME` in place of each name of the
+        graph."""
         scores = words_row(self._model.groups, text) @ self._model.words + lengths(text) @ self._model.lengths
         if self._model.vector is not None and self._vector_of is not None:
             scores = scores + VECTOR_SCALE * self._vector_of(text) @ self._model.vector
@@ -294,7 +303,10 @@ class TurnClassifier:
 
 
 def words_row(groups: dict[str, int], text: str) -> Floats:
-    """Returns the known word groups of a text as one row; shape (groups,)."""
+    """Returns a row of features, shape (groups,): one positive number for each known word group of `text`, else 0.
+
+    The row's norm is WORDS_SCALE.
+    """
     row = np.zeros(len(groups), np.float32)
     known = [groups[each] for each in word_groups(text) if each in groups]
     row[known] = WORDS_SCALE / max(len(known) ** 0.5, 1.0)
@@ -302,8 +314,8 @@ def words_row(groups: dict[str, int], text: str) -> Floats:
 
 
 def read_turn_model(file: Path = WEIGHTS, model_digest: str = "") -> TurnModel:
-    """Returns the weights for the sentence model with this digest; weights for words alone if the digest is another
-    one."""
+    """Returns the weights stored in `file`: those with a sentence vector if `model_digest` is the digest of the
+    sentence model used in training, else those without."""
     with np.load(file, allow_pickle=False) as kept:
         groups = {str(each): at for at, each in enumerate(kept["groups"])}
         is_same = bool(model_digest) and str(kept["model"]) == model_digest

@@ -1,4 +1,4 @@
-"""Explains to the asker what a question was understood to name, and how its answer was computed."""
+"""Tells the asker which things a question was understood to name, and how its answer was computed."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ _Describe = Callable[[str], str]
 
 
 def count_of(run: QuestionRun, pseudonym: str) -> int | None:
-    """Returns how many things of the graph `pseudonym` stands for; None if it stands for none."""
+    """Returns the number of things in the graph that `pseudonym` stands for; None if it stands for none."""
     return len(run.conversation.table.resolve(pseudonym, run.graph.blind)[0]) or None
 
 
 def understood(run: QuestionRun) -> list[Understood]:
-    """Returns the things that a question without an answer was understood to name.
+    """Returns the things that the service recognised in a question without an answer; empty if there is an answer.
 
     Promise: only single things in the asker's own view of the graph. Values, unknown words and names outside of this
     view are all left out, because a difference would reveal what is hidden. Names that several things share are left
@@ -86,7 +86,10 @@ def understood(run: QuestionRun) -> list[Understood]:
 
 
 def worked_out(run: QuestionRun) -> list[str]:
-    """Returns sentences on how each part of the answer was computed, unless the evidence holds it as it is."""
+    """Returns one sentence for each part of the answer that says how it was computed.
+
+    Parts that the evidence explains by itself get none.
+    """
     if run.ended.conclusion is None or run.found.draft is None:
         return []
     sentences: list[str] = []
@@ -102,7 +105,7 @@ def worked_out(run: QuestionRun) -> list[str]:
 
 
 def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str], bool]) -> str:
-    """Returns `expression` as an English phrase; `describe` says what a pseudonym stands for."""
+    """Returns `expression` as an English phrase; `describe` returns the words for a pseudonym."""
     if isinstance(expression, Name):
         return describe(expression.pseudonym)
     parts = [in_words(each, describe, is_date) for each in expression.operands]
@@ -143,14 +146,17 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
 
 
 def _narrowed(part: str, relation: str, operator: str, value: str) -> str:
-    """The words of a filter; a second filter is joined to the first by "and"."""
+    """Returns the words of a filter, "of A those whose B is C"; a second filter is joined to the first by "and"."""
     whose = f'whose "{relation}" is {f"{operator} {value}".strip()}'
     is_narrow = part.startswith("of ") and " those whose " in part
     return f"{part} and {whose}" if is_narrow else f"of {part} those {whose}"
 
 
 def _as_things(part: str) -> str:
-    """`of A those whose B` as `those of A whose B`, which can follow an "of"; likewise for superlatives."""
+    """Returns a phrase reworded so that it can follow "of": "of A those whose B" as "those of A whose B".
+
+    Superlatives are reworded likewise; other phrases are returned as they are.
+    """
     if not part.startswith("of "):
         return part
     for first in ("latest", "earliest", "greatest", "least"):
@@ -168,7 +174,10 @@ def _operator(asked: Call, is_date: Callable[[str], bool]) -> str:
 
 
 def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], bool]) -> str:
-    """`whether "opened on" of X is before 2015`; empty if more than one thing is asked about."""
+    """Returns the words for a yes-no question about a value: `whether "opened on" of X is before 2015`.
+
+    Empty if the expression is not a filter of a single pseudonym by a value.
+    """
     is_one = isinstance(asked, Call) and asked.function == "filter" and isinstance(asked.operands[0], Name)
     if not (is_one and isinstance(asked, Call)) or len(asked.operands) < 2:
         return ""
@@ -178,8 +187,8 @@ def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], 
 
 
 def _is_told_by_facts(expression: Expression) -> bool:
-    """True if the evidence shows how the expression came about, so it needs no explanation: a name, or only hops,
-    existence, truth, intersections and unions."""
+    """Returns True if the evidence explains the expression by itself: it is a pseudonym, or consists only of steps
+    along relations, existence, truth, intersections and unions."""
     if isinstance(expression, Name):
         return True
     shared = expression.function in ("exists", "holds", "intersect", "union", "reach")
@@ -187,21 +196,24 @@ def _is_told_by_facts(expression: Expression) -> bool:
 
 
 def _is_all_of(part: str, parts: Sequence[str]) -> bool:
-    """True if `part` is a whole kind ("all 90 patients") and another part is a set of that kind ("4 patients"), so
-    that `part` may be left out of the sentence."""
+    """Returns True if `part` may be left out of a sentence, because it is a whole kind ("all 90 patients") and another
+    of `parts` is a set of that kind ("4 patients")."""
     kind = part.removeprefix(_ALL).partition(" ")[2]
     return part.startswith(_ALL) and any(each != part and each.endswith(f" {kind}") for each in parts)
 
 
 def _described(run: QuestionRun, pseudonym: str) -> str:
-    """`all 12 cities`, `4 patients`; a single thing keeps its pseudonym, which its name will replace."""
+    """Returns the words for a pseudonym: "all 12 cities" for a whole kind, "4 patients" for a set.
+
+    A single thing keeps its pseudonym, which its name will replace.
+    """
     meaning = run.conversation.table.meaning(pseudonym)
     if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
         return pseudonym
     mids = run.conversation.table.resolve(pseudonym, run.graph.blind)[0]
     if len(mids) < 2:
         return pseudonym
-    # People in a city may be mostly patients, but their number is not a number of patients.
+    # A set of several concepts is not called by the most common one: patients and nurses are not "4 patients".
     concept = _concept(run, mids) if are_of_one_concept(run.graph.blind, mids) else "thing"
     words = f"{len(mids):,} {plural(concept)}"
     return f"{_ALL}{words}" if meaning.kind == "kind" else words
@@ -212,7 +224,7 @@ def _concept(run: QuestionRun, mids: Mids) -> str:
 
 
 def _is_date(run: QuestionRun, word: str) -> bool:
-    """True of the pseudonym of a date, and of a relation that leads to dates."""
+    """Returns True if `word` is the pseudonym of a date, or the label of a relation that leads to dates."""
     meaning = run.conversation.table.meaning(word)
     if meaning is not None:
         return meaning.value_kind is ValueKind.DATE
@@ -224,11 +236,11 @@ MAX_KNOWN: Final = 2
 
 
 def with_nearest(run: QuestionRun, sentence: str, likeness: Likeness) -> str:
-    """Returns `sentence` with up to two things that were understood, and the relations of the first one's kind that
-    are most like the words that were not understood.
+    """Returns `sentence` followed by at most two things that were understood, and by relations that may be asked for.
 
-    Promise: it depends on what was typed, on what `understood` returns and on the schema that the asker sees.
-    Relations are those of the kind, whether or not the thing has them; masked ones are not mentioned.
+    The relations are those of the first thing's kind, by their likeness to the words that were not understood. The
+    thing itself may lack them; masked relations are left out. Promise: the text depends only on what was typed, on
+    what `understood` returns, and on the schema that the asker sees.
     """
     schema = run.graph.blind.schema
     known = understood(run)[:MAX_KNOWN] if declares_kinds(schema) else []

@@ -1,4 +1,4 @@
-"""The commands of the service and its owners.
+"""The commands of the service, for those who run it and own graphs.
 
 Imports everything below it; `main` and `api` only to start them.
 """

@@ -1,4 +1,7 @@
-"""`arog cases`: what ratings of answers have taught a graph: list, report, export, approve, forget."""
+"""`arog cases`: lists, reports on, exports, approves and deletes cases.
+
+A case is learnt from a rated answer: the words of its question, and the path of relations that leads to the answer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ app = typer.Typer(help="Cases: what people rated right.", no_args_is_help=True)
 
 @app.command("list")
 def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
-    """Every case of a graph: whose rating left it, when, for which words, its path, how often it was used."""
+    """List the cases of a graph: for each the API key that rated, the day, words, path, and number of answers."""
     from app.wiring.administration import cases_in
 
     with opened_store() as store:
@@ -38,7 +41,7 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
 
 @app.command()
 def report(graph: GraphName, tenant: Tenant = "default") -> None:
-    """Tell how many answers leaned on the cases of a graph, and how these were rated."""
+    """Report how many answers used cases of a graph, and how these answers were rated."""
     from app.wiring.administration import cases_in
 
     with opened_store() as store:
@@ -59,7 +62,7 @@ def export(graph: GraphName, tenant: Tenant = "default") -> None:
 
 @app.command()
 def approve(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
-    """Let cases count for every key that may ask the graph, and not only for the one that left them."""
+    """Let cases count for every key that may ask the graph, instead of only for the key whose rating left them."""
     from app.wiring.administration import cases_in
 
     wanted = _chosen(ids or (), key)
@@ -70,7 +73,7 @@ def approve(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant
 
 @app.command()
 def forget(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
-    """Delete cases: later questions do not lean on them any more."""
+    """Delete cases, so that later questions do not use them."""
     from app.wiring.administration import cases_in
 
     wanted = _chosen(ids or (), key)

@@ -1,4 +1,4 @@
-"""Questions about the columns of files, in a terminal: what each is, and how much of it a model reads."""
+"""Asks an owner in a terminal about the columns of files: what each is, and how much of it a model reads."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ TYPES = ["number", "date", "text", "truth"]
 
 
 class _BackError(Exception):
-    """The owner wants the list again, and nothing of this column changed."""
+    """The owner goes back to the list without a change to the current column."""
 
 
 def ask_columns(
     console: Console, files: Sequence[Path], raw: RawGraph, policy: Policy, ask: Ask | None = None
 ) -> Policy:
-    """`policy` as its owner wants it: shows every column, takes changes one by one, and shows what they lead to.
+    """Shows every column, lets the owner change one after the other, and returns the policy with these changes.
 
-    A change that can't be leaves all as it was. Raises KeyboardInterrupt where the owner stops at the list.
+    A change that is not possible leaves all as it was. Raises KeyboardInterrupt if the owner breaks off at the list.
     """
     asked = ask or partial(Prompt.ask, console=console)
     before: list[tuple[RawGraph, Policy]] = []
@@ -66,7 +66,7 @@ def ask_columns(
 
 
 def _shown(console: Console, files: Sequence[Path], raw: RawGraph, policy: Policy) -> list[ColumnSeen]:
-    """The columns; shown as a table for each file, a line for each column."""
+    """Prints a table for each file, with one row for each column, and returns the columns in that order."""
     listed = list(columns_seen(columns_of(files, policy), preview(raw, policy, 0)))
     numbered = list(enumerate(listed, start=1))
     for file, group in groupby(numbered, lambda each: each[1].file):
@@ -85,7 +85,11 @@ def _shown(console: Console, files: Sequence[Path], raw: RawGraph, policy: Polic
 def _changed(
     console: Console, listed: Sequence[ColumnSeen], place: int, files: Sequence[Path], policy: Policy, asked: Ask
 ) -> tuple[RawGraph, Policy]:
-    """The policy with one column as its owner wants it, and the files read by it. Raises StoreError, _BackError."""
+    """Asks the owner about the column `listed[place]`, and changes the policy as they answer.
+
+    Returns the triples of the files as the changed policy reads them, and the changed policy. Raises StoreError if
+    the change is not possible, _BackError if the owner goes back.
+    """
     column = listed[place]
     console.print(Text(f"{column.column}: {column.why} ({BACK} leaves it as it is.)"))
     change = _asked_of(column, [each.file for each in listed], partial(_asked, asked))
@@ -95,8 +99,8 @@ def _changed(
 
 
 def _asked(asked: Ask, question: str, default: str, choices: Sequence[str] | None = None) -> str:
-    """An answer; Enter gives `default`. Raises _BackError."""
-    # What stands in square brackets would be read as markup.
+    """Asks a question and returns the answer; Enter gives `default`. Raises _BackError if the answer is "back"."""
+    # As a plain string, text in square brackets would be read as markup.
     shown = Text(f"{question} [{'/'.join(choices)}]" if choices else question)
     more: dict[str, Any] = {"choices": [*choices, BACK], "show_choices": False} if choices else {}
     answer = asked(shown, default=default, show_default=bool(default), **more)
@@ -106,7 +110,7 @@ def _asked(asked: Ask, question: str, default: str, choices: Sequence[str] | Non
 
 
 def _asked_of(column: ColumnSeen, files: Sequence[str], ask: Callable[..., str]) -> ColumnChange:
-    """Asks what the owner wants of one column; Enter keeps what it is."""
+    """Asks the owner what a column is and what a model reads of it; Enter keeps each as it is."""
     found: dict[str, Any] = {}
     role = ask("It is a", choices=list(column.roles), default=column.role)
     if role == "value":

@@ -1,6 +1,4 @@
-"""`arog endpoint` finds out what a model endpoint can do, before questions go to it; `arog concepts` has it name the
-concepts that many entities share.
-"""
+"""`arog endpoint` tests a model endpoint before it is used; `arog concepts` lets it rename concepts of a graph."""
 
 from __future__ import annotations
 
@@ -37,9 +35,9 @@ def find_out(
     prompt_price: Annotated[float | None, typer.Option(min=0, help="Money for a million tokens of prompts")] = None,
     reply_price: Annotated[float | None, typer.Option(min=0, help="Money for a million tokens of replies")] = None,
 ) -> None:
-    """Ask an endpoint a few constant questions: what it can do, how fast it is, what a question will cost.
+    """Test an endpoint with a few fixed questions: what it can do, how fast it is, what a question will cost.
 
-    Nothing of a graph is sent, and no setting is needed. Ends with code 1 where it can't be used.
+    Nothing of a graph is sent, and no setting is needed. Exit code 2 if the endpoint can't be used.
     """
     import asyncio
 
@@ -96,12 +94,12 @@ def refine(
     least: Annotated[int, typer.Option(min=2, help="Ask about concepts that so many entities share, or more")] = 20,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before tokens are spent")] = False,
 ) -> None:
-    """Let the model endpoint rename concepts, from relation names alone; a new version of the graph carries them."""
+    """Let the model endpoint rename a graph's concepts, from relation names alone, in a new version of the graph."""
     import asyncio
 
     with failures_in_words(errors), asyncio.Runner() as runner:
         store = open_checked()
-        # They load the sentence model.
+        # Imported late, because these modules load the sentence model.
         from app.wiring.endpoints import probe_all
         from app.wiring.services import refiner_of, think
 

@@ -1,4 +1,4 @@
-"""`arog graph forget`, `forgotten`, `readers`: takes a person out of a graph, and tells who read names of it."""
+"""`arog graph forget`, `forgotten`, `readers`: erases a person from a graph, and lists erasures and who read names."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def forget(
     wait: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait for questions under way")] = 180.0,
     tenant: Tenant = "default",
 ) -> None:
-    """Remove a thing from a graph: vault, names, versions, conversations, ledger; then check that it is gone.
+    """Erase a thing from a graph: vault, names, versions, conversations, ledger; then check that it is gone.
 
-    Without a name, an unfinished removal continues. Exit code 1: traces are left, or the version before is still
-    being read; run the command again then.
+    Without a name, an unfinished erasure continues. Exit code 1: traces are left, or the version before is still being
+    read; run the command again then.
     """
     with _forgetter() as forgetter:
         wish = None if name is None else _wish(forgetter, (tenant, graph), name, choice, with_kind, with_mentions)
@@ -60,7 +60,10 @@ def forget(
 def _wish(
     forgetter: Eraser, of: tuple[str, str], name: str, choice: str | None, with_kind: list[str], with_mentions: bool
 ) -> ErasureRequest:
-    """The request; which thing is meant is asked, where no erasure of that name is under way. `of`: tenant, graph."""
+    """Returns the erasure request, after asking which thing is meant if several have that name.
+
+    Does not ask if an erasure of that name is unfinished. `of`: tenant and graph.
+    """
     from app.graphs.erasure import ErasureRequest
 
     text = typer.prompt("Name", err=True) if name == "-" else name
@@ -73,7 +76,10 @@ def forgotten(
     lift: Annotated[int | None, typer.Option(min=1, help="Let the next load bring back what this one removed")] = None,
     tenant: Tenant = "default",
 ) -> None:
-    """List what was removed from a graph: when, and how many things loads leave out since. No names are kept."""
+    """List the erasures of a graph: the number and time of each, and how many things it removed. No names are kept.
+
+    Later loads leave these things out; with `--lift NUMBER` the next load may bring those of one erasure back.
+    """
     with _forgetter() as forgetter:
         past = forgetter.list_erasures(tenant, graph)
         if lift is not None:
@@ -91,14 +97,17 @@ def forgotten(
 
 
 def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) -> ErasureRequest:
-    """The wish with one thing chosen: by its number where somebody sits at the screen."""
+    """Returns the request with one of the things of that name chosen; the user picks it by its number.
+
+    Ends with exit code 2 if nobody sits at the terminal. Raises AmbiguousNameError for a number out of range.
+    """
     from app.graphs.jobs import AmbiguousNameError
 
     choices = forgetter.choices(tenant, graph, wish.name)
     if wish.choice is not None or len(choices) < 2:
         return wish
     for number, each in enumerate(choices, start=1):
-        # For the owner's own screen: with names and values.
+        # Names and values may be shown, because this is the owner's own screen.
         tell(f"{number}  --id {each.id}  {each.concept}: " + ("; ".join(each.facts) or "no facts"))
     if not sys.stdin.isatty():
         tell(f"arog: {len(choices)} things have that name: choose one with --id")
@@ -121,7 +130,7 @@ Name = Annotated[str | None, typer.Option("--name", help="Only who read this nam
 
 
 def readers(graph: GraphName, name: Name = None, tenant: Tenant = "default") -> None:
-    """List who read names of a graph: day, API key, person, and how many names; with --name who read that one."""
+    """List who read names of a graph: day, API key, person, number of names; with --name, who read that one name."""
     with opened_store() as store:
         store.catalog.open(tenant, graph)
         days = store.names_read.days(tenant, graph, name)

@@ -1,4 +1,4 @@
-"""`arog graph`: inspects files, and loads, lists, reports on and deletes graphs, straight in the data folder."""
+"""`arog graph`: inspects files, and loads, lists, reports on and deletes graphs, directly in the data folder."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask")]
 
 
 def _in_folders(paths: list[Path]) -> list[Path]:
-    """`paths`, with every folder as the files in it that can be read, by their endings, but hidden ones.
+    """Returns `paths` with each folder replaced by the files in it that can be read, judged by their endings.
 
-    Tells those that are left out. Raises BadParameter where a folder holds none.
+    Hidden files are left out; other files left out are printed. Raises BadParameter for a folder without such files.
     """
     from kg_store.sources.reader import FORMATS
 
@@ -81,9 +81,9 @@ def inspect(
 ) -> None:
     """Propose a policy for files, and show what a model would see. Nothing is loaded or sent.
 
-    What is shown holds real names, for your own screen; the policy goes to standard output or a file.
+    The output contains real names, for your own screen; the policy goes to standard output or a file.
     """
-    # rdf parsers take a while to import.
+    # Imported late, because RDF parsers take a while to import.
     from kg_store.proposals.propose import preview
     from kg_store.sources.reader import read_by_policy
 
@@ -113,7 +113,7 @@ def load(
     ] = False,
     triples: Triples = False,
 ) -> None:
-    """Load a graph, or a new version of it; a running service takes it up at once."""
+    """Load a graph, or a new version of it; a running service uses it at once."""
     with _graphs() as graphs, ExitStack() as shown:
         given = policy.read_text("utf-8") if policy else None
         if triples:
@@ -140,7 +140,7 @@ def load(
 
 @app.command("list")
 def list_graphs(tenant: Tenant = "default") -> None:
-    """Every graph of a tenant."""
+    """List the graphs of a tenant."""
     from rich.table import Table
 
     table = Table("name", "triples", "entities", "values", "relations", "loaded")
@@ -160,9 +160,12 @@ def report(
     ] = None,
     k: Annotated[int | None, typer.Option(min=2, help="Fewer entities than this are few")] = None,
 ) -> None:
-    """Report how well prompts about a graph hide whom they show. It lists names that are public words."""
+    """Report how well prompts about a graph hide the entities they are about.
+
+    The report also lists names that the guard lets pass because they are public words, such as words of the schema.
+    """
     with _graphs() as graphs:
-        # They load what reading and drawing take.
+        # Imported late, because these modules load large libraries for reading and drawing.
         from app.graphs.report_files import markdown, write_report
 
         made = graphs.report(tenant, name, k)
@@ -189,7 +192,10 @@ def delete(
 
 
 def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[RawGraph, Policy]:
-    """The triples of `files`, and the policy given or proposed; text files are triples where the command says so."""
+    """Returns the triples of `files`, and the policy given or proposed.
+
+    With `are_triples`, text files are read as triples instead of tables.
+    """
     from kg_store.proposals.propose import read_and_propose
     from kg_store.sources.policy import Policy, TriplesPolicy
     from kg_store.sources.reader import read_by_policy
@@ -198,7 +204,7 @@ def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[Ra
     if policy is None:
         return read_and_propose(files, triples=told)
     used = Policy.from_toml(policy.read_text("utf-8"))
-    # What the policy says of a file, and of all, comes first.
+    # The policy's own entries, for one file or for all, override the command's.
     known = {each.file for each in used.triples}
     used = used.model_copy(update={"triples": (*used.triples, *(each for each in told if each.file not in known))})
     return read_by_policy(files, used), used
@@ -214,7 +220,7 @@ def _graphs() -> Iterator[GraphAdmin]:
 
 @app.command()
 def roles(graph: GraphName, tenant: Tenant = "default") -> None:
-    """Every role of a graph: which relations it is shown, which are withheld, and how many things it sees."""
+    """List the roles of a graph: which relations each is shown, which are withheld, and how many things it sees."""
     told: list[str] = []
     with opened_store() as store:
         whole = store.catalog.open(tenant, graph)

@@ -1,4 +1,4 @@
-"""`arog api-key` makes, lists and ends API keys; `arog master-key` replaces the master key while a service runs."""
+"""`arog api-key` makes, lists and revokes API keys; `arog master-key` replaces the master key while a service runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def create(
 
 @api_key.command("list")
 def list_keys(tenant: Tenant = "default") -> None:
-    """Every key of a tenant, without the keys themselves."""
+    """List the keys of a tenant, without their secrets."""
     from rich.table import Column, Table
 
     ids, graphs = Column("key id", no_wrap=True), Column("graphs", no_wrap=True)
@@ -66,20 +66,23 @@ def list_keys(tenant: Tenant = "default") -> None:
 
 @api_key.command()
 def revoke(key_id: str, tenant: Tenant = "default") -> None:
-    """End a key at once."""
+    """Revoke a key at once."""
     with opened_store() as store:
         store.access.revoke(tenant, key_id)
     print(f"{key_id} is revoked")
 
 
-# A running service reads the ring's file again at least this often.
+# A running service reads the key ring's file again at least this often.
 _TAKEN_UP_S: Final = 3600.0
 master_key = typer.Typer(help="The master key.", no_args_is_help=True)
 
 
 @master_key.command()
 def rotate() -> None:
-    """Put a new key into the ring's file, and seal everything with it. Killed, it goes on when called again."""
+    """Put a new master key into the key ring's file, and seal everything with it.
+
+    If killed, call it again to continue.
+    """
     with opened_store() as store:
         from app.graphs.erasure.sealed_rows import reseal_all
         from kg_store.storage.data_folder import DataFolder
@@ -92,7 +95,7 @@ def rotate() -> None:
 
 @master_key.command()
 def status() -> None:
-    """Show how much each key of the ring has sealed."""
+    """Show how many things each key of the key ring has sealed."""
     with opened_store() as store:
         _tell(store)
 
@@ -103,7 +106,7 @@ def drop(
         bool, typer.Option("--restarted", help="Every service was restarted since the key was added")
     ] = False,
 ) -> None:
-    """Take the old keys out of the ring's file, if nothing is sealed with them any more."""
+    """Remove the old keys from the key ring's file, if nothing is sealed with them."""
     with opened_store() as store:
         from app.settings import ConfigurationError
         from kg_store.storage.master_key import MasterKey
@@ -122,7 +125,10 @@ def drop(
 
 
 def _add_key(store: ServiceContext) -> None:
-    """A new key in front, unless the newest one has work left to do: then that is finished first."""
+    """Adds a new master key to the ring, unless the last rotation is unfinished: then that one is to be continued.
+
+    Raises ConfigurationError if the last rotation is finished but its old key is still in the ring.
+    """
     from app.settings import ConfigurationError
     from kg_store.storage.master_key import MasterKey
 
@@ -168,7 +174,7 @@ def _file_of(settings: Settings) -> Path:
 
 
 def _write(path: Path, ring: str) -> None:
-    """Replaced at once: a reader finds the old ring or the new one."""
+    """Replaces the key ring's file in one step, so that a reader finds the old ring or the new one."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:

@@ -1,4 +1,4 @@
-"""`arog ledger verify, export, ...`: the chains of the ledger, straight in the database."""
+"""`arog ledger verify, export, ...`: checks and maintains the ledger's chains, directly in the database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = 20
 
 
 def join(app: typer.Typer) -> None:
-    """Adds the commands to the group `ledger`, where the SDK's listing may stand already."""
+    """Adds these commands to the group `ledger`, which the SDK may have created already for its own `list`."""
     there = (group.typer_instance for group in app.registered_groups if group.name == GROUP)
     group = next((each for each in there if each is not None), None)
     if group is None:
@@ -41,7 +41,7 @@ def verify(
         Path | None, typer.Option(exists=True, dir_okay=False, help="Checkpoints that were kept elsewhere")
     ] = None,
 ) -> None:
-    """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 where one was."""
+    """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 if one was."""
     if file is None:
         with failures_in_words(errors):
             check_settings()
@@ -86,7 +86,11 @@ def export(
 
 
 def checkpoint(tenant: Tenant = "default") -> None:
-    """Sign the ledger as it is now, and print that; kept elsewhere, it tells a database that was set back."""
+    """Sign the ledger as it is now, and print the checkpoint.
+
+    Keep it outside of this machine: `arog ledger verify --kept FILE` then finds out if an older copy of the database
+    was put in the place of the current one.
+    """
     with _store() as store:
         from app.egress.ledger.audit import line_of
 
@@ -100,14 +104,17 @@ def cut(
     before: Annotated[dt.datetime, typer.Option(formats=["%Y-%m-%d"], help="A day, in UTC")],
     tenant: Tenant = "default",
 ) -> None:
-    """Delete rows of before a day, whole; what is left can still be checked."""
+    """Delete the rows of all days before a day; the rows that are left can still be checked."""
     with _store() as store:
         gone = store.upkeep.cut(tenant, before.replace(tzinfo=dt.UTC))
     print(f"{tenant}: {gone} rows are deleted")
 
 
 def resume(tenant: Tenant = "default") -> None:
-    """Let a ledger whose end was changed from outside continue. Its faults stay visible."""
+    """Let a ledger accept new rows again, after something other than the service has changed its end.
+
+    `arog ledger verify` keeps reporting the change.
+    """
     with _store() as store:
         signed = store.upkeep.resume(tenant)
     print(f"{tenant}: goes on after row {signed.number}; restart the services that use this database")

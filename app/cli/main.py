@@ -1,4 +1,4 @@
-"""The service's commands of `arog`: serve here; graphs, concepts, endpoints, cases, keys and the ledger beside it."""
+"""The service's commands of `arog`: `serve`, defined here, and the groups defined in the other files."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from app.cli.endpoints import concepts, endpoint
 from app.cli.keys import api_key, master_key
 from app.cli.output import NOT_USABLE, errors, failures_in_words, tell
 
-# One of each that `arog[light]` brings and no smaller extra does.
+# Libraries that only `arog[light]` and larger extras install.
 _LIBRARIES = ("pydantic_settings", "sqlalchemy", "fastapi", "onnxruntime")
 
 
 def require_extra() -> None:
-    """Raises ModuleNotFoundError where the extra `light` is not installed; imports nothing."""
+    """Raises ModuleNotFoundError if the extra `light` is not installed. Imports none of its libraries."""
     for library in _LIBRARIES:
         if find_spec(library) is None:
             raise ModuleNotFoundError(f"No module named {library!r}", name=library)
 
 
-# So that the old words are refused whatever follows them.
+# Lets the retired commands `key` and `keys` take any arguments, so that they are refused in every form.
 _ANY_WORDS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 def commands(app: typer.Typer) -> None:
-    """Adds the service's commands; the entry point of the group `arog.commands`."""
+    """Adds the service's commands to `app`; this function is the entry point in the group `arog.commands`."""
     require_extra()
-    # No bar of the model's library among our own lines.
+    # Keeps the progress bars of the model's library out of our output.
     os.environ.setdefault("TQDM_DISABLE", "1")
     app.command()(serve)
     for command in (erase.forget, erase.forgotten, erase.readers):
@@ -48,7 +48,7 @@ def commands(app: typer.Typer) -> None:
 
 
 def refuse_old_word(context: typer.Context) -> None:
-    """Names the two commands that `key` and `keys` could mean."""
+    """Refuses `key` and `keys`, and names the two commands that they could mean."""
     tell(
         f"arog: there is no `arog {context.info_name}`: API keys are made by `arog api-key`, the master key is "
         "replaced by `arog master-key`."
@@ -63,12 +63,12 @@ def serve(
         typer.Option("--demo/--no-demo", help="Load the demo graph if there is no graph [default: on loopback only]"),
     ] = None,
 ) -> None:
-    """Start the service. Its settings are variables AROG_NAME, or a .env file."""
+    """Start the service. Its settings are environment variables AROG_NAME, or lines of a .env file."""
     with failures_in_words(errors):
         from app.settings import load_settings
 
         settings = load_settings()
-    # Its imports take seconds, which `arog --help` and a wrong setting need not wait for.
+    # Imported late: it takes seconds, for which `arog --help` and a wrong setting should not wait.
     from app.cli.serve import run_service
 
     run_service(settings, init=init, demo=demo)

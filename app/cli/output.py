@@ -1,4 +1,4 @@
-"""Output of the service's commands: a progress bar, and failures as a sentence instead of a traceback."""
+"""Output of the service's commands: lines, tables, a progress bar, and failures as a sentence."""
 
 from __future__ import annotations
 
@@ -32,18 +32,21 @@ console, errors = Console(), Console(stderr=True)
 
 
 def say(line: str) -> None:
-    """A line of ours on standard output, as it stands."""
+    """Prints a line on standard output, without markup or line breaks."""
     console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def tell(line: str) -> None:
-    """A line of ours beside the output, as it stands."""
+    """Prints a line on standard error, without markup or line breaks."""
     errors.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def failures_in_words(console: Console) -> Iterator[None]:
-    """Ends the command with one sentence; the text of unknown errors, which may hold names, is not shown."""
+    """Turns an exception into one sentence and an exit code.
+
+    The text of unknown errors, which may contain names, is not shown.
+    """
     try:
         yield
     except typer.Exit:
@@ -57,7 +60,7 @@ def failures_in_words(console: Console) -> Iterator[None]:
 
 @contextmanager
 def opened_store() -> Iterator[ServiceContext]:
-    """The data folder of the settings, opened and closed; failures in words."""
+    """Opens the data folder of the settings, and closes it at the end; failures become a sentence and an exit code."""
     with failures_in_words(errors):
         store = open_checked()
         try:
@@ -67,7 +70,7 @@ def opened_store() -> Iterator[ServiceContext]:
 
 
 def check_settings() -> Settings:
-    """The settings, where a master key is set too. Raises ConfigurationError."""
+    """Returns the settings. Raises ConfigurationError if they are wrong or no master key is set."""
     from app.settings import load_settings
 
     settings = load_settings()
@@ -76,7 +79,7 @@ def check_settings() -> Settings:
 
 
 def open_checked() -> ServiceContext:
-    """The data folder of the settings, opened; what can be checked at once is checked before slow imports."""
+    """Checks the settings, then opens their data folder; the check comes first because opening needs slow imports."""
     settings = check_settings()
     from app.wiring.store import open_store
 
@@ -84,10 +87,10 @@ def open_checked() -> ServiceContext:
 
 
 def _in_words(error: Exception) -> tuple[int, str]:
-    """The exit code and the sentence of a failure."""
+    """Returns the exit code and the sentence for a failure."""
     from app.settings import ConfigurationError
 
-    # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
+    # These texts are fixed words of ours (see their docstrings), and suit a terminal better than the hints for HTTP.
     if isinstance(error, ConfigurationError | StoreError) and str(error):
         return NOT_USABLE, str(error)
     from app.api.problems import INTERNAL, problem_of
@@ -102,15 +105,20 @@ def _in_words(error: Exception) -> tuple[int, str]:
 
 
 def named(name: str) -> str:
-    """Checks the name of a graph or tenant, as the HTTP routes do."""
+    """Returns `name` if it is a valid name of a graph or tenant, by the same rule as the HTTP routes.
+
+    Raises BadParameter if it is not.
+    """
     if not _NAME.fullmatch(name):
         raise typer.BadParameter("a to z, 0 to 9, - and _, at most 63, the first a letter or digit")
     return name
 
 
 def show_preview(seen: Preview) -> None:
-    """Counts, and the sampled entities as a model would see them, each under its real name; then what stays masked
-    until its owner says so, with the reasons. For the owner's own screen.
+    """Prints counts, the sampled entities as a model would see them, and what is masked and why.
+
+    Only for the owner's own screen: each entity has its real name beside it. What is masked stays so until the owner's
+    policy shows it.
     """
     tell(
         f"{seen.triples:,} triples, {seen.entities:,} entities, {seen.values:,} values, {seen.mediators:,} mediators, "
@@ -133,7 +141,7 @@ def show_preview(seen: Preview) -> None:
 
 
 def show_privacy(privacy: PrivacySummary) -> None:
-    """Shows how well prompts hide whom they show, in a line each, and warnings."""
+    """Prints how well prompts hide the entities they are about, one line for each profile, and warnings."""
     from app.graphs.privacy_report import SHOWN
 
     if privacy.profiles:
@@ -149,7 +157,7 @@ def show_privacy(privacy: PrivacySummary) -> None:
 
 @contextmanager
 def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
-    """A progress bar; gives the function that moves it: `(step, percent)`."""
+    """Shows a progress bar, and yields the function `(step, percent)` that moves it."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -166,7 +174,7 @@ def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
 
 
 def program() -> str:
-    """This command as it was called, so that it can be called again from the same folder."""
+    """Returns how to call this program in a command to be pasted: `arog`, or its path relative to this folder."""
     called = shutil.which("arog")
     ours = Path(sys.argv[0])
     if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():
@@ -175,6 +183,6 @@ def program() -> str:
 
 
 def shortest(path: Path) -> Path:
-    """Relative to the folder that the command was called in, where that is shorter."""
+    """Returns `path` relative to the current folder if that is shorter, else as it is."""
     relative = Path(os.path.relpath(path))
     return relative if len(str(relative)) < len(str(path)) else path

@@ -1,4 +1,4 @@
-"""`arog serve`: checks the settings, prepares the folder, starts the server, and says how to ask."""
+"""`arog serve`: checks the settings, prepares the data folder, starts the server, and tells how to ask."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ DEMO_KEY_FILE = "demo.key"
 
 
 def prepare_folder(settings: Settings, init: bool) -> Path | None:
-    """Makes the data folder; writes a master key where there is none, and gives its path then.
+    """Makes the data folder, and returns the file of the master key if one was written.
 
-    Only into a folder that holds nothing yet, or with `init`: a lost key must not be replaced unseen, since what
-    it sealed would stay shut.
+    A key is written only if there is none, and the folder is empty or `init` is set: replacing a lost key unnoticed
+    would leave what it had sealed unreadable.
     """
     make_data_folder(settings)
     fresh = not any(settings.data_dir.iterdir())
@@ -44,7 +44,10 @@ def prepare_folder(settings: Settings, init: bool) -> Path | None:
 
 
 def demo_key_file(settings: Settings, access: Access) -> Path:
-    """The file with a key that may ask the demo graph and nothing else; made where it is missing or has ended."""
+    """Returns the file with an API key that may only ask and inspect the demo graph.
+
+    The key is made if the file is missing or the key is not valid.
+    """
     path = settings.data_dir / DEMO_KEY_FILE
     try:
         access.authenticate(path.read_text("ascii").strip())
@@ -55,23 +58,23 @@ def demo_key_file(settings: Settings, access: Access) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """A new file that only this user can read. Raises FileExistsError."""
+    """Writes a new file that only this user can read. Raises FileExistsError."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
         file.write(text)
 
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SHUTDOWN_S = 30
-# Answered by the embedded reasoner too; it holds no quote that a shell would read.
+# The embedded reasoner can answer it too, and it contains no quotation mark that a shell would interpret.
 DEMO_QUESTION = "Where does Rose live?"
 
 
 def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
-    """Runs until a signal comes. Exits with a sentence when settings, key or database are not usable."""
+    """Runs the service until a signal comes. Exits with a sentence if settings, key or database can't be used."""
     with failures_in_words(errors):
         forbid_core_dumps()
         written = prepare_folder(settings, init)
-        # What is wrong with key, folder or database is said here and now, not in /readyz alone.
+        # Reports a wrong key, folder or database here at once, and not only in /readyz.
         open_store(settings).close()
         listening = listen(settings.host, settings.port)
         settings = settings.model_copy(update={"port": listening.getsockname()[1]})
@@ -100,7 +103,7 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The socket of the service, taken before anything is loaded. Raises ConfigurationError."""
+    """Opens the service's socket, before anything is loaded. Raises ConfigurationError."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
@@ -113,7 +116,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
-    """All services, with the demo graph and its key where they are wanted. Says what is wrong before it raises."""
+    """Returns all services, after loading the demo graph if it is wanted, and making its key.
+
+    An error is printed as a sentence before it is raised.
+    """
     try:
         with errors.status("Loading the model ..."):
             services = build_services(settings)
@@ -122,7 +128,7 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
                 policy = POLICY_FILE.read_text("utf-8")
                 services.graphs.load(TENANT, GRAPH_NAME, [GRAPH_FILE], policy).run(progress)
         if GRAPH_NAME in services.graphs.names(TENANT):
-            # There before /readyz says so: scripts wait for the one and then read the other.
+            # Made before /readyz reports readiness, because scripts wait for that and then read the key.
             demo_key_file(settings, services.store.access)
     except (ConfigurationError, StoreError) as error:
         tell(f"arog: {error}. Until this is fixed the service answers no questions.")
@@ -134,7 +140,10 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
 
 
 class EndpointWarnings:
-    """Says on the terminal that a model endpoint can't be used, and when it can be again. Whoever reads it set it."""
+    """Prints on the terminal that a model endpoint can't be used, and when it can be used again.
+
+    It shows the endpoint's address, because whoever reads the terminal has set it.
+    """
 
     def __init__(self) -> None:
         self._failing: set[int] = set()
@@ -153,7 +162,7 @@ class EndpointWarnings:
 
 
 def how_to_ask(settings: Settings, services: Services) -> list[str]:
-    """Ways to ask the demo graph, or to get a key: lines that work when they are pasted."""
+    """Returns lines that tell how to ask the demo graph, or how to get a key; the commands work when pasted."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
@@ -183,7 +192,10 @@ _PROFILES = {
 
 
 def _told_outside(settings: Settings) -> list[str]:
-    """Says what an endpoint is told of things and questions, and by whose choice."""
+    """Returns one line that says what the privacy profile lets an endpoint see, and if that profile is the default.
+
+    Empty if no endpoint is used.
+    """
     if settings.reasoner != "endpoint":
         return []
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"

@@ -1,4 +1,4 @@
-"""The database: its engine, its tables and its first migration.
+"""The database: its engine, its tables and their migrations.
 
 Imports `kg_store.storage.tables` alone.
 """

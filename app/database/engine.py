@@ -1,4 +1,4 @@
-"""The database of a service: an engine for several writers, and migration of the tables."""
+"""Opens the service's database for several writers, and migrates its tables."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from sqlalchemy.pool import ConnectionPoolEntry
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_TIMEOUT_S = 20
 _LOOK_AGAIN_S = 0.01
-_LOCK_NUMBER = 0x61726F67  # "arog"
+_LOCK_NUMBER = 0x61726F67  # "arog" in ASCII: the PostgreSQL lock that migrations hold
 
 
 _PRIVATE = 0o600
 _making = threading.Lock()
 _BESIDE = ("", "-wal", "-shm", "-journal")
-"""Suffixes of the files that SQLite writes: the database and the files beside it, which get the database's mode."""
+"""Suffixes of the files that SQLite writes for one database; all of them get the same mode."""
 
 
 class DatabaseExposedError(Exception):
-    """A file of the database can be read by other users, and this user may not change that."""
+    """Other users can read a file of the database, and this user may not change its mode."""
 
 
 def make_engine(url: str) -> Engine:
     """Returns an engine for `url`. SQLite gets WAL, foreign keys, and waits while another process writes.
 
-    Promise: before a connection opens a SQLite file, it and those beside it have mode 0600, whatever the umask and
-    whoever created them; otherwise connecting raises DatabaseExposedError. Limit: other databases protect their files
-    themselves.
+    Promise: before a connection opens a SQLite database, its main file and the log files beside that have mode 0600,
+    whatever the umask and whoever created them; otherwise connecting raises DatabaseExposedError. Limit: the files of
+    other databases are protected by their own server.
     """
     parsed = make_url(url)
     sqlite = parsed.get_backend_name() == "sqlite"
     arguments = {"timeout": BUSY_TIMEOUT_S} if sqlite else {}
-    # hide_parameters: an error's text would quote the row that was written.
+    # Without hide_parameters the text of an error would quote the row that was written.
     engine = create_engine(url, connect_args=arguments, hide_parameters=True, pool_pre_ping=not sqlite)
     if sqlite:
         event.listen(engine, "do_connect", partial(_close_to_others, _file_of(parsed)))
@@ -54,7 +54,7 @@ def make_engine(url: str) -> Engine:
 
 
 def migrate(engine: Engine) -> None:
-    """Brings every table of kg_store and app to the newest revision. Safe to call at each start."""
+    """Migrates every table of kg_store and app to the newest revision. Safe to call at each start."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     with engine.begin() as connection:
@@ -68,7 +68,7 @@ def migrate(engine: Engine) -> None:
 
 
 def _file_of(url: URL) -> Path | None:
-    """The file of a SQLite URL; None for a database in memory."""
+    """Returns the file of a SQLite URL, or None for a database in memory."""
     name = url.database or ""
     if name in ("", ":memory:") or url.query.get("mode") == "memory":
         return None
@@ -79,12 +79,15 @@ def _file_of(url: URL) -> Path | None:
 
 
 def _close_to_others(file: Path | None, *_connecting: object) -> None:
-    """Creates the file if it is missing, so that it is private from the beginning."""
+    """Gives the database's files mode 0600, and creates the main file if it is missing.
+
+    Raises DatabaseExposedError if another user owns a file that others can read.
+    """
     if file is None:
         return
-    # Closing a file drops every lock that this process holds on it: SQLite's own connections would lose theirs, and
-    # another process would take itself for the last one and delete the log that they write. So it is opened here only
-    # where it is missing, and nobody connects meanwhile. A folder that may not be written is SQLite's to tell.
+    # Closing a file drops every lock that this process holds on it. SQLite's own connections would lose theirs, and
+    # another process would believe it is the last one and delete their log. So the file is opened here only if it is
+    # missing, while nobody connects. If the folder can't be written, SQLite reports it.
     with _making, suppress(OSError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, _PRIVATE))
     for path in (Path(f"{file}{ending}") for ending in _BESIDE):
@@ -104,8 +107,9 @@ def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) ->
 
 
 def _journal_ahead(connection: sqlite3.Connection) -> None:
-    """Turns WAL on. SQLite reports "locked" at once if two processes do so together, despite its timeout; so this
-    waits.
+    """Turns on SQLite's write-ahead log (WAL), and retries for up to BUSY_TIMEOUT_S while another process does so too.
+
+    SQLite's own timeout does not help: in this case it reports "locked" at once.
     """
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:

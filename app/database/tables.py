@@ -1,4 +1,4 @@
-"""The service's own tables: keys, devices, conversations, cases, jobs.
+"""The service's own tables: keys, devices, conversations, cases, jobs, names read, daily counts.
 
 They hold ids, hashes, times and sealed bytes.
 """
@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 
 class UtcTime(TypeDecorator[dt.datetime]):
-    """Stores aware times in UTC and returns aware times, because SQLite drops the time zone."""
+    """A column type that stores aware times as UTC and returns aware times, because SQLite drops the time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

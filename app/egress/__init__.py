@@ -1,4 +1,4 @@
-"""Everything that leaves the service: it is guarded, measured, budgeted and written to the ledger.
+"""Controls every request to a model: it is measured, budgeted, checked by the guard and written to the ledger.
 
 Imports `llm`, `privacy` and `kg_store`.
 """

@@ -1,4 +1,4 @@
-"""Budgets of what calls cost and show: the errors that end a question over its budget, and the accounts of its tenant.
+"""Defines budgets of the tokens that calls use and of the facts that prompts show: their errors and interfaces.
 
 BudgetUsedUpError
 ├── QuestionBudgetUsedUpError        the next call might take one question over its tokens
@@ -13,15 +13,15 @@ from typing import Protocol
 
 
 class BudgetUsedUpError(Exception):
-    """A request was not sent because it might have used more tokens than were left."""
+    """A request was not sent, because it might have used more tokens, or shown more facts, than were left."""
 
 
 class QuestionBudgetUsedUpError(BudgetUsedUpError):
-    """The question's budget is used up. Strategies end with what they have; the next question has a new budget."""
+    """The question's tokens are used up. The strategy ends with what it has found; the next question has new ones."""
 
 
 class _RenewedDailyError(BudgetUsedUpError):
-    """`renews_in_s`: whole seconds until the next day begins in UTC."""
+    """A budget of the day is used up. `renews_in_s`: whole seconds until the next day begins in UTC."""
 
     def __init__(self, renews_in_s: int) -> None:
         super().__init__(f"renews in {renews_in_s} s")
@@ -29,41 +29,41 @@ class _RenewedDailyError(BudgetUsedUpError):
 
 
 class TenantBudgetUsedUpError(_RenewedDailyError):
-    """The tenant's budget of today is used up."""
+    """The tenant's tokens of today are used up."""
 
 
 class ConversationRevealsUsedUpError(BudgetUsedUpError):
-    """The conversation has shown as many facts as it may; a new conversation has a new budget."""
+    """The prompts of the conversation have shown as many facts as they may; a new conversation has a new budget."""
 
 
 class TenantRevealsUsedUpError(_RenewedDailyError):
-    """The tenant has shown as many facts as it may today."""
+    """The prompts of the tenant have shown as many facts as they may today."""
 
 
 class Reveals(Protocol):
-    """The facts that a conversation's prompts have shown, as one question sees them."""
+    """Counts the facts that the prompts of one conversation have shown."""
 
     def take(self, shown: frozenset[str]) -> None:
-        """Counts those of `shown` that were not shown before; may wait for the database.
+        """Counts the facts in `shown` that were not shown before; may wait for the database.
 
-        Raises ConversationRevealsUsedUpError or TenantRevealsUsedUpError, and counts nothing then.
+        Raises ConversationRevealsUsedUpError or TenantRevealsUsedUpError, and then counts nothing.
         """
         ...
 
 
 class Account(Protocol):
-    """The tokens that a tenant has used today, as one question sees them. Both methods may wait for the database."""
+    """Counts the tokens of one question against its tenant's budget for the day. Methods may wait for the database."""
 
     @property
     def is_limited(self) -> bool: ...
 
     def reserve(self, tokens: int, spent: int) -> None:
-        """Reserves `tokens`, beside the `spent` ones of the calls so far.
+        """Reserves `tokens` for the next call; `spent`: the tokens of the question's calls so far.
 
-        Raises TenantBudgetUsedUpError, and reserves nothing then.
+        Raises TenantBudgetUsedUpError, and then reserves nothing.
         """
         ...
 
     def settle(self, spent: int) -> None:
-        """Counts what all calls used in the end, and releases the rest of what was reserved."""
+        """Ends the question: counts `spent`, the tokens of all its calls, and gives back what it reserved beyond."""
         ...

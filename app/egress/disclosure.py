@@ -1,4 +1,4 @@
-"""Disclosure: profiles of what prompts may show, how much one shows, and what happens if it is too much."""
+"""Defines the privacy profiles, measures how much a prompt shows of a thing, and acts if it shows too much."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from kg_store.graph.matching_entities import EntityDescription, PathCardinality,
 from kg_store.terms import Hop, Path, Schema, cached_by_version
 
 MAX_READINGS: Final = 64
-"""The greatest number of readings of one path whose words several relations share. Fewer readings never raise the
-count.
+"""The greatest number of paths that are tried for one list of labels, as several relations may share a label.
+
+With fewer paths, the counted number of matching entities is never greater than it should be. Chosen by hand.
 """
 
 BUCKETS: Final[dict[Size, tuple[int, int | None]]] = {"1": (1, 1), "2-5": (2, 5), "6-20": (6, 20), "more": (21, None)}
@@ -27,10 +28,11 @@ Labels = tuple[str, ...]
 
 @dataclass(slots=True)
 class DisclosedEntity:
-    """All that a task shows about one entity.
+    """All that a prompt shows about one entity.
 
-    `concept`; `reaches`: the paths from it that lead somewhere, with the size class of their ends; the single steps it
-    is `offered`; and the concept paths of a strict prompt that start from it.
+    `reaches`: the paths that were followed from it, each with the size class of what it leads to ("1",
+    "2-5" and so on). `offered`: the single steps from it that the model may choose. `asked`: under the strict profile,
+    the relations that lead away from it in the concept path, which stands for the question's text.
     """
 
     concept: str = ""
@@ -40,19 +42,23 @@ class DisclosedEntity:
 
 
 class DisclosureMeter:
-    """Measures how many entities match what a prompt shows.
+    """Measures how many entities match what a prompt shows of a thing.
 
-    Promise: it counts the entities that match what a task's input shows of a thing, in the graph as the asker's role
-    sees it: those of the shown concept for which every path shown as followed has an end. Condition: the reader of the
-    prompt assumes that such a path leads somewhere. Limit: it does not count what the question's words or earlier
-    prompts reveal, nor, in the open profile, that two things are joined and which two-step candidates exist.
+    Promise: an entity matches if it is of the shown concept, and every path that the prompt shows as followed leads
+    somewhere from it too. Entities are counted in the graph as the asker's role sees it. Condition: whoever reads the
+    prompt takes a followed path to lead somewhere. Limit: it does not consider what the question's words or earlier
+    prompts reveal. Under the open profile it does not consider either that two things are joined, or which candidates
+    of two steps exist.
     """
 
     def __init__(self, graph: BlindGraph, profile: Profile) -> None:
         self._graph, self._profile = graph, profile
 
     def fewest(self, given: TaskModel) -> int | None:
-        """Returns the least number of entities that match one of the shown things; None if no entity is shown."""
+        """Returns the number of entities that match the most exposed entity in `given`; None if it shows no entity.
+
+        For example, 3 if `given` shows one entity that 40 match and another that 3 match.
+        """
         return min(map(self._fitting, things_shown(given).values()), default=None)
 
     def _fitting(self, shown: DisclosedEntity) -> int:
@@ -68,18 +74,18 @@ class DisclosureMeter:
             return how_many_fit(self._graph, said)
         steps = frozenset(step for label in shown.offered for (step,) in readings(schema, (label,)))
         exactly = how_many_fit(self._graph, EntityDescription(said.concept, said.leads, said.sizes, steps))
-        # A list that was cut is nobody's whole list.
+        # If the list of candidates was cut, no entity has exactly these steps; then the list is not counted.
         return exactly or how_many_fit(self._graph, said)
 
 
 def facts_shown(given: TaskModel) -> frozenset[str]:
-    """Returns the facts that a task's evidence reveals: a thing or set, and the path that leads on from it."""
+    """Returns the facts that a task's evidence reveals, each as text: a pseudonym, and the path that leads from it."""
     evidence: Sequence[Evidence] = getattr(given, "evidence", ())
     return frozenset(" > ".join((fact.start, *fact.path)) for fact in evidence)
 
 
 def things_shown(given: TaskModel) -> dict[str, DisclosedEntity]:
-    """Returns the single entities that a task's input shows, by pseudonym."""
+    """Returns, by pseudonym, what a task's input shows of each single entity."""
     things: Sequence[Thing] = getattr(given, "things", ())
     evidence: Sequence[Evidence] = getattr(given, "evidence", ())
     candidates: Sequence[Candidate] = getattr(given, "candidates", ())
@@ -109,26 +115,28 @@ def things_shown(given: TaskModel) -> dict[str, DisclosedEntity]:
         if is_entity(word):
             see(word).asked.add(path)
     for thing in shown.values():
-        # What was walked is not offered again.
+        # Steps that were followed are no longer among the candidates, but the entity has them too.
         thing.offered |= {path[0] for path, _ in thing.reaches if len(path) == 1} if thing.offered else set()
     return shown
 
 
 def is_entity(pseudonym: str) -> bool:
-    """True of the pseudonym of an entity; those of values, sets and kinds begin with other letters."""
+    """Returns True if the pseudonym is that of an entity; those of values, sets and kinds begin with other letters."""
     return pseudonym.startswith("E")
 
 
 def readings(schema: Schema, path: Labels) -> frozenset[Path]:
-    """Returns the paths with these labels; empty if the schema has no such labels."""
+    """Returns the paths that these labels may mean, at most MAX_READINGS; empty if the schema lacks a label."""
     hops = _hops(schema)
     steps = [product(*(hops.get(label, ()) for label in step.split("|"))) for step in path]
     return frozenset(islice(product(*steps), MAX_READINGS))
 
 
 def _from_root(start: str, path: Labels, before: dict[str, tuple[str, Labels]]) -> tuple[str, Labels]:
-    """The single thing from which a set was reached and the whole path from there; the set itself if that is not
-    shown.
+    """Follows a path back to where it began: returns its first start, and the whole path from there.
+
+    `before`: for each set that a fact reached, the start and path of that fact. For example, with
+    `before = {S: (E, ("treats",))}`, `_from_root(S, ("lives in",), before)` returns `(E, ("treats", "lives in"))`.
     """
     passed = set[str]()
     while start in before and start not in passed:
@@ -139,7 +147,7 @@ def _from_root(start: str, path: Labels, before: dict[str, tuple[str, Labels]]) 
 
 
 def _asked_paths(triples: Iterable[PathTriple]) -> Iterator[tuple[str, Labels]]:
-    """Yields each chain of a concept path that starts from a pseudonym."""
+    """Yields each chain of triples that starts from an entity's pseudonym, as the pseudonym and its relations."""
     root, path, here = "", Labels(), ""
     for triple in triples:
         if triple.head != here or is_entity(triple.head):
@@ -152,7 +160,10 @@ def _asked_paths(triples: Iterable[PathTriple]) -> Iterator[tuple[str, Labels]]:
 
 
 def _sized(schema: Schema, reaches: Iterable[tuple[Labels, Size]]) -> Iterator[PathCardinality]:
-    """Yields paths with sizes; labels with several readings are skipped, since their sizes cannot be counted."""
+    """Yields each path with the least and greatest number of things that it may lead to, by its size class.
+
+    A path whose labels have several meanings is left out, because it is unknown which of them has the shown size.
+    """
     for path, size in reaches:
         found = readings(schema, path)
         if size in BUCKETS and len(found) == 1:
@@ -169,10 +180,10 @@ def _hops(schema: Schema) -> dict[str, list[Hop]]:
 
 
 class Profile(StrEnum):
-    """All that prompts may show of a thing beside its kind.
+    """The privacy profile: all that prompts may show of a thing beside its kind.
 
-    OPEN: its own relations and sizes, as in the paper's method. KIND: what all things of its kind have in common.
-    STRICT: the same, and not even the question's text.
+    OPEN: its own relations and their sizes, as in the paper's method. KIND: only the relations of its kind. STRICT:
+    the same, and prompts do not show the question's text either.
     """
 
     OPEN = "open"
@@ -189,21 +200,23 @@ class BelowAnonymityThresholdError(Exception):
 
 
 class StrategyNotOfferedError(Exception):
-    """The strategy needs to show more than the service's profile allows."""
+    """The requested strategy would show more in its prompts than the service's privacy profile allows."""
 
 
 Policy = Literal["tell", "generalise", "refuse"]
-"""The treatment of a prompt that fewer than k entities match. `tell`: it is sent. `generalise`: things of small kinds
-are shown as of wider ones, and if that is not enough the reasoner inside the service does the step. `refuse`: the
+"""The treatment of a prompt if fewer than k entities match what it shows. `tell`: it is sent. `generalise`: things of
+small kinds are shown with a wider kind, and if that is not enough, the embedded reasoner does the step. `refuse`: the
 question ends.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """The rule for all questions of a service. `meters` is False if nothing leaves the service, so nothing is counted.
+    """The rule for all questions of a service: at least `k` entities must match a prompt, else `policy` applies.
 
-    `in_house`: a reasoner that sends nothing; without one `generalise` ends questions as `refuse` does.
+    `policy`: "tell" sends the prompt and tells the asker the number. "generalise" shows wider kinds; where these don't
+    suffice, `in_house` (the embedded reasoner, which sends nothing) does the step. "refuse" ends the question, as does
+    "generalise" without `in_house`. `meters`: False if nothing leaves the service, so that nothing is counted.
     """
 
     meters: bool = True
@@ -212,7 +225,7 @@ class Disclosure:
     in_house: Reasoner | None = field(default=None, repr=False)
 
     def of_question(self, graph: BlindGraph, profile: Profile, reveals: Reveals | None = None) -> QuestionDisclosure:
-        """Returns the rule for one question about `graph`, as the asker's role sees it."""
+        """Returns the measurement for one question about `graph`, which is the graph as the asker's role sees it."""
         wider = wider_kinds(graph.schema, self.k) if self.policy == "generalise" else {}
         return QuestionDisclosure(self, DisclosureMeter(graph, profile) if self.meters else None, wider, reveals)
 
@@ -222,12 +235,12 @@ NO_EGRESS = Disclosure(meters=False)
 
 @dataclass(slots=True)
 class QuestionDisclosure:
-    """Measures each prompt of one question.
+    """Measures each prompt of one question, and holds back those that too few entities match.
 
     Promise: with any policy but `tell`, `measured` returns no task that fewer than k entities match. Condition and
-    limit are those of the meter. `wider`: the concepts that things of small kinds are shown as. `fewest`: the least
-    number among the returned tasks; `kept`: number of tasks not returned. `reveals` counts the facts that those
-    returned show.
+    limit are those of DisclosureMeter. `wider`: for each small kind, the wider concept that prompts show. `fewest`:
+    the least number of matching entities among the returned tasks. `kept`: the number of tasks held back. `reveals`
+    counts the facts that returned tasks show.
     """
 
     rule: Disclosure = NO_EGRESS
@@ -239,7 +252,7 @@ class QuestionDisclosure:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes for the asker about steps for which no model was asked."""
+        """A note for the asker that says how many steps the embedded reasoner took in the model's place, if any."""
         if not self.kept or self.rule.policy != "generalise":
             return ()
         steps = "1 step was" if self.kept == 1 else f"{self.kept} steps were"
@@ -247,10 +260,9 @@ class QuestionDisclosure:
         return (f"{steps} taken inside the service: {few}.",)
 
     def measured(self, task: Task[ReplyT]) -> Task[ReplyT] | None:
-        """Returns `task` with the number of entities that match it; None if the reasoner inside the service has to do
-        the step.
+        """Returns `task` with the number of entities that match it; None if the embedded reasoner has to do the step.
 
-        Raises BelowAnonymityThresholdError, and what `reveals` raises; may wait for the database.
+        Raises BelowAnonymityThresholdError, and the errors of Reveals.take; may wait for the database.
         """
         if self.meter is None:
             return task
@@ -267,15 +279,19 @@ class QuestionDisclosure:
         return replace(task, manner=replace(task.manner, anonymity=fitting))
 
     async def in_house(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Returns the reply of the reasoner that sends nothing. Raises BelowAnonymityThresholdError, ReasonerError."""
+        """Returns the embedded reasoner's reply.
+
+        Raises BelowAnonymityThresholdError if the service has no embedded reasoner, else the ReasonerError of that.
+        """
         if self.rule.in_house is None:
             raise BelowAnonymityThresholdError
         return await ask_in_house(self.rule.in_house, task)
 
 
 async def ask_in_house(reasoner: Reasoner, task: Task[ReplyT]) -> Reply[ReplyT]:
-    """Returns the reply of a reasoner that sends nothing, to a task's fuller input if there is one that no prompt may
-    hold. Raises ReplyUnusableError.
+    """Returns the reply of an embedded reasoner, which sends nothing. Raises ReplyUnusableError.
+
+    It reads `task.in_house` if that is set: a fuller input, which no prompt may hold.
     """
     task = replace(task, input=task.in_house or task.input)
     reply = await reasoner.reply_to(task, reasoner.egress_of(task))

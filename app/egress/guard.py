@@ -1,4 +1,4 @@
-"""The guard: reads every byte of a request before it leaves, and blocks it if it holds a name or value."""
+"""Defines the guard: it reads every byte of a request before it leaves, and blocks it if it holds a name or value."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from kg_store.text.normalise import normalise, skeleton_of
 from kg_store.text.number_expressions import in_figures
 
 MIN_STATIC_BYTES: Final = 16
-"""Shorter segments are always read, because a name could be split around one. Chosen by hand."""
+"""Static segments shorter than this are read as well, because a name could be split around one. Chosen by hand."""
 
 MAX_READINGS: Final = 64
-_BORDER = "\n|\n"  # Nothing that a name could run across, as normalising would make one space of it.
+_BORDER = "\n|\n"  # Stands for a static segment. White space alone would not do, because names may hold spaces.
 _SHORT_ESCAPES: Final = (
     ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\/", "/"),
     ("\\'", "'"), ("\\r", "\r"), ("\\b", "\b"), ("\\f", "\f"),
@@ -33,7 +33,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class BlockedError(PrivacyError):
-    """A request was not sent. `hits`: the number of distinct names in it; 0 if it could not be read at all."""
+    """The guard blocked a request, so it was not sent.
+
+    `hits`: the number of distinct names or forbidden words in it; 0 if it could not be read at all.
+    """
 
     def __init__(self, hits: int) -> None:
         self.hits = hits
@@ -41,13 +44,16 @@ class BlockedError(PrivacyError):
 
 
 class StaticSegments:
-    """Fixed text of the service, known by digest: besides pseudonyms the only text that the guard skips."""
+    """The fixed texts of the service, known by their SHA-256. Beside pseudonyms, the guard skips no other text."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
     def register(self, data: bytes) -> Segment:
-        """Registers fixed text; only text written before any graph was loaded may be registered."""
+        """Registers fixed text and returns it as a static segment.
+
+        Only text that was written before any graph was loaded may be registered, as it can't hold a private name.
+        """
         self._digests.add(sha256(data).digest())
         return Segment(data, static=True)
 
@@ -56,28 +62,28 @@ class StaticSegments:
 
 
 class Guard:
-    """Checks requests.
+    """Checks each request before it leaves.
 
-    Promise: what `clear` accepts holds no words but pseudonyms and those that `lexicon` permits; and among these no
-    name, alias or protected value of `names` between word borders, and no name in a form by which the linker would
-    recognise it (docs/linking.md), plain or escaped (JSON, percent, HTML, several times over), except public words.
+    Promise: a request that `clear` accepts holds, beside static segments, only pseudonyms and words that `lexicon`
+    permits. Among these words is no name, alias or protected value of `names`, and no form of a name that the linker
+    would recognise (docs/linking.md), plain or escaped (JSON, percent, HTML, several times over), except public words.
     Condition: `names` is the index of the graph that the request is about, with its public words marked, and `lexicon`
-    belongs to that graph. Not promised: everyday words alone that are part of a name.
+    belongs to that graph. Not promised: to find an everyday word that is only a part of a name.
     """
 
     def __init__(self, names: NameIndex, statics: StaticSegments, lexicon: Lexicon) -> None:
         self._names, self._statics, self._lexicon = names, statics, lexicon
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
-        """Returns the SHA-256 of the body in hex.
+        """Checks a request and returns the SHA-256 of its body in hex; `issued`: the pseudonyms that it may hold.
 
-        Raises BlockedError on a hit, and whenever the body cannot be read.
+        Raises BlockedError if it holds a name or forbidden word, and whenever the body cannot be read.
         """
         try:
             hits = self._hits(egress, issued)
             digest = digest_of(egress)
         except Exception:
-            # Whatever went wrong in here, nobody has read the body to its end. The cause may quote it: dropped.
+            # After any error the body was not read to its end. The cause is dropped, because it may quote the body.
             raise BlockedError(0) from None
         if hits:
             raise BlockedError(len(hits))
@@ -88,12 +94,12 @@ class Guard:
         for reading in readings(self._dynamic_text(egress)):
             found.update(self._secret(reading, issued))
             if _undo_json(reading) != reading:
-                continue  # Its escapes would form words of their own: `nIn` of a line end and "In".
-            # Letters that look like others, and numbers in words: read where nothing was found as it stands.
+                continue  # With JSON escapes in it, a line end and "In" would be read as the word `nIn`.
+            # If nothing was found, the text is read again with look-alike letters and number words replaced.
             if not found:
                 for plain in {skeleton_of(reading), in_figures(reading)} - {reading}:
                     found.update(self._secret(plain, issued))
-            # Names in other forms.
+            # Names in other forms, such as other endings or spellings.
             near = (hit for hit in self._names.find_inexact(reading, issued) if not hit.public)
             found.update({normalise(reading[hit.start : hit.end]).text for hit in near})
             if not found:
@@ -105,8 +111,8 @@ class Guard:
         return (hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
 
     def _without_permission(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
-        """Words that are neither issued pseudonyms nor in the lexicon."""
-        # What nobody sees parts no word for a reader.
+        """Yields the words that are neither issued pseudonyms nor permitted by the lexicon, and forbidden symbols."""
+        # Invisible characters are removed first, because they do not divide a word for a reader.
         for word in {word[0] for word in words_in(Visible.of(reading).text)} - issued:
             if not self._may_leave(word, issued):
                 yield word
@@ -114,8 +120,9 @@ class Guard:
             yield from SYMBOLS.findall(reading)
 
     def _may_leave(self, word: str, issued: frozenset[str]) -> bool:
-        """True if the word may leave, also with an ending (`Eq7f2k's`), or beside letters of a script
-        without spaces.
+        """Returns True if the lexicon permits the word.
+
+        A pseudonym may have an ending (`Eq7f2k's`) or touch letters of a script that writes no spaces.
         """
         if self._lexicon.permits_in_any_language(word.lower()) or (word.isascii() and word.isdecimal()):
             return True
@@ -128,8 +135,9 @@ class Guard:
         return len(runs) > 1 and all(run in issued or self._may_leave(run, issued) for run in runs)
 
     def _dynamic_text(self, egress: Egress) -> str:
-        """The variable text of a request; neighbouring segments are joined, so that no name hides by being split over
-        two.
+        """Returns the text of a request with a border in place of each static segment.
+
+        Neighbouring variable segments are joined, so that a name split over two is found.
         """
         border = _BORDER.encode()
         parts = (border if self._is_static(segment) else segment.data for segment in egress.segments)
@@ -145,8 +153,9 @@ def digest_of(egress: Egress) -> str:
 
 
 def readings(text: str) -> Iterator[str]:
-    """Yields `text` as it is and with every combination of escapes undone. Raises ValueError if there is no end of
-    them.
+    """Yields `text` as it is and with every combination of escapes undone.
+
+    Raises ValueError if there are more than MAX_READINGS.
     """
     seen = {text}
     queue = [text]
@@ -165,7 +174,7 @@ def readings(text: str) -> Iterator[str]:
 def _undo_json(text: str) -> str:
     if "\\" not in text:
         return text
-    # Backslashes pair from the left, so what stands between two pairs has single ones alone.
+    # Two backslashes in a row, counted from the left, are one escaped backslash; other parts have only single ones.
     plain = "\\".join(map(_without_escapes, text.split("\\\\")))
     if _SURROGATE.search(plain):
         plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

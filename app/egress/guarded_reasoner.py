@@ -1,7 +1,7 @@
-"""GuardedReasoner: measures, budgets, checks, records and sends each request; strategies have no other way to a model.
+"""Defines GuardedReasoner, the only way of strategies to a model: it measures, budgets, checks, records and sends.
 
-Beside it InHouseRunner, with the same interface, for the reasoner inside the service; and the words that are sent for
-pseudonyms and masked relations: put in before a task leaves, taken out of its reply.
+InHouseRunner has the same interface for the embedded reasoner. PseudonymSubstitution replaces pseudonyms and masks by
+other words before a task leaves, and restores them in its reply.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ _ModelT = TypeVar("_ModelT", bound=TaskModel)
 
 @dataclass(frozen=True, slots=True)
 class PseudonymSubstitution:
-    """Maps the service's words to those that are sent.
+    """Replaces the service's pseudonyms and masks by other words in what is sent.
 
-    `words`: one distinct word for each; `issued`: the conversation's pseudonyms, in `words` or not. Promise: a word
-    that has another one in `words` never leaves. Limit: what is asked about a thing, and what a relation leads to, may
-    be the same under both words.
+    `words`: for each word its own replacement. `issued`: all pseudonyms of the conversation. Promise: a word with a
+    replacement never leaves. Limit: the facts shown for two words may reveal that they stand for the same thing.
     """
 
     words: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -48,7 +47,10 @@ class PseudonymSubstitution:
         return replace(task, input=_renamed(task.input, self.words)) if self.words else task
 
     def restore_in(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
-        """Puts the service's own words back into the reply; `words` keeps the model's text for the ledger."""
+        """Returns the reply with the service's own words put back in what the service reads.
+
+        The field `words` keeps the reply as the model wrote it, for the ledger.
+        """
         if not self.words:
             return reply
         back = {word: own for own, word in self.words.items()}
@@ -57,16 +59,19 @@ class PseudonymSubstitution:
 
 
 WirePseudonyms = Callable[[], PseudonymSubstitution]
-"""Returns the pseudonyms of one question, all that have been issued so far: they increase with every step."""
+"""Returns the substitution for one question with all pseudonyms issued so far; every step may issue more."""
 
 
 def pseudonyms_of_answer(table: PseudonymTable, schema: Schema, answer_id: str) -> WirePseudonyms:
-    """Returns the pseudonyms of a conversation, as they are sent for one of its answers."""
+    """Returns a function that makes the PseudonymSubstitution for the prompts of one answer.
+
+    Each call includes the pseudonyms that the conversation's `table` has issued by then.
+    """
     return lambda: PseudonymSubstitution(table.wire_pseudonyms(schema, answer_id), table.issued)
 
 
 def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:
-    """The model with other words, including the fields that stay inside the service, which no dump holds."""
+    """Returns a copy of `model` with words replaced in all fields, also in those that are excluded from its dump."""
     house = {name: getattr(model, name) for name, field in type(model).model_fields.items() if field.exclude}
     return type(model).model_validate(_in(model.model_dump() | house, words))
 
@@ -90,7 +95,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """For whom a question is asked: the ids of tenant, caller, answer and conversation."""
+    """The ids that the ledger records for a question: those of tenant, API key, answer and conversation."""
 
     tenant: str
     caller: str
@@ -100,7 +105,11 @@ class RequestContext:
 
 @dataclass(slots=True)
 class UsageTotals:
-    """The cost of one question's calls so far."""
+    """The cost of one question's model calls so far: tokens, price and seconds.
+
+    `by_endpoint`: True if all token counts are the endpoint's own. `odd_counts`: the number of calls for which it
+    reported implausible counts. `cost`: None if a call had no price.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -123,13 +132,13 @@ class UsageTotals:
         self.by_endpoint = self.by_endpoint and tokens.by_endpoint
         self.retries += tokens.retries
         self.odd_counts += tokens.odd_counts
-        # One call without a price, and nobody knows what the question cost.
+        # If one call has no price, the cost of the question is unknown.
         self.cost = None if self.cost is None or tokens.cost is None else self.cost + tokens.cost
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted(Generic[ReplyT]):
-    """A prompt that may leave: its task as it is sent, its bytes, and its row in the ledger."""
+    """A request that passed all checks: its task in the words that are sent, its bytes, and its row in the ledger."""
 
     task: Task[ReplyT]
     egress: Egress
@@ -138,11 +147,11 @@ class Admitted(Generic[ReplyT]):
 
 @dataclass(slots=True)
 class GuardedReasoner:
-    """The reasoner of one question. On leaving its `async with` block the replies are recorded together.
+    """The reasoner of one question, which checks and records every request before it is sent.
 
-    Promise: every byte that reaches `inner` has passed `_admit`. Condition: `pseudonyms` are those of this
-    conversation. Limit: those of the disclosure meter and of the guard. `most_tokens`: budget of the question, None
-    for no limit; `account`: that of its tenant, None if asking costs nothing.
+    When its `async with` block ends, all replies are recorded. Promise: every byte that reaches `inner` has passed
+    `_admit`. Condition: `pseudonyms` are those of this conversation. Limit: those of the disclosure meter and of the
+    guard. `most_tokens`: the token budget of the question. `account`: that of its tenant. None is no limit.
     """
 
     inner: Reasoner
@@ -160,7 +169,7 @@ class GuardedReasoner:
         return self
 
     async def __aexit__(self, *_raised: object) -> None:
-        """Records the replies, also those of a question that failed. Raises LedgerUnavailableError."""
+        """Records the replies and counts the tokens, also if the question failed. Raises LedgerUnavailableError."""
         if self.heard or self.account is not None:
             await asyncio.to_thread(self._close)
 
@@ -183,13 +192,13 @@ class GuardedReasoner:
     def fits(self, *tasks: Task[Any]) -> bool:
         if self.most_tokens is None:
             return True
-        # A word that is sent for another is as long, so bytes can be counted without it.
+        # Replacements are as long as the words that they replace, so bytes can be counted before words are replaced.
         if self._surely_fit([self.inner.egress_of(task) for task in tasks]):
             return True
         return self._fit([self.inner.egress_of(self._worded(task)) for task in tasks])
 
     def may_leave(self, text: str) -> bool:
-        """True if the guard would let `text` pass; nothing is sent or recorded."""
+        """Returns True if the guard would let `text` pass; nothing is sent or recorded."""
         try:
             self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms().issued)
         except BlockedError:
@@ -197,13 +206,13 @@ class GuardedReasoner:
         return True
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Returns the reply. A repair, or another endpoint, is a request of its own that passes the same checks.
+        """Returns the reply to a task. A second try, or one at another endpoint, passes the same checks anew.
 
-        Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError or BelowAnonymityThresholdError before anything
-        is sent, and ReasonerError.
+        Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError or BelowAnonymityThresholdError before the
+        request is sent, and ReasonerError.
         """
         while True:
-            # Reading, counting and writing take their time, which other questions should not wait for.
+            # The checks read, count and write, so a thread makes them, and other questions need not wait.
             admitted = await _in_thread(self._admit, task)
             if admitted is None:
                 return await self.disclosure.in_house(task)
@@ -214,10 +223,9 @@ class GuardedReasoner:
             task = replace(task, manner=reply.manner)
 
     def _admit(self, task: Task[ReplyT]) -> Admitted[ReplyT] | None:
-        """Makes all checks before a prompt, in the order of docs/privacy.md: disclosure, budgets, guard, ledger.
+        """Makes all checks before a request, in the order of docs/privacy.md: disclosure, budgets, guard, ledger.
 
-        Returns None if the reasoner inside the service has to do the step. If a check raises, nothing of the task
-        leaves.
+        Returns None if the embedded reasoner has to do the step. If a check raises, nothing of the task leaves.
         """
         measured = self.disclosure.measured(task)
         if measured is None:
@@ -232,16 +240,20 @@ class GuardedReasoner:
         return Admitted(worded, egress, entry)
 
     def _afford(self, egress: Egress) -> None:
-        """Reserves the greatest cost of the call. Raises QuestionBudgetUsedUpError, TenantBudgetUsedUpError."""
+        """Reserves the greatest number of tokens that the call may use. Raises QuestionBudgetUsedUpError,
+        TenantBudgetUsedUpError."""
         if not self._fit([egress]):
             raise QuestionBudgetUsedUpError(f"of {self.most_tokens} tokens {self.spent.tokens} are spent")
         if self.account is not None and self.account.is_limited:
             self.account.reserve(self.inner.tokens_in(egress) + self.inner.longest_reply, self.spent.tokens)
 
     def _cleared(self, task: Task[Any], egress: Egress) -> LedgerEntry:
-        """The row of a request that the guard accepts. Raises BlockedError, after recording that."""
+        """Returns the ledger's row for a request that the guard accepts.
+
+        Raises BlockedError if the guard does not, after a row with that verdict was written.
+        """
         try:
-            # The pseudonyms are asked for anew: one that is to go out under another word may not go under its own.
+            # Only replacements and pseudonyms without one are allowed, so a replaced word is blocked if it is left.
             digest = self.guard.clear(egress, self.pseudonyms().sendable)
         except BlockedError as blocked:
             self.ledger.record(self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True))
@@ -256,7 +268,7 @@ class GuardedReasoner:
             self._hear(admitted.entry, error.tokens, "unusable", error.words)
             raise
         except asyncio.CancelledError:
-            # The caller went away; the endpoint may have read the prompt all the same.
+            # The caller went away, but the endpoint may have read the prompt, so its tokens count.
             self.spent.prompt_tokens += self.inner.tokens_in(egress)
             raise
         finally:
@@ -280,8 +292,9 @@ class GuardedReasoner:
         return sum(self.inner.tokens_in(egress) for egress in requests) <= self._left_for(requests)
 
     def _surely_fit(self, requests: Sequence[Egress]) -> bool:
-        """True if the number of bytes proves it: no token is shorter than a byte, so most requests need not be
-        tokenised.
+        """Returns True if the number of bytes already proves that the requests fit the question's budget.
+
+        A token has at least one byte, so most requests need not be tokenised.
         """
         return sum(len(egress.body) for egress in requests) <= self._left_for(requests)
 
@@ -289,7 +302,7 @@ class GuardedReasoner:
         return (self.most_tokens or 0) - self.spent.tokens - len(requests) * self.inner.longest_reply
 
     def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
-        """`task` with the words that are sent for pseudonyms, for this tenant."""
+        """Returns `task` with pseudonyms and masks as they are sent, and with the tenant's id in its options."""
         manner = replace(task.manner, tenant=self.errand.tenant)
         return replace(self.pseudonyms().substitute_in(task), manner=manner)
 
@@ -312,8 +325,9 @@ class GuardedReasoner:
 
 
 async def _in_thread(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
-    """Runs `call` in a thread and waits for its end even if the question is cancelled, so that nothing is written
-    later.
+    """Runs `call` in a thread, and waits for its end even if the question is cancelled.
+
+    So nothing is written to the ledger after the question has ended.
     """
     work = asyncio.ensure_future(asyncio.to_thread(call, *given, **more))
     try:
@@ -327,7 +341,7 @@ async def _in_thread(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> 
 
 @dataclass(frozen=True, slots=True)
 class InHouseRunner:
-    """The reasoner inside the service, as strategies get it. Condition: `inner` sends nothing."""
+    """Gives strategies the embedded reasoner by the interface of GuardedReasoner. Condition: `inner` sends nothing."""
 
     inner: Reasoner
 

@@ -1,5 +1,5 @@
-"""Finds the span of a text that fills the unknown end of a fact, or reports that there is none.
+"""Finds the span of a text that is the unknown end of a fact (its head or tail), or reports that there is none.
 
-The sentence model reads the text, and a small numpy network runs on top of it; `arog train extractor` fits its
-weights.
+The lower layers of the sentence model read the text, and a small network in numpy finds the span; `arog train
+extractor` fits its weights.
 """

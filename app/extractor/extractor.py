@@ -1,4 +1,4 @@
-"""Extractor: finds the spans of a text that fill the unknown end of a fact, with a small transformer in numpy."""
+"""Finds the spans of a text that are the unknown end of a fact, with a small transformer in numpy."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from app.llm.embeddings.model_files import find_model, weights_digest_of
 from app.llm.embeddings.trained_weights import TrainedNetwork, linear, read_network, write_network
 
 KINDS: Final = 5
-"""The kinds of positions: "no answer" (tail unknown, head unknown), the known end, the relation, the context."""
+"""The number of kinds of positions in the network's input: "no answer" with the tail unknown, the same with the head
+unknown, the known end, the relation, the context.
+"""
 _EPSILON: Final = 1e-5
 _RUN: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractorConfig:
-    """The shape of an extractor: `below` layers of the sentence model read the texts, with width `dimensions`.
+    """The shape of an extractor's network.
 
-    `width`, `layers`, `heads` describe the trained network on top.
+    `below`: the number of the sentence model's layers that read the texts; `dimensions`: their width. `width`,
+    `layers` and `heads`: those of the trained transformer on top.
     """
 
     below: int = 3
@@ -44,7 +47,11 @@ ExtractorWeights = TrainedNetwork[ExtractorConfig]
 
 @dataclass(frozen=True, slots=True)
 class SpanScores:
-    """Logits: that an answer begins or ends at a word, shape (words,), and that there is no answer."""
+    """The network's logits for one question.
+
+    A greater logit is more likely true. `starts` and `ends`: for each word, that an answer begins or ends there, shape
+    (words,). `impossible`: that the text holds no answer.
+    """
 
     starts: Floats = field(repr=False)
     ends: Floats = field(repr=False)
@@ -53,10 +60,12 @@ class SpanScores:
 
 @dataclass(frozen=True, slots=True)
 class PaddedQuestions:
-    """Questions as one array.
+    """Several questions, padded to one length, as input of the network.
 
-    `values`: (questions, places, dimensions); `kinds`: (questions, places), -1 for padding; `relations`: (questions,
-    dimensions), the mean of its words; `heads`: 1 if the head is unknown. Contexts begin at place `first`.
+    `values`: word vectors, shape (questions, places, dimensions). `kinds`: the kind of each position, shape
+    (questions, places), -1 for padding. `marks`: shape (questions, places, MARKS). `relations`: the mean over a
+    relation's words, shape (questions, dimensions). `heads`: 1 if the head is unknown, else 0. Contexts begin at place
+    `first`.
     """
 
     values: Floats = field(repr=False)
@@ -117,8 +126,9 @@ def padded(questions: Sequence[SpanFeatures]) -> PaddedQuestions:
 
 
 def positions(count: int, first: int, width: int) -> Floats:
-    """Returns sines of each word's position (Vaswani et al., 2017, section 3.5), counted separately in question and
-    context.
+    """Returns the sinusoidal encoding of positions (Vaswani et al., 2017, section 3.5), shape (count, width).
+
+    Positions are counted from 0 in the question and again in the context, which begins at `first`.
     """
     place = np.concatenate([np.arange(first), np.arange(count - first)])[:, None]
     rates = np.exp(np.arange(0, width, 2) * (-math.log(10000.0) / width))
@@ -128,7 +138,10 @@ def positions(count: int, first: int, width: int) -> Floats:
 
 
 def scores_of(weights: ExtractorWeights, questions: Sequence[SpanFeatures]) -> list[SpanScores]:
-    """Returns the scores of each question, in order; questions of similar length are computed together."""
+    """Returns the scores of each question, in the order of `questions`.
+
+    Questions of similar length are computed together, because this needs little padding.
+    """
     order = sorted(range(len(questions)), key=lambda row: len(questions[row].marks))
     found: dict[int, SpanScores] = {}
     for start in range(0, len(order), _RUN):
@@ -190,12 +203,16 @@ _NAME: Final = "extractor"
 
 
 def write_weights(weights: ExtractorWeights, file: Path, model: str) -> None:
-    """Writes `weights`, trained on vectors of the sentence model `model`. The same numbers give the same bytes."""
+    """Writes `weights`, trained on vectors of the sentence model `model`, to a file; the same weights give the same
+    bytes."""
     write_network(_NAME, weights, file, model)
 
 
 def read_weights(file: Path, model: str) -> ExtractorWeights:
-    """Returns the weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
+    """Returns the weights in `file`.
+
+    Raises NetworkWeightsError if it is unusable or was trained for another sentence model than `model`.
+    """
     return read_network(_NAME, ExtractorConfig, shapes_of, file, model)
 
 
@@ -203,14 +220,14 @@ _CONFIG: Final = "config.json"
 
 
 class SentenceModelError(Exception):
-    """The sentence model cannot be cut in two; the text says what to do."""
+    """The lower layers of the sentence model can't be used alone; the error's text says what to do."""
 
 
 def open_lower_layers(model: str, cache: Path, layers: int) -> Embedder:
-    """Returns the first `layers` layers of the sentence model `model`; their files are in `cache` and written if
-    missing.
+    """Returns an embedder with only the first `layers` layers of the sentence model `model`.
 
-    Raises SentenceModelError, ModelNotTrustedError, OSError.
+    Its files are in the folder `cache`, and are written if they are missing. Raises SentenceModelError,
+    ModelNotTrustedError, OSError.
     """
     whole, config = _opened(model)
     folder = cache / f"lower-{layers}-{weights_digest_of(model)[:16]}"
@@ -241,7 +258,7 @@ _BLOCK: Final = 2048
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Implements Question."""
+    """A Question as a plain record, for callers of `Extractor.answers` who pass its parts one by one."""
 
     context: str = field(repr=False)
     known: str = field(repr=False)
@@ -250,14 +267,17 @@ class _Asked:
 
 
 class Extractor:
-    """Reads only the given text, no graph. For one thread at a time."""
+    """Finds the unknown end of a fact in a text; it reads only that text and no graph. For one thread at a time."""
 
     def __init__(self, weights: ExtractorWeights, lower: TokenReader) -> None:
-        """`lower`: see SpanFeatureMaker."""
+        """Takes the trained weights, and as `lower` the lower layers of the sentence model (`open_lower_layers`)."""
         self._weights, self._maker = weights, SpanFeatureMaker(lower)
 
     def answers(self, context: str, known: str, relation: str, unknown_is_head: bool) -> tuple[str, ...]:
-        """Returns parts of `context`, unchanged and each once; empty if the text does not say the fact."""
+        """Returns the parts of `context` that are the unknown end, each once; empty if it does not state the fact.
+
+        `known`: the other end of the fact. `unknown_is_head`: True if the head is asked for, False if the tail is.
+        """
         return self.answers_to([_Asked(context, known, relation, unknown_is_head)])[0]
 
     def answers_to(self, batch: Sequence[Question]) -> list[tuple[str, ...]]:
@@ -266,7 +286,7 @@ class Extractor:
         for start in range(0, len(batch), _BLOCK):
             part = batch[start : start + _BLOCK]
             features = self._maker.make(part)
-            # Without a word there is nothing to score.
+            # A context without words has nothing to score.
             rows = [row for row, each in enumerate(features) if each.context.texts]
             scores = dict(zip(rows, scores_of(self._weights, [features[row] for row in rows]), strict=True))
             for row, question in enumerate(part):
@@ -285,7 +305,10 @@ def open_extractor(file: Path, model: str, cache: Path) -> Extractor:
 
 
 def spans_of(scores: SpanScores, words: Words) -> list[tuple[int, int]]:
-    """Returns the spans of the answers, in order; empty if "no answer" is the likeliest."""
+    """Returns the spans of the answers as (begin, end) in characters, in order; empty if "no answer" scores best.
+
+    An answer begins at each word whose start score is positive, or is the best one if none is.
+    """
     best = float(scores.starts.max())
     if scores.impossible > best:
         return []
@@ -299,6 +322,6 @@ def spans_of(scores: SpanScores, words: Words) -> list[tuple[int, int]]:
 
 
 def _length(ends: Floats) -> int:
-    """The number of words of an answer: up to the first that looks like an end, else up to the likeliest end."""
+    """Returns the offset of an answer's last word from its first: the first positive end score, else the best one."""
     likely = np.flatnonzero(ends > 0)
     return int(likely[0]) if len(likely) else int(ends.argmax())

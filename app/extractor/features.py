@@ -1,4 +1,4 @@
-"""The input of the extractor's network: words of question and context, each with a vector and marks."""
+"""Makes the input of the extractor's network: the words of question and context, each with a vector and marks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ _SMALL = frozenset("the a an of in on at and or for to with by from is was de la
 
 
 class Question(Protocol):
-    """A question for one end of a fact; `known` is the other end as it is written, which the context may name only in
-    part.
+    """A question for one end of a fact that a text (`context`) may state.
+
+    `known`: the other end, as it is written; the context may hold only a part of it. `unknown_is_head`: True if the
+    head is asked for, False if the tail is.
     """
 
     @property
@@ -46,16 +48,17 @@ class Question(Protocol):
 
 
 class TokenReader(Protocol):
-    """The layers of a sentence model that read tokens; an Embedder is one."""
+    """Returns the vectors of a text's tokens; an Embedder is one."""
 
     def tokens(self, texts: Sequence[str]) -> list[TokenVectors]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words and signs of a text with their positions.
+    """The words and punctuation marks of a text, with their spans in characters.
 
-    `vectors`: the mean over each word's pieces, shape (words, width); `whole`: the vector of the mark before the text.
+    `vectors`: for each word the mean over its tokens, shape (words, width). `whole`: the vector of the special token
+    before the text.
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -66,8 +69,10 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class SpanFeatures:
-    """The features of one question. `known`: the mean vector of its words; `marks`: of the context's words, (words,
-    MARKS).
+    """The features of one question.
+
+    `relation`: the vectors of the relation's words. `known`: the mean vector of the known end's words. `marks`: the
+    marks of the context's words, shape (words, MARKS).
     """
 
     relation: Floats = field(repr=False)
@@ -78,10 +83,13 @@ class SpanFeatures:
 
 
 class SpanFeatureMaker:
-    """Makes features; each text is read once for all questions asked together, and each relation only once."""
+    """Makes the features of questions.
+
+    A text that several questions of one call share is read once, and each relation is read once and remembered.
+    """
 
     def __init__(self, lower: TokenReader) -> None:
-        """`lower`: the lower layers of the sentence model, from `open_lower_layers`."""
+        """Takes the lower layers of the sentence model, from `open_lower_layers`."""
         self._lower = lower
         self._relations: dict[str, Floats] = {}
 
@@ -110,15 +118,15 @@ class SpanFeatureMaker:
 
 
 def relation_words(relation: str) -> str:
-    """Returns a relation's words: the same for `film.film.directed_by`, `~directed-by` and `Directed by`."""
+    """Returns the words of a relation's label: "directed by" for `film.film.directed_by` or `~directed-by`."""
     last = relation.removeprefix("~").rsplit(".", 1)[-1]
     return last.replace("_", " ").replace("-", " ").strip().lower() or relation
 
 
 def words_of(text: str, pieces: Floats, places: Ints) -> Words:
-    """Returns the words of `text` with their vectors; `pieces` and `places` are those of TokenVectors.
+    """Returns the words of `text` with their vectors, at most MAX_WORDS.
 
-    Words that the model cut off are left out.
+    `pieces` and `places`: `vectors` and `spans` of TokenVectors. Words that the model has truncated are left out.
     """
     found = [match.span() for match in _WORD.finditer(text)][:MAX_WORDS]
     is_real, whole = places[:, 1] > places[:, 0], pieces[0]
@@ -140,7 +148,11 @@ def _mean_of(words: Words) -> Floats:
 
 
 def marks_of(words: Words, text: str, known: str, relation: str) -> Floats:
-    """Returns marks of each word, from its form, the known end and the relation; shape (words, MARKS)."""
+    """Returns features of each word, shape (words, MARKS).
+
+    They say how it is written, if it belongs to the known end or the relation, how near these are, and which sentence
+    it is in.
+    """
     count = len(words.texts)
     marks = np.zeros((count, MARKS), np.float32)
     stems = {word[:_SHARED_STEM] for word in relation.split() if word not in _SMALL}
@@ -169,7 +181,10 @@ def marks_of(words: Words, text: str, known: str, relation: str) -> Floats:
 
 
 def _nearness(is_there: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """The nearness to the closest marked word before and after each word: 1 at the word itself, 0 if there is none."""
+    """Returns, for each word, its nearness to the closest marked word before it and after it.
+
+    Nearness is 1 at a marked word, falls with the distance, and is 0 if there is none.
+    """
     places = np.arange(len(is_there))
     before = np.maximum.accumulate(np.where(is_there, places, -1))
     behind = np.minimum.accumulate(np.where(is_there, places, len(is_there))[::-1])[::-1]
@@ -180,7 +195,10 @@ def _nearness(is_there: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
 
 
 def mentions_of(words: Words, text: str, known: str) -> Iterator[tuple[int, int, bool]]:
-    """Yields where the known end is named: first and last word (exclusive), and True if it is named in full."""
+    """Yields where `text` names the known end: position of the first word, of the last plus 1, and True if in full.
+
+    If it is nowhere named in full, words of it with a capital count as mentions.
+    """
     wanted = [match.group().lower() for match in _WORD.finditer(known)]
     small = [word.lower() for word in words.texts]
     found = False

@@ -1,4 +1,4 @@
-"""GraphAdmin: loads, lists and deletes graphs, for the HTTP routes and for the command line."""
+"""GraphAdmin: loads, lists, reports on and deletes graphs, for the HTTP routes and for the command line."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ READ_IT = "It names what is masked, so it is not kept with this outcome: read it
 _SHEET = re.compile(r"(\.(?:xlsx|json|jsonl|ndjson))/([^,:()]+?)(?= have | hold | are | were |[,:()]|$)")
 
 Approve = Callable[[PrivacySummary], None]
-"""Is told of a version before it goes live; what it raises keeps it from that."""
+"""A function that gets the privacy summary of a version before it goes live; if it raises, the version does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """The files of a load, and the graph that they become. Without a policy the proposed one is used."""
+    """The files of a load, and the graph that they become. If `policy` is None, the proposed policy is used."""
 
     tenant: str
     name: str
     sources: Sequence[Path]
     policy: Policy | None = field(repr=False)
     is_recorded: bool = False
-    """True where the outcome is kept unsealed: a file's name that may be somebody's must not stand in it then."""
+    """True if the outcome is stored unsealed, so that it must not contain file names that may be names of persons."""
 
     def recorded_names(self) -> dict[str, str]:
-        """For each file whose name may be somebody's, the neutral name used in records: `file-2.csv`."""
+        """Returns the neutral name in records (`file-2.csv`) for each file whose own name may be somebody's."""
         found = {}
         for number, path in enumerate(self.sources, start=1):
             packed = ".gz" if path.name.endswith(".gz") else ""
@@ -62,8 +62,9 @@ class LoadRequest:
 
 
 class LoadJob:
-    """Runs a load. Promise: until `approve` returns, the graph is unchanged; an exception in `progress` stops the load
-    there.
+    """Runs a load.
+
+    Promise: until `approve` returns, the graph is unchanged; an exception that `progress` raises stops the load.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class LoadJob:
         notes, policy = [*info.notes, *_replacing(before, info)], None
         if request.policy is None:
             notes.append(PROPOSED)
-            # The result of a job is not sealed: predicates that may be cells must not stand in it.
+            # The result of a job is stored unsealed, so predicates that may be cells must not appear in it.
             if info.masked:
                 notes.append(READ_IT)
             else:
@@ -114,7 +115,10 @@ class LoadJob:
 
 
 def _replacing(before: GraphInfo | None, now: GraphInfo) -> tuple[str, ...]:
-    """Sentences on the version that was live until now, and a warning where the new one is much smaller."""
+    """Returns a sentence that compares the former version with the new one; empty if there was no former version.
+
+    A second sentence warns if the new version has far fewer entities.
+    """
     if before is None:
         return ()
     told = REPLACED.format(
@@ -129,10 +133,13 @@ def _replacing(before: GraphInfo | None, now: GraphInfo) -> tuple[str, ...]:
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
-    """`text` with the neutral names of files; sheets are named by their position."""
+    """Returns `text` with file names replaced as in `names`, such as "file-2.csv", for a record that is not sealed.
+
+    A sheet's name is left out, unless it is a common word, because it may be a person's name.
+    """
     known = names | {name.removesuffix(".gz"): recorded for name, recorded in names.items()}
     if known:
-        # In one pass, the longest first: what a file is called in a record is not read again.
+        # In one pass, longest name first, so that a neutral name that was put in is not replaced again.
         longest = sorted(known, key=len, reverse=True)
         text = re.sub("|".join(map(re.escape, longest)), lambda found: known[found[0]], text)
     return _SHEET.sub(lambda found: found[0] if _is_common(found[2]) else found[1], text)
@@ -147,7 +154,7 @@ ENDINGS = FORMATS
 
 
 class GraphAdmin:
-    """The graphs of every tenant, for those who may change them."""
+    """Loads, lists, reports on and deletes the graphs of every tenant."""
 
     def __init__(
         self,
@@ -159,7 +166,7 @@ class GraphAdmin:
         most_unpacked_bytes: int,
         k: int = DEFAULT_K,
     ) -> None:
-        """`k`: reports warn of sets with fewer entities than this."""
+        """`k`: reports warn of sets of fewer than `k` entities."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
         self._cases, self._names_read = cases, names_read
         self._most_unpacked, self._k = most_unpacked_bytes, k
@@ -172,7 +179,7 @@ class GraphAdmin:
         return [info.name for info in self._catalog.graphs(tenant)]
 
     def is_empty(self) -> bool:
-        """True when no tenant has a graph."""
+        """True if no tenant has a graph."""
         return self._catalog.is_empty()
 
     def load(
@@ -184,7 +191,7 @@ class GraphAdmin:
         approve: Approve = lambda _summary: None,
         is_recorded: bool = False,
     ) -> LoadJob:
-        """Returns a load, to be run at once or as a job (`is_recorded`: its outcome is stored).
+        """Returns a load, to be run at once or as a job (`is_recorded`: its outcome is stored unsealed).
 
         Raises PolicyError at once if `policy` is not valid.
         """
@@ -193,8 +200,9 @@ class GraphAdmin:
         return LoadJob(self._catalog, request, self._name_concepts, self._most_unpacked, self._k, approve)
 
     def report(self, tenant: str, name: str, k: int | None = None) -> GraphReport:
-        """Returns the privacy report of the current version. Raises UnknownGraphError, and StoreError if it takes too
-        many steps.
+        """Returns the privacy report of the current version; `k` replaces the service's default.
+
+        Raises UnknownGraphError, and StoreError if measuring takes too many steps.
         """
         graph = self._catalog.open(tenant, name)
         measured = measure_anonymity(self._catalog.adjacency_of(graph), graph.blind.schema, k or self._k)
@@ -207,7 +215,10 @@ class GraphAdmin:
         return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph with its conversations, its cases and who read its names. Raises UnknownGraphError."""
+        """Deletes a graph with its conversations, its cases and the records of who read its names.
+
+        Raises UnknownGraphError.
+        """
         self._catalog.delete(tenant, name)
         self._cases.forget_graph(tenant, name)
         self._names_read.forget(tenant, name)

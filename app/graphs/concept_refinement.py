@@ -1,4 +1,7 @@
-"""Refinement: a model names the concepts that many entities share, once, so that no question has to pay for it."""
+"""Lets a model name the concepts that many entities share, once for a graph, so that questions need not.
+
+A signature is a set of relations; entities with the same signature have the same concept.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +27,17 @@ from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import Hop, NodeKind, Schema, Signature, SignatureId
 
 MAX_RELATIONS = 15
-"""The greatest number of relations shown of one signature, the rarest first, because these say most. Chosen by hand.
-"""
+"""The most relations shown of one signature; the rarest are chosen, because they say most. Chosen by hand."""
 
-IN_ONE_CALL = 20  # clusters are numbered, and numbers up to 99 are public words
+IN_ONE_CALL = 20  # signatures in one call; they are numbered, and the guard lets numbers up to 99 pass
 _PLAIN = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]{2,24}){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
 class RefinementPlan:
-    """The signatures that a model is asked about, and how many are left out: too few entities, or a class of their
-    own.
+    """The signatures that a model is asked about, and the numbers of those left out.
+
+    `too_rare`: signatures that too few entities share; `classed`: signatures of entities with a class of the owner's.
     """
 
     signatures: tuple[Signature, ...]
@@ -51,10 +54,9 @@ class RefinementPlan:
 
 
 def askable(schema: Schema, least: int) -> RefinementPlan:
-    """Returns signatures of entities that at least `least` entities share, because a rare set of relations may
-    identify one.
+    """Returns the signatures that at least `least` entities share; a rarer set of relations may identify an entity.
 
-    Entities with a class keep it, since it is the owner's own word.
+    Entities with a class are left out, because that class is the owner's own word for them.
     """
     entities = [each for each in schema.signatures if each.kind is NodeKind.ENTITY and _worded(schema, each)]
     unclassed = [each for each in entities if not each.classes]
@@ -63,7 +65,7 @@ def askable(schema: Schema, least: int) -> RefinementPlan:
 
 
 def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
-    """Returns the input that asks about `signatures`, numbered from 1, in words of the schema only."""
+    """Returns the model's input about `signatures`, numbered from 1, which contains words of the schema only."""
     spread = Counter(hop for signature in schema.signatures for hop in signature.hops)
     clusters = []
     for number, signature in enumerate(signatures, start=1):
@@ -73,30 +75,30 @@ def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
 
 
 def plain_concept(text: str) -> str | None:
-    """Returns `text` in lower case; None if it is not one to three words of letters."""
+    """Returns `text` in lower case, or None if it is not one to three words of letters."""
     words = " ".join(text.casefold().split())
     return words if _PLAIN.fullmatch(words) else None
 
 
 def _worded(schema: Schema, signature: Signature) -> list[Hop]:
-    """Its relations that are not masked, because an opaque word says nothing about a concept."""
+    """Returns the signature's relations that are not masked; an opaque word would say nothing about a concept."""
     return [hop for hop in signature.hops if schema.relations[hop.relation].mask is None]
 
 
 Await = Callable[[Coroutine[Any, Any, None]], None]
-"""Runs a coroutine on the event loop of the endpoint's connections, and waits for it from a thread."""
+"""A function that runs a coroutine on the endpoint's event loop, and blocks its own thread meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """The price of the first endpoint, if prices are set."""
+    """The price and currency of the first endpoint's tokens; None and empty if no prices are set."""
 
     price: Price | None = None
     currency: str = ""
 
 
 class ConceptRefiner:
-    """Refines concepts.
+    """Estimates refinements of concepts, and creates their jobs.
 
     Promise: only relations of signatures that at least `least` entities share are sent, through the guard and the
     ledger; no name of the graph becomes a concept, so no name becomes a public word. Limit: a concept consists of
@@ -117,8 +119,9 @@ class ConceptRefiner:
         self._statics, self._budgets, self._tariff = statics, budgets, tariff
 
     def estimate(self, tenant: str, name: str, least: int) -> RefineEstimate:
-        """Returns the number of calls of a refinement and their greatest cost. Sends nothing. Raises
-        UnknownGraphError.
+        """Returns the number of calls that a refinement makes, and the most that they can cost. Sends nothing.
+
+        Raises UnknownGraphError.
         """
         schema = self._catalog.open(tenant, name).blind.schema
         chosen = askable(schema, least)
@@ -139,7 +142,7 @@ class ConceptRefiner:
         )
 
     def job(self, tenant: str, caller: str, name: str, least: int, wait_for: Await) -> RefinementJob:
-        """One refinement, to be run in a thread. Raises UnknownGraphError at once."""
+        """Returns a refinement, to be run in a thread. Raises UnknownGraphError at once."""
         graph = self._catalog.open(tenant, name)
         tenants = self._budgets.tenants
         reasoner = GuardedReasoner(
@@ -158,10 +161,10 @@ class ConceptRefiner:
 
 @dataclass(slots=True)
 class RefinementJob:
-    """One refinement: asks the model, checks the names it gives, and renames the concepts.
+    """One refinement: asks the model, checks the names that it gives, and renames the concepts.
 
-    `concepts`: the new name of each signature; names that are not ordinary words, or that are names of the graph, are
-    refused.
+    `concepts`: the new name of each signature. `not_ordinary` and `names` count refused ones: those that are not one
+    to three ordinary words, and those that contain a name of the graph.
     """
 
     catalog: Catalog
@@ -213,7 +216,7 @@ class RefinementJob:
                     self._take(signature.id, given.get(number, []))
 
     def _take(self, signature: SignatureId, given: list[str]) -> None:
-        """Takes the first of the names that may be a concept."""
+        """Stores the first of the given names that is allowed as a concept, and counts those refused before it."""
         lexicon = Lexicon(self.graph.public, self.catalog.name_words(self.graph.tenant))
         for text in given:
             concept = plain_concept(text)

@@ -1,4 +1,4 @@
-"""Jobs on graphs, which run in a thread and are remembered in the database, and the errors of jobs and erasures."""
+"""Runs jobs on graphs in threads and records them in the database; also the errors of jobs and erasures."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from kg_store.version_builder import GraphInfo
 
 
 class UnknownJobError(Exception):
-    """The tenant has no job of that id."""
+    """The tenant has no job with this id."""
 
 
 class GraphBusyError(Exception):
-    """A load of this graph is under way already."""
+    """A job on this graph is already running or queued."""
 
 
 class UnknownNameError(Exception):
-    """The graph has nothing of that name, or id, or no neighbour of that kind."""
+    """The graph has nothing with this name or id, or no neighbour of this kind."""
 
 
 class AmbiguousNameError(Exception):
-    """`count` things of the graph have that name."""
+    """`count` things of the graph have this name."""
 
     def __init__(self, count: int) -> None:
         super().__init__(f"{count} things")
@@ -40,7 +40,7 @@ class AmbiguousNameError(Exception):
 
 
 class ErasureUnfinishedError(Exception):
-    """An erasure is not finished; `reason` says why in fixed words and counts. Calling again continues it."""
+    """An erasure is not finished; `reason` tells why in fixed words and counts. Starting it again continues it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -48,7 +48,7 @@ class ErasureUnfinishedError(Exception):
 
 
 class JobInterruptedError(Exception):
-    """The server stopped while the job ran."""
+    """The service stopped while the job ran."""
 
 
 WAITS_AT_MOST_S: Final = 600.0
@@ -59,13 +59,13 @@ class JobStoppedError(Exception):
 
 
 class NotWaitingError(Exception):
-    """The job is not waiting for approval here."""
+    """The job is not waiting for approval in this process."""
 
 
 class JobControl:
-    """The gate of one job. Thread-safe.
+    """Lets an owner approve or stop one job from another thread.
 
-    `holds`: the job waits before its version goes live, and the owner is shown a privacy summary meanwhile.
+    `holds`: the job waits for approval before its version goes live, and the owner sees the privacy summary meanwhile.
     """
 
     def __init__(self, holds: bool = False, waits_at_most_s: float = WAITS_AT_MOST_S) -> None:
@@ -76,12 +76,15 @@ class JobControl:
 
     @property
     def awaited_summary(self) -> PrivacySummary | None:
-        """The privacy summary that the owner was shown, while the job waits for approval."""
+        """The privacy summary that the owner is to approve, or None if the job is not waiting."""
         with self._lock:
             return None if self._said.is_set() else self._told
 
     def wait(self, told: PrivacySummary) -> None:
-        """Returns once the version may go live. Raises JobStoppedError."""
+        """Blocks until the owner approves the version; returns at once if the job does not hold.
+
+        Raises JobStoppedError if the owner stops the job or does not answer in time.
+        """
         if not self._holds:
             return
         with self._lock:
@@ -91,14 +94,14 @@ class JobControl:
         self.raise_if_cancelled()
 
     def approve(self) -> None:
-        """Lets the version go live. Raises NotWaitingError."""
+        """Lets the version go live. Raises NotWaitingError if the job is not waiting."""
         with self._lock:
             if self._told is None or self._said.is_set():
                 raise NotWaitingError
             self._said.set()
 
     def stop(self) -> None:
-        """Ends the job at its next step; one that has ended stays as it is."""
+        """Ends the job at its next step; a job that has ended stays as it is."""
         with self._lock:
             self._stopped = True
             self._said.set()
@@ -119,7 +122,7 @@ log = event_log("jobs")
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The result of a finished job. `policy` is the proposed policy as TOML where none was given."""
+    """The result of a finished job. `policy` is the proposed policy as TOML, if no policy was given."""
 
     graph: GraphSummary
     policy: str | None = None
@@ -128,7 +131,7 @@ class JobResult:
 
 
 def summary_of(info: GraphInfo) -> GraphSummary:
-    """The counts of a version."""
+    """Returns the counts of a graph's version."""
     return GraphSummary(
         name=info.name,
         version=info.version,
@@ -146,9 +149,9 @@ DescribeError = Callable[[BaseException, str], ErrorBody]
 
 
 class JobRunner:
-    """Runs loads, two at a time and never two of one graph. `home`: the data folder that they write to.
+    """Runs jobs, two at a time and never two of one graph. `home` is the data folder that they write to.
 
-    `describe_error` turns an error and an id into what the caller is told.
+    `describe_error` turns an error and its id into the body that the caller is sent.
     """
 
     def __init__(self, engine: Engine, home: str, describe_error: DescribeError) -> None:
@@ -167,7 +170,11 @@ class JobRunner:
         clean_up: Callable[[], None] = lambda: None,
         gate: JobControl | None = None,
     ) -> JobStatus:
-        """Queues `work`; `clean_up` always runs afterwards, even if it is refused. Raises GraphBusyError."""
+        """Queues `work` as a job on `graph`, and returns its status. Raises GraphBusyError.
+
+        `clean_up` always runs in the end, even if the job is refused. `gate`: through it the owner approves or stops
+        the job; without one, the job does not wait for approval.
+        """
         status = JobStatus(id="j" + secrets.token_hex(12), state="queued")
         try:
             self._claim(tenant, graph, status, gate or JobControl())
@@ -178,11 +185,11 @@ class JobRunner:
         return status
 
     def status(self, tenant: str, job_id: str) -> JobStatus:
-        """The state of a job of `tenant`. Raises UnknownJobError."""
+        """Returns the state of a job of `tenant`. Raises UnknownJobError."""
         ours = (jobs.c.id == job_id) & (jobs.c.tenant == tenant)
         with self._lock:
             live, gate = self._live.get(job_id), self._gates.get(job_id)
-        # Read after the look at the live ones: a job that ended in between is already written.
+        # Read after the running jobs, so that a job that ends in between is found in the database.
         with self._engine.connect() as connection:
             row = connection.execute(select(jobs).where(ours)).one_or_none()
         if row is None:
@@ -213,8 +220,9 @@ class JobRunner:
         return status
 
     def mark_interrupted(self) -> int:
-        """Marks jobs that this data folder's last process left as failed, and returns their number; call it before
-        `start`.
+        """Marks as failed the jobs that the last process of this data folder left unfinished; returns their number.
+
+        Call it before `start`.
         """
         body = self._describe_error(JobInterruptedError(), "e" + secrets.token_hex(8))
         left = (jobs.c.home == self.home) & jobs.c.state.in_(("queued", "running"))
@@ -223,14 +231,15 @@ class JobRunner:
             return connection.execute(update(jobs).where(left).values(ended)).rowcount
 
     def refuse_while_loading(self, tenant: str, graph: str) -> None:
-        """Raises GraphBusyError while a load of the graph is under way."""
+        """Raises GraphBusyError while a job on the graph is running or queued."""
         with self._lock:
             if (tenant, graph) in self._graphs:
                 raise GraphBusyError
 
     def close(self) -> None:
-        """Waits for running loads. Jobs that wait for approval are stopped; queued ones are dropped and marked at the
-        next start.
+        """Ends the runner: waits for running jobs, and stops those that wait for approval.
+
+        Queued jobs never run; the next start of the service marks them as failed.
         """
         with self._lock:
             waiting = [gate for gate in self._gates.values() if gate.awaited_summary is not None]
@@ -239,7 +248,7 @@ class JobRunner:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _gate(self, tenant: str, job_id: str) -> JobControl | None:
-        """None where the job has ended, or runs in another process. Raises UnknownJobError."""
+        """Returns the control of a job, or None if it has ended or runs in another process. Raises UnknownJobError."""
         self.status(tenant, job_id)
         with self._lock:
             return self._gates.get(job_id)
@@ -282,14 +291,14 @@ class JobRunner:
         try:
             self._write(ended, finished=True)
         except Exception as error:
-            # As on a full disk: whoever waits for the job is told from memory, and the next start marks its row.
+            # For example, on a full disk. Callers get the outcome from memory; the next start marks the row as failed.
             log.error("job_not_recorded", job=job_id, exc_info=error)
             unwritten = ended
         self._release(tenant, graph, job_id, unwritten)
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:
-        """Reports progress to memory at once, and to the database every few seconds."""
+        """Returns a function that reports progress to memory at once, and to the database every WRITE_EVERY_S."""
         written, gate = time.monotonic(), self._gates[job_id]
 
         def report(step: str, percent: float) -> None:
@@ -321,7 +330,7 @@ class JobRunner:
 
 
 def _columns(status: JobStatus) -> dict[str, Any]:
-    """The row's own columns, and the rest as JSON."""
+    """Returns a status as the columns of its row; what has no column of its own is JSON in `result`."""
     told = status.model_dump(mode="json", exclude={"id", "state", "step", "percent"}, exclude_defaults=True)
     return {"state": status.state, "step": status.step, "percent": status.percent, "result": told}
 

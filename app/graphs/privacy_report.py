@@ -1,4 +1,4 @@
-"""The privacy report of a graph, and the summary of it that a load shows."""
+"""Makes the privacy report of a graph, and the summary of it that a load shows."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from kg_store.text.english import PublicWords
 from kg_store.version_builder import GraphInfo
 
 WORTH_A_WARNING = 0.05
-"""The share of a graph's entities, or of prompts, that fewer than k entities match, from which on a warning is given.
-By hand.
+"""A warning is given if fewer than k entities match at least this share of a graph's entities, or of its prompts.
+
+Chosen by hand.
 """
 
 SHOWN = {
@@ -38,14 +39,16 @@ SHOWN = {
     "relations": "all its relations",
     "paths of two": "all its paths of two relations",
 }
-"""The parts of an entity that prompts of each profile show, beside its concept."""
+"""The facts about an entity that prompts of each profile show, beside its concept."""
 
 _OPEN = (ValueView.CLEAR, ValueView.YEAR)
 
 
 def summarise(adjacency: Adjacency, schema: Schema, names: NameReport, k: int) -> PrivacySummary:
-    """Returns the privacy of a version for its owner; it holds only counts and fixed words, as a job's row is not
-    sealed.
+    """Returns how well prompts about a version of a graph hide its entities, in short, for the graph's owner.
+
+    It counts and warns of prompts that fewer than `k` entities match. It contains only counts and fixed words, because
+    it is stored in a job's row, which is not sealed.
     """
     try:
         measured = measure_anonymity(adjacency, schema, k)
@@ -62,7 +65,9 @@ def report_of(
     public: PublicWords,
     words: NameWords,
 ) -> GraphReport:
-    """Returns the whole report. `names` has its public words marked by `public`; `words` are of all graphs of the
+    """Returns the whole report.
+
+    `names` are the graph's, with its public words marked by `public`; `words` are of the names in all graphs of the
     tenant.
     """
     told, counts = names.report(), dict(sources())

@@ -1,4 +1,4 @@
-"""The privacy report as Markdown, as a picture, and as files that only the graph's owner may read."""
+"""Writes the privacy report as Markdown, JSON and a picture, in files that only the graph's owner may read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_ROWS = 40
-"""The greatest number of rows of concepts, relations, masked words and names; the JSON file has all. Chosen by hand.
-"""
+"""The most rows of concepts, relations, masked words and names; the JSON file has all. Chosen by hand."""
 MAX_CONCEPTS = 9
 NO_PICTURE = 'no picture was drawn: that takes pip install ".[report]"'
 
@@ -43,8 +42,9 @@ _SOURCES = {
 
 
 def write_report(report: GraphReport, folder: Path) -> list[str]:
-    """Writes `report.md`, `report.json` and `report.svg` with mode 600, because they list names; returns sentences
-    about it.
+    """Writes `report.md`, `report.json` and `report.svg`, and returns sentences about them.
+
+    The files have mode 600, because they list names.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = {"report.md": markdown(report).encode(), "report.json": report.model_dump_json(indent=1).encode()}
@@ -59,23 +59,24 @@ def write_report(report: GraphReport, folder: Path) -> list[str]:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Writes a file that only its owner may read, even if others could read it before."""
+    """Writes a file that only this user may read, even if the file existed and others could read it."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(handle, "wb") as file:
-        os.fchmod(handle, 0o600)  # It may have been there, open to others.
+        os.fchmod(handle, 0o600)  # The file may have existed with another mode.
         file.write(content)
 
 
 def markdown(report: GraphReport) -> str:
-    """Returns the report. It holds names that are public words, and masked words that may be cells: for the owner
-    only.
+    """Returns the report as Markdown.
+
+    For the owner only: it contains names that are public words, and masked words.
     """
     sections = (_head, _told, _sets, _rare, _masked, _values, _names, _lexicon)
     return "\n\n".join(block.rstrip("\n") for section in sections for block in section(report)) + "\n"
 
 
 def bars(bounds: Sequence[int]) -> list[str]:
-    """The label of each bar of a histogram: `1`, `2-4`, `1,000 or more`."""
+    """Returns the label of each bar of a histogram: `1`, `2-4`, `1,000 or more`."""
     ends = [*(bound - 1 for bound in bounds[1:]), None]
     return [
         f"{first:,} or more" if last is None else f"{first:,}" if first == last else f"{first:,}-{last:,}"
@@ -84,7 +85,10 @@ def bars(bounds: Sequence[int]) -> list[str]:
 
 
 def _head(report: GraphReport) -> Iterator[str]:
-    """Each section gives its blocks: headings, paragraphs, lists and tables."""
+    """Yields the first section of the report in blocks of Markdown: headings, paragraphs, lists and tables.
+
+    The functions that `markdown` calls after it yield the other sections in the same way.
+    """
     yield f"# Privacy of the graph {report.graph}"
     yield (
         f"Version {report.version}, loaded {report.loaded_at:%Y-%m-%d %H:%M}: {report.triples:,} triples, "
@@ -223,10 +227,11 @@ def _more(count: int, what: str) -> Iterator[str]:
 
 
 def svg(report: GraphReport) -> bytes:
-    """Returns the picture; it holds words of the schema and numbers, and no name. Raises ImportError without the extra
-    `report`.
+    """Returns the report as an SVG picture, with words of the schema and numbers, and no name.
+
+    Raises ImportError if the extra `report` is not installed.
     """
-    # Not installed with the service: only this draws.
+    # Imported here because it is not installed with the service: only this function draws.
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -265,7 +270,10 @@ def _draw_told(axes: Axes, report: GraphReport) -> None:
 
 
 def _draw_sets(axes: Axes, report: GraphReport, shown: list[SetSizes], hops: str) -> None:
-    """Draws the shares of each concept's entities by the size of their set; sets of one are darkest."""
+    """Draws one bar for each concept: the percentages of its entities by the size of their anonymity set.
+
+    An anonymity set holds the entities that look alike in a prompt. Entities alone in their set are drawn darkest.
+    """
     import matplotlib
 
     names = [_label(sizes) for sizes in shown]

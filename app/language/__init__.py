@@ -1,4 +1,4 @@
-"""The border between the service and what reads its questions: the protocol `Language` and the data that crosses it.
+"""Defines the border between the service and the code that reads questions: the protocol `Language` and its data.
 
-Strategies and chats know this room alone; `app.reader` reads English behind it.
+Strategies and chats import only this package; the reader of English, `app.reader`, implements the protocol.
 """

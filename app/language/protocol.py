@@ -1,7 +1,7 @@
-"""The protocol of a reader of one language: all that strategies and chats ask of one.
+"""Defines the protocol of a reader of one language: the methods that strategies and chats call.
 
-`app.reader.english.EnglishReader` is one. Another one is made by writing these methods; the contract that it must hold
-is `tests/app/language/test_contract.py`.
+`app.reader.english.EnglishReader` implements it for English. A reader of another language implements the same methods
+and must pass the contract tests in `tests/app/language/test_contract.py`.
 """
 
 from __future__ import annotations
@@ -30,100 +30,112 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Schema
 
 Scores = npt.NDArray[np.floating[Any]]
-"""One number a path, higher for a path that says more of the question."""
+"""One score for each path; the higher the score, the more of the question the path explains."""
 
 
 class ReadPaths(Protocol):
-    """Paths with all that ranking knows of them before a question comes; to be kept for many questions."""
+    """Paths prepared for ranking. Preparation does not depend on the question, so one object serves many questions."""
 
     @property
     def cosine_unit(self) -> float:
-        """The part of a score that one cosine of the whole question makes, among these paths."""
+        """The part of a path's score that a cosine of 1 between the path and the whole question contributes."""
         ...
 
     def scores(self, question: str, topic: str, *, by_words: bool = False) -> Scores:
-        """One score a path, shape (paths,); `topic` is the pseudonym that the paths start from.
+        """Returns one score for each path, shape (paths,). `topic` is the pseudonym that the paths start from.
 
-        `by_words`: the whole question is not embedded where single words tell enough, which is quicker.
+        `by_words`: skips embedding the whole question if its single words are enough, which is faster.
         """
         ...
 
 
 class PathRanking(Protocol):
-    """Ranks paths through the graph by how well they say what a question asks. Thread-safe."""
+    """Ranks paths through the graph by how well their words match a question. Thread-safe."""
 
     def read(self, paths: Sequence[WordedPath]) -> ReadPaths:
-        """Works out what no question changes; `paths` holds one at least."""
+        """Computes everything about `paths` that does not depend on a question. `paths` must not be empty."""
         ...
 
     def nearness(self, question: str, ways: Sequence[Sequence[tuple[str, str]]]) -> Scores:
-        """The likeness of the whole question to each way, shape (ways,); a way is a label and a concept a step."""
+        """Returns the likeness (cosine) of the whole question to each path, shape (paths,).
+
+        Each entry of `ways` is one path: a (relation label, concept reached) pair for each of its steps.
+        """
         ...
 
 
 class SaidLabels(Protocol):
-    """The labels of a large schema that words of one question say."""
+    """The relation labels of a large schema that words of one question match."""
 
     @property
     def is_compound(self) -> bool:
-        """True where one path from one thing can't be all that is asked."""
+        """True if one path from one entity is not enough to answer the question."""
         ...
 
     @property
     def is_chain(self) -> bool:
-        """True where one step can't be all that is asked."""
+        """True if the question needs more than one step, because separate words of it match different labels."""
         ...
 
     @property
     def is_measured(self) -> bool:
-        """True where it asks for the first, for more, or for what lies between two years."""
+        """True if the question orders or compares values: it has a superlative, a comparative or a value."""
         ...
 
     def steps(self) -> Iterable[SchemaStep]:
-        """The steps of any kind whose labels lie nearest to words of the question."""
+        """Yields the steps, from things of any kind, whose labels are most like words of the question."""
         ...
 
 
 class DraftChecks(Protocol):
-    """The checks of a model's drafts against one question."""
+    """Checks that compare a model's draft answers with one question."""
 
     def contradiction(self, answer: Sequence[str], shown: StepInput | AnswerInput) -> Contradiction | None:
-        """The first way in which `answer`, expressions over what its prompt `shown` holds, contradicts the question.
+        """Returns the first way in which the draft `answer` contradicts the question, or None if there is none.
 
-        None where there is none; expressions that can't be read are let be.
+        `answer`: expressions over the pseudonyms and candidates in the prompt input `shown`. Expressions that cannot
+        be parsed are ignored.
         """
         ...
 
 
 class Language(Protocol):
-    """Reads questions and words answers in one language. Every text that it gets or gives has pseudonyms, no names."""
+    """Reads questions and words answers in one language. All its texts hold pseudonyms, never names."""
 
     @property
     def paths(self) -> PathRanking:
-        """The ranking of paths."""
+        """The ranking of paths through the graph."""
         ...
 
-    # To understand a question.
+    # Methods that read a question.
 
     def read_form(self, question: str, topics: int) -> AskedForm:
-        """The form of answer that is asked for; `topics` counts the things that the question names."""
+        """Returns the form of answer that the question asks for; `topics` is the number of entities that it names."""
         ...
 
     def read_time(self, question: str, dates: Collection[str]) -> AskedTime | None:
-        """The time that is asked about, `dates` being the pseudonyms of dates in it; None where none is."""
+        """Returns the time that the question asks about, or None if it names none.
+
+        `dates`: the pseudonyms in the question that stand for dates.
+        """
         ...
 
     def read_unanswered(self, question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
-        """Why a question may have no answer; `kinds` are the concepts of `schema`, without any nothing is lacking."""
+        """Returns the words that may explain why a question has no answer.
+
+        `kinds`: the concepts of `schema`; if it is empty, no word is reported as lacking.
+        """
         ...
 
     def read_question(self, given: StepInput) -> SureReading | None:
-        """The whole question as one expression: over the kinds of `given.steps`, or where there are none, over the
-        facts and ways that `given` shows. None where no reading is sure."""
+        """Reads the whole question as one expression; returns None if no reading is certain.
+
+        The expression uses the schema `given.steps`, or, if that is empty, the evidence and candidates of `given`.
+        """
         ...
 
     def said_labels(self, question: str, graph: BlindGraph) -> SaidLabels:
-        """The labels of the schema of `graph` that words of the question say."""
+        """Returns the relation labels of `graph` that words of the question match."""
         ...
 
     def read_held(
@@ -133,48 +145,58 @@ class Language(Protocol):
         named: Collection[int],
         result_of: Callable[[str], ExpressionResult | None],
     ) -> HeldMeaning | None:
-        """The best reading that gives something when it is executed.
+        """Returns the best reading whose expression has a result when it is executed.
 
-        `alike`: the labels of the same words as each label; `named`: ids of what the question names; `result_of`
-        executes an expression. None without such a reading, and where it is a single step from one thing.
+        Returns None if there is no such reading, or if it is a single step from one entity. `alike`: for each label,
+        the other labels with the same words; `named`: ids of the entities that the question names; `result_of`
+        executes an expression.
         """
         ...
 
-    # To check what a model drafted.
+    # Methods that check a model's draft.
 
     def result_kind(self, expression: str, graph: BlindGraph, things: Iterable[Thing]) -> ResultKind:
-        """The kind of what `expression` over `things` gives, by the schema of `graph`."""
+        """Returns the kind of result that `expression` over `things` has, according to the schema of `graph`."""
         ...
 
     def draft_checks(
         self, question: str, named: Collection[str], graph: BlindGraph, meant: ResultKind | None
     ) -> DraftChecks | None:
-        """Checks of drafts for `question`, which may name the pseudonyms `named`; `meant`: the kind of answer that the
-        service's own sure reading gives. None where the question can't be checked."""
+        """Returns checks for draft answers to `question`, or None if the question cannot be checked.
+
+        `named`: pseudonyms that the question may contain. `meant`: the kind of result of the service's own certain
+        reading, or None if it has none.
+        """
         ...
 
-    # To word answers and questions.
+    # Methods that write answers and questions.
 
     def word_answer(self, expressions: Sequence[str], shown: StepInput) -> tuple[list[str], str]:
-        """The parts of an answer and its sentence; `{1}` stands for the first part. Raises ExpressionError."""
+        """Returns the expressions of an answer and a sentence in which `{1}` stands for the result of the first one.
+
+        Raises ExpressionError if an expression cannot be parsed.
+        """
         ...
 
     def word_candidate(self, way: Candidate) -> str:
-        """The things that a way leads to (`the patients that Eq7f2k treats`); empty without certain words."""
+        """Returns a phrase for the things that a candidate leads to (`the patients that Eq7f2k treats`).
+
+        Empty if no wording is certainly correct.
+        """
         ...
 
     def word_reply(self, given: ReplyInput) -> list[WrittenSentence]:
-        """A reply in dialogue from the facts of `given`; empty where no fact can be said."""
+        """Returns the sentences of a dialogue reply that states facts of `given`; empty if no fact can be stated."""
         ...
 
     def can_word(self, step: str) -> bool:
-        """True where a fact by the step `step` (a label) can be said in a sentence."""
+        """Returns True if a fact whose relation has the label `step` can be stated in a sentence."""
         ...
 
     def word_question(self, asked: AskedStep | AskedOfKind) -> list[str]:
-        """Ways to ask this, the plainest first; none where it can't be said in good words."""
+        """Returns questions that ask for what `asked` describes, the plainest first; empty if none is good English."""
         ...
 
     def name_concepts(self, schema: Schema) -> Sequence[str]:
-        """One concept per signature, in the order of `schema.signatures`."""
+        """Returns one concept for each signature, in the order of `schema.signatures`."""
         ...

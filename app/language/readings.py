@@ -1,4 +1,4 @@
-"""The data that crosses the border of a reader of language; all of it is frozen, and none of it has a name."""
+"""Defines the data that strategies and a reader of language exchange: immutable, and without any name."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from kg_store.graph.traversal import ConceptScope, kinds_of, leads_to_values, pa
 from kg_store.terms import Step, ValueKind
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
-"""The forms of answer that a question may ask for."""
+"""The forms of answer that a question may ask for, such as a set of things, a count, or yes or no (truth)."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedForm:
-    """The form of answer that a question asks for; `rest` is the question without the words that say the form.
+    """The form of answer that a question asks for, such as a count.
 
-    `function` is argmax, argmin, max, min or a comparison's direction. `operator`, `value` and `upper` (the greatest
-    value of a range) belong to a filter, whose `function` may be count or exists. `by_age`: "oldest", "younger".
-    `asks_truth`: a comparison that is answered by yes or no.
+    `rest`: the question without the words that state the form. `function`: what computes the answer. It is argmax,
+    argmin, max or min for an extreme, argmax or argmin for a comparison, count or exists for a filter. `operator`,
+    `value`, `upper` (the greatest value of a range): the condition of a filter. `by_age`: the word compares ages
+    ("oldest", "younger"). `asks_truth`: the extreme or comparison is answered by yes or no.
     """
 
     form: Form
@@ -37,7 +38,7 @@ class AskedForm:
 
 @dataclass(frozen=True, slots=True)
 class SureReading:
-    """The expression, over pseudonyms, that a question was read as, and how sure that is."""
+    """A certain reading of a question: an expression over pseudonyms, and the scores of the reading."""
 
     expression: str
     scores: ReadingScores
@@ -47,9 +48,9 @@ class SureReading:
 class UnansweredQuestion:
     """The words of a question without an answer that may explain why there is none.
 
-    `lacking`: words that no relation and no kind is asked for by; `telling`: all words that say something.
-    `unread`: a word that nothing here executes, as it was typed; `operator`: one such word of ours, as "except" is.
-    Both are empty where the question has none.
+    `lacking`: words that match no relation and no concept; `telling`: all words that carry meaning. `unread`: a word,
+    in lower case, that cannot be executed; `operator`: the exclusion or negation in the question (`except`, `not`,
+    `other`). `unread` and `operator` are empty if the question has none.
     """
 
     lacking: tuple[str, ...]
@@ -65,9 +66,10 @@ TABLE: Final = "worked out: table"
 
 @dataclass(frozen=True, slots=True)
 class ResultKind:
-    """The kind of what an expression gives: things of `kinds`, or values of the sort `value`; neither: unknown.
+    """The kind of result of an expression: things of the concepts `kinds`, or values of the type `value`.
 
-    `value` is a kind of value of the graph (`date`), or TRUTH, NUMBER or TABLE of what is worked out.
+    `value` is a value type of the graph (`date`), or TRUTH, NUMBER or TABLE for a computed result. If both fields are
+    empty, the kind is unknown.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -86,7 +88,7 @@ UNKNOWN: Final = ResultKind()
 
 
 class Contradiction(StrEnum):
-    """The ways in which a draft and its question contradict each other."""
+    """The ways in which a draft answer can contradict its question."""
 
     TRUTH = "not truth"
     NUMBER = "not number"
@@ -101,9 +103,9 @@ class Contradiction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WordedPath:
-    """A path from the topic, as labels (`^directed by`, `a|b`), and the concept that each of its steps leads to.
+    """A path from a topic: the labels of its steps (`^directed by`, `a|b`), and the concept that each step leads to.
 
-    `concepts` holds one concept a step where they are known, else empty texts.
+    `concepts` has one entry for each step; an entry is empty if the concept is unknown.
     """
 
     steps: tuple[str, ...]
@@ -111,13 +113,13 @@ class WordedPath:
 
     @property
     def hops(self) -> tuple[tuple[str, str], ...]:
-        """Each step with its concept."""
+        """Each step's label with the concept that the step leads to."""
         return tuple(zip(self.steps, self.concepts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSentence:
-    """One sentence and the places in the evidence of the facts that it states."""
+    """One sentence, and the positions in the evidence of the facts that it states."""
 
     text: str
     facts: tuple[int, ...]
@@ -125,10 +127,11 @@ class WrittenSentence:
 
 @dataclass(frozen=True, slots=True)
 class AskedStep:
-    """A question to be worded: what the step `label` leads to from one thing, or from several.
+    """A question to be written: which things or values the step `label` leads to from one thing, or from several.
 
-    `thing` stands for the thing in the question; empty: from several ("they"). The step leads to things of `kinds`, or
-    to values of the kind `value`; `is_one`: to a single one; `is_somebody`: to people.
+    `thing`: the pseudonym of that thing; empty stands for several things, called "they". `kinds`: the concepts that
+    the step leads to; `value`: the type of values that it leads to instead, else None. `is_one`: it leads to a single
+    thing or value; `is_somebody`: it leads to people.
     """
 
     thing: str
@@ -141,11 +144,12 @@ class AskedStep:
 
 @dataclass(frozen=True, slots=True)
 class AskedOfKind:
-    """A question to be worded about all things of the kind `concept`, in one of four forms.
+    """A question to be written about all things of the kind `concept`.
 
-    `greatest`: which has the greatest number by `label`, or where `is_date` the latest date; `average`: of the numbers
-    by `label`; `total`: how many there are; `per_group`: how many lead by `label` to each one of `tail`, where
-    `is_only` tells that no other relation leads there, so that it need not be called by its words.
+    `form` is one of: `greatest`, the thing with the greatest number by the relation `label`, or with the latest date
+    if `is_date`; `average`, of the numbers by `label`; `total`, how many things there are; `per_group`, how many
+    things lead by `label` to each thing of the kind `tail`. `is_only`: no other relation joins the two kinds, so the
+    question need not name it.
     """
 
     form: Literal["greatest", "average", "total", "per_group"]
@@ -157,7 +161,7 @@ class AskedOfKind:
 
 
 def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
-    """Every step that things of a kind leave by; worked out once for a version of a graph."""
+    """Returns every step that leaves things of some kind; computed once for each version of a graph."""
     known = graph.schema.derived.get(schema_steps)
     if not isinstance(known, tuple):
         known = graph.schema.derived[schema_steps] = tuple(
@@ -169,7 +173,7 @@ def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
 
 
 def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:
-    """`step` as things of `kind` leave by it, to things of `concept`."""
+    """Returns `step` as a `SchemaStep` from things of `kind` to things of `concept`."""
     schema = graph.schema
     value = schema.relations[step[-1].relation].value_kind if leads_to_values(schema, step) else None
     return SchemaStep(kind, schema.label_step(step), schema.described(step), concept, str(value or ""))

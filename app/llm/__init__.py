@@ -1,4 +1,4 @@
-"""Reasoners: the tasks they are asked, one reasoner inside the service, and one behind an endpoint.
+"""Defines reasoners and their tasks: the interface, the one behind a model's endpoint, and sentence embeddings.
 
 Imports `privacy.safe_text` and the terms of the store.
 """

@@ -1,8 +1,8 @@
-"""The confidence of an answer: the chance that it is right, computed from the scores of the reading behind it.
+"""Computes the confidence of an answer: the chance that it is right, from the scores of the reading behind it.
 
-One logistic formula for each way of reading; `arog eval confidence` fits its coefficients to questions with known
-answers. Promise: only scores and counts go in, no word of the question or of the graph. Limit: it holds for questions
-like those that it was fitted to.
+Each way of reading a question has its own logistic formula; `arog eval confidence` fits the coefficients to questions
+with known answers. Promise: only scores and counts go in, no word of the question or of the graph. Limit: the chance
+holds for questions like those that the formula was fitted to.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ from app.llm.in_house import ReadingScores
 COEFFICIENTS: Final = Path(__file__).with_name("confidence.toml")
 INTERCEPT: Final = "intercept"
 MAX_LEAD = 0.3
-"""A greater lead in cosines tells no more."""
+"""A greater lead over the next reading, in units of a cosine, counts as this much."""
 MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Confidence is never reported as 0 or 1, because nothing is certain."""
 MAX_SILENT, MAX_STEPS = 3, 6
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
 MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.77, 0.15
-"""Least confidences of an answer. Below MIN_LIKELY the service asks back instead. MIN_OF_SAID applies if the
-question's words say every hop outright, MIN_OF_WHOLE if the whole question was compared. MIN_VOTED applies to votes,
-on graphs with so many relations that a question rarely uses the words of the right one. Chosen by hand on the
-questions of `arog eval confidence`; the coefficients are fitted.
+"""The least confidence with which the service answers; below it, it asks back instead.
+
+MIN_LIKELY applies in general, MIN_OF_SAID if words of the question name every relation outright, MIN_OF_WHOLE if the
+whole question was compared with readings, and MIN_VOTED to votes: on graphs with very many relations, a question
+rarely uses the words of the right one. Chosen by hand on the questions of `arog eval confidence`.
 """
 
 
 def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, float]:
-    """Returns the numbers that the formula weighs. `doubtful_names`: a name was misspelt or is shared by several
-    things.
+    """Returns the numbers that the formula weighs, by name.
+
+    `doubtful_names`: a name in the question was misspelt, or several things share it.
     """
     found = {"margin": min(1.0, max(0.0, scores.margin)), "doubtful_names": float(doubtful_names)}
     if scores.road == "whole":
@@ -57,21 +59,24 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
 
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
-    """Returns the confidence, from 0.01 to 0.99, rounded to two places."""
+    """Returns the confidence of an answer by its reading's scores, from 0.01 to 0.99, rounded to two places."""
     return chance(features_of(scores, doubtful_names=doubtful_names), weights_of(scores.road))
 
 
 def is_likely(scores: ReadingScores) -> bool:
-    """True if readings with such scores are right often enough to be answered."""
+    """Returns True if readings with such scores are right often enough to give their answer without asking back."""
     is_said = scores.road == "meaning" and not scores.silent and scores.weakest >= 1
     least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(scores.road, MIN_OF_SAID if is_said else MIN_LIKELY)
     return confidence_of(scores, doubtful_names=False) >= least
 
 
 def chance(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Returns the logistic function of the weighted sum, rounded; a feature without a weight is ignored."""
+    """Returns the logistic function of the weighted sum of the features, as a confidence.
+
+    A feature without a weight is ignored.
+    """
     total = weights[INTERCEPT] + sum(weights.get(name, 0.0) * value for name, value in features.items())
-    # The form of the logistic function that cannot overflow.
+    # The logistic function is computed in a form that cannot overflow.
     odds = math.exp(-abs(total))
     return as_confidence((1.0 if total >= 0 else odds) / (1 + odds))
 

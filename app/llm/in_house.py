@@ -1,4 +1,4 @@
-"""Data that strategies and the reasoner inside the service pass to each other, and that no prompt holds."""
+"""Defines the data that strategies and the embedded reasoner pass to each other, and that no prompt holds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class ReadingScores:
-    """The scores of the reading behind a reply of the embedded reasoner; they hold no word of the question.
+    """The scores of the embedded reasoner's reading of a question; they hold no word of it.
 
-    `road`: the way of reading. `margin`: lead over the next reading with another meaning; `weakest`: likeness (0 to 1)
-    of the worst explained hop; `steps`: number of hops, `silent` of them said by no word. `share`: the part of all
-    weight that the winner of a vote got. Of the road "whole", where the whole question decided and not its single
-    words: `likeness` of the question to the reading (cosine), in which `margin` is then; `pull`: by how much it grows
-    without the words that the reading leaves unread; `fits`: the reading uses all that is named, and its kind is the
-    kind asked for; `accounted`: each run of unread words may say a hop that no word says.
+    `road`: the way of reading. `margin`: the lead in score over the next reading with another meaning. `weakest`: the
+    likeness (0 to 1) of the step that the words explain worst. `steps`: the number of steps; `silent`: how many of
+    them no word names. `share`: the part (0 to 1) of all weight that the winner of a vote got.
+
+    The other fields are set if the road is "whole", where the whole question was compared and not its single words.
+    `likeness`: the cosine of the question and the reading; `margin` is in cosines too. `pull`: the gain in `likeness`
+    if the words that the reading leaves unread are taken out of the question. `fits`: the reading uses all that is
+    named, and gives the kind asked for. `accounted`: each run of unread words may name a silent step.
     """
 
     road: Literal["meaning", "whole", "path", "vote"]
@@ -39,9 +41,10 @@ class ReadingScores:
 class VotedPaths:
     """The result of a vote over the things that paths lead to.
 
-    `paths`: those that hold the winner, each as its start and its labels; `share`: the winner's part of all weight (0
-    to 1); `margin`: its lead over the first thing of another answer. `sorting`: the path from a common noun that
-    narrows the others.
+    `paths`: those that lead to the winner, each as its starting pseudonym and its labels. `share`: the part (0 to 1)
+    of all weight that the winner got. `margin`: the winner's lead in weight over the best thing that the winning path
+    does not lead to. `sorting`: in "lawyers born in X", the path from the common noun to the lawyers, if the vote was
+    limited to these; else empty.
     """
 
     paths: frozenset[tuple[str, ...]]
@@ -52,9 +55,9 @@ class VotedPaths:
 
 @dataclass(frozen=True, slots=True)
 class HeldMeaning:
-    """A question read as a whole: an `expression` over pseudonyms that has a result, and the scores of the reading.
+    """The meaning of a question read as a whole: an `expression` over pseudonyms that has a result in the graph.
 
-    Its margin is the lead over the next reading that also has a result.
+    The margin in `scores` is the lead over the next reading that also has a result.
     """
 
     expression: str
@@ -64,8 +67,8 @@ class HeldMeaning:
 class CasePath(NamedTuple):
     """A path that answered questions like the one being asked.
 
-    `path`: the labels of its steps; `gain`: in units of a cosine. `settles`: it was the whole answer to most questions
-    with the same words.
+    `path`: the labels of its steps. `gain`: what a candidate with this path gains in score, in units of a cosine.
+    `settles`: the path was the whole answer to most earlier questions with the same words.
     """
 
     path: tuple[str, ...]
@@ -80,9 +83,10 @@ TimeRelation = Literal["at", "before", "after", "since", "until", "now", "past",
 class AskedTime:
     """The time that a question asks about.
 
-    `dates`: pseudonyms of the date, or of the first and the last; or `thing`, whose own date is meant, with the `verb`
-    that says which ("died"). `parts`: start and end of the text that says it. `is_of_one`: it asks for the holder of
-    an office, which one person holds at a time. `is_of_date`: it asks for a date.
+    `dates`: pseudonyms of the date, or of the first and last date of a period. Instead of them, `thing`: a thing whose
+    own date is meant, with the `verb` that says which one ("died"). `parts`: start and end of each part of the text
+    that states the time. `is_of_one`: the question asks for the holder of an office, which one person holds at a time.
+    `is_of_date`: it asks for a date.
     """
 
     relation: TimeRelation
@@ -95,21 +99,21 @@ class AskedTime:
 
     @property
     def is_stated(self) -> bool:
-        """True if the question states a time; "now" and "first" are not stated, as a graph may hold nothing else."""
+        """True if the question names a date or a thing with a date; words such as "now" and "first" do not count."""
         return bool(self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pseudonyms that say the time."""
+        """The pseudonyms of the dates and of the thing with a date."""
         return (*self.dates, self.thing) if self.thing else self.dates
 
 
 def gains_of(
     cases: Sequence[CasePath], paths: Sequence[tuple[str, ...]], or_begins: bool = False
 ) -> npt.NDArray[np.float64]:
-    """Returns the gain of each path, in units of a cosine; shape (paths,).
+    """Returns what each of `paths` gains in score from `cases` with the same path, in units of a cosine.
 
-    `or_begins`: the beginnings of a remembered path gain as much, since they have to be followed first.
+    The shape is (paths,). `or_begins`: beginnings of a case's path gain as much, since they have to be followed first.
     """
     known = {case.path: case.gain for case in cases}
     if or_begins:

@@ -1,4 +1,4 @@
-"""The Reasoner: the interface of a model that is asked typed tasks, and the results of asking."""
+"""Defines Reasoner, the interface of a model that is asked typed tasks, and the results and errors of asking."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from app.privacy.safe_text import Egress
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one call; `by_endpoint`: the endpoint counted them.
+    """The tokens of one call, and its cost.
 
-    `retries`: requests that failed before it; `cost`: in the currency of the settings, None without a price.
-    `odd_counts`: 1 if the endpoint's count was implausible, so they were counted here.
+    `by_endpoint`: the endpoint counted them. `retries`: number of requests that failed before it. `cost`: in the
+    currency of the settings, None without a price. `odd_counts`: 1 if the endpoint's counts were implausible, so that
+    the service counted.
     """
 
     prompt: int = 0
@@ -28,11 +29,10 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[ReplyT]):
-    """A parsed reply. It is data: nothing in it is trusted, evaluated or restored without checks.
+    """A parsed reply to a task. Nothing in it is trusted, evaluated or restored without checks.
 
-    `words`: the reply as the model wrote it, if that differs from `value`. `scores` of the reading, and `asks_back`,
-    questions in pseudonyms that may have been meant, are set by the reasoner inside the service only; no model's reply
-    is parsed into them.
+    `words`: the reply as a model wrote it; None if the embedded reasoner gave it. Only the embedded reasoner sets
+    `scores` (of its reading) and `asks_back` (questions, in pseudonyms, that may have been meant).
     """
 
     value: ReplyT
@@ -43,16 +43,16 @@ class Reply(Generic[ReplyT]):
 
     @property
     def is_of_model(self) -> bool:
-        """True if a model gave the reply and not the reasoner inside the service."""
+        """True if a model gave the reply and not the embedded reasoner."""
         return self.words is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """There is no usable reply; asking the same task again with the options `manner` may bring one.
+    """Says that there is no usable reply yet: the same task should be asked again with the options `manner`.
 
-    That is a request like any other, which is checked and recorded. `tokens`: those of the failed call, if it had a
-    reply; `words`: that reply, for the ledger only.
+    The new request is checked and recorded like any other. `tokens`: those of the failed call, if it had a reply;
+    `words`: that reply, for the ledger only.
     """
 
     manner: CallOptions
@@ -61,12 +61,11 @@ class Retry:
 
 
 class Reasoner(Protocol):
-    """A language model, or something in place of one. Wiring only hands out reasoners that are behind the guard."""
+    """Answers tasks: a language model behind an endpoint, or the embedded reasoner. Strategies reach it only by a
+    TaskRunner."""
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
-        """Returns the fixed segments that every request of `kind` shares; they are registered with the guard in
-        advance.
-        """
+        """Returns the static segments that requests of `kind` may have, to be registered with the guard in advance."""
         ...
 
     def egress_of(self, task: Task[ReplyT]) -> Egress:
@@ -75,29 +74,32 @@ class Reasoner(Protocol):
 
     @property
     def longest_reply(self) -> int:
-        """The tokens of the longest reply; 0 if asking costs nothing."""
+        """The greatest number of tokens of a reply; 0 if asking costs nothing."""
         ...
 
     @property
     def is_capable(self) -> bool:
-        """False of a model that has shown that it can only choose from lists."""
+        """False if the model has shown in a probe that it can only choose from lists."""
         ...
 
     def tokens_in(self, egress: Egress) -> int:
-        """Returns the number of tokens that a model reads of `egress`, counted here; 0 if asking costs nothing."""
+        """Returns the number of tokens in `egress` as the service counts them; 0 if asking costs nothing."""
         ...
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
-        """Sends exactly `egress` and parses the reply. Raises ReasonerError if asking again will not help."""
+        """Sends exactly `egress` and returns the parsed reply, or a Retry if asking again may help.
+
+        Raises ReasonerError if it will not.
+        """
         ...
 
 
 class TaskRunner(Protocol):
-    """A reasoner as strategies get it: each call passes through `app.egress.guarded_reasoner`."""
+    """The reasoner that strategies get: each call passes the checks of `app.egress.guarded_reasoner`."""
 
     @property
     def is_model(self) -> bool:
-        """False if the reasoner inside the service does all tasks."""
+        """True if a model is asked, False if the embedded reasoner does all tasks."""
         ...
 
     @property
@@ -106,23 +108,22 @@ class TaskRunner(Protocol):
         ...
 
     def fits(self, *tasks: Task[Any]) -> bool:
-        """True if asking all of `tasks`, with the longest possible replies, stays within the
-        question's token budget.
-        """
+        """Returns True if asking all of `tasks`, with the longest possible replies, fits the question's budget."""
         ...
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Returns the reply. Raises ReasonerError, and BudgetUsedUpError (before sending) if the budget might be
-        exceeded.
+        """Returns the reply to a task.
+
+        Raises ReasonerError, and before anything is sent BudgetUsedUpError if the budget might be exceeded.
         """
         ...
 
 
 class ReasonerError(Exception):
-    """The reasoner could not give a usable reply. The text holds ids, counts and codes, never words of the reply.
+    """The reasoner gave no usable reply. The error's text holds ids, counts and codes, never words of the reply.
 
     `tokens`: those of the failed call, if it had a reply; `words`: that reply, for the ledger only. `status`: the
-    endpoint's, if it gave one.
+    endpoint's HTTP status, if it gave one.
     """
 
     tokens: Tokens | None = None
@@ -131,9 +132,9 @@ class ReasonerError(Exception):
 
 
 class ReasonerUnavailableError(ReasonerError):
-    """There was no reply, or not in time; asking again later may help.
+    """There was no reply in time; asking again later may help.
 
-    `reason` says why no connection was made, if none was. It holds no address, because the asker sees it.
+    `reason`: if no connection was made, the cause. It holds no address, because the asker sees it.
     """
 
     reason: str = ""

@@ -1,4 +1,4 @@
-"""The seven tasks of a reasoner and their replies, as pydantic models."""
+"""Defines the seven tasks of a reasoner and their replies, as pydantic models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Size = Literal["1", "2-5", "6-20", "more", ""]
 
 
 class TaskModel(BaseModel):
-    """Strict, so that the generated JSON schema stays inside what every endpoint enforces."""
+    """Base of all inputs and replies of tasks; unknown fields are refused, and errors do not quote input."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -37,7 +37,11 @@ class Thing(TaskModel):
 
 
 class PathTriple(TaskModel):
-    """One triple of the concept path; head and tail are a pseudonym or a concept."""
+    """One triple of a question's concept path; head and tail are each a pseudonym or a concept.
+
+    A concept path leads from what is known to what is asked: (Eq7f2k, "works at", clinic), (clinic, "located in",
+    city).
+    """
 
     head: str
     relation: str
@@ -45,16 +49,18 @@ class PathTriple(TaskModel):
 
 
 class MaskedRelation(TaskModel):
-    """The owner's description of a relation whose own words are withheld: `Rk3m2a` stands for them."""
+    """A relation whose label is withheld: `relation` is the word that stands for it (`Rk3m2a`), `means` the owner's
+    description of it."""
 
     relation: str
     means: str
 
 
 class Candidate(TaskModel):
-    """One way on: from `start`, along `path`, to things of kind `concept`.
+    """A numbered path that can be followed: from the pseudonym `start`, along `path`, to things of kind `concept`.
 
-    An element of `path` is a relation's words; `^` before it: walked backwards; `a|b`: through a mediator.
+    Each element of `path` is a relation's label; with `^` before it, it is walked backwards; `a|b` passes a nameless
+    node.
     """
 
     number: int
@@ -64,7 +70,7 @@ class Candidate(TaskModel):
 
 
 class Evidence(TaskModel):
-    """One abstracted triple: `start` along `path` reaches `end`, one thing or one set.
+    """One fact: from the pseudonym `start`, along `path`, one reaches `end`, which is one thing, value or set.
 
     `start_concept` is left out if a thing or another fact shows it.
     """
@@ -78,7 +84,10 @@ class Evidence(TaskModel):
 
 
 class Cluster(TaskModel):
-    """Things that one head reaches by one relation, described by the relations that leave them."""
+    """A numbered group of things that one path leads to, such as all patients of one doctor.
+
+    `relations`: some of the relations that these things have, from which a model tells what kind of things they are.
+    """
 
     number: int
     relations: list[str]
@@ -135,8 +144,9 @@ class AnswerInput(TaskModel):
 
 
 class AnswerReply(TaskModel):
-    """`sufficient` is the paper's flag; if it is set, `answer` holds expressions, and the service
-    writes the sentence.
+    """The reply to `answer`: `sufficient` is true if the evidence holds the answer.
+
+    Then `answer` holds expressions, from whose results the service writes the sentence.
     """
 
     thought: str
@@ -145,9 +155,10 @@ class AnswerReply(TaskModel):
 
 
 class SchemaStep(NamedTuple):
-    """A step from things of `kind` to things of `concept`, or to values of the type `value`.
+    """A step of the schema: from things of `kind` to things of `concept`, or to values of the type `value`.
 
-    `label` is as in expressions, `shown` has the descriptions of masked relations. It stays inside the service.
+    `label`: the step as expressions name it. `shown`: the same with the owner's descriptions of masked relations. It
+    stays inside the service.
     """
 
     kind: str
@@ -158,8 +169,9 @@ class SchemaStep(NamedTuple):
 
 
 class StepInput(TaskModel):
-    """The input of a step. Fields that change from round to round come last, so that the endpoint's prefix cache keeps
-    the rest.
+    """The input of a step, one round of a question.
+
+    Fields that change from round to round come last, so that the endpoint's prefix cache keeps the rest.
     """
 
     question: str
@@ -206,12 +218,11 @@ class StepInput(TaskModel):
 
 
 class StepReply(TaskModel):
-    """The reply to a step: `choices` if `action` is "follow", expressions in `answer` if it is "answer", else both are
-    empty.
+    """The reply to a step.
 
-    In `answer`, `way(2)` stands for what candidate 2 leads to, so a reply can choose and answer at once. "follow"
-    without choices asks for the `further` candidates. `path` is set by the reasoner inside the service only. The
-    service writes the sentence.
+    If `action` is "follow", `choices` holds numbers of candidates; without any, it asks for the `further` candidates.
+    If it is "answer", `answer` holds expressions, in which `way(2)` stands for all that candidate 2 leads to; the
+    service writes the sentence. Only the embedded reasoner sets `path`.
     """
 
     path: list[PathTriple] = []
@@ -221,8 +232,9 @@ class StepReply(TaskModel):
 
 
 class ReplyInput(TaskModel):
-    """The input of a dialogue reply. `question` is the last turn, which need not be a question; `evidence` is all that
-    the reply may state.
+    """The input of a reply in dialogue.
+
+    `question`: the last turn, which need not be a question. `evidence`: all facts that the reply may state.
     """
 
     question: str
@@ -242,9 +254,10 @@ Manner = Literal["answer", "compare", "recommend", "ask_on"]
 
 
 class DialogueReply(TaskModel):
-    """The facts that the reply states, as positions in the evidence counted from 1, in the order of telling.
+    """A reply in dialogue as a choice of facts: positions in the evidence, counted from 1, in the order of telling.
 
-    `manner`: plainly, side by side, as a recommendation, or followed by a question. The service writes the text.
+    `manner`: "answer" tells them plainly, "compare" side by side, "recommend" as a recommendation, and "ask_on" with a
+    question after them. The service writes the text.
     """
 
     facts: list[int]
@@ -259,7 +272,7 @@ class WordedSentence(TaskModel):
 
 
 class WordedReply(TaskModel):
-    """The reply in the model's own words, if the owner allows that; it may state only what the evidence holds."""
+    """A reply in dialogue in the model's own words, if the owner allows that; it states only facts of the evidence."""
 
     sentences: list[WordedSentence]
 
@@ -268,15 +281,15 @@ ReplyT = TypeVar("ReplyT", bound=TaskModel)
 
 
 ReplyForm = Literal["tree", "choice"]
-"""The form of an answer: a tree of set operations over a closed list of words, or one entry of a numbered list."""
+"""The form of a model's answer: the words of an expression ("tree"), or an entry of a numbered list ("choice")."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskKind(Generic[ReplyT]):
     """The constant part of all tasks of one kind.
 
-    `instructions`: fixed text from a `prompts.py`; `brief`: that for models that can only choose from a list, None if
-    it is the same. `max_tokens`: limit of a reply.
+    `instructions`: fixed text from a `prompts.py`. `brief`: the text for models that can only choose from a list, None
+    if it is the same. `max_tokens`: the greatest number of tokens of a reply.
     """
 
     name: TaskName
@@ -295,9 +308,9 @@ class TaskKind(Generic[ReplyT]):
 class CallOptions:
     """Options of one call, beside the task itself.
 
-    `tenant` (an id) decides whose turn it is, and is never sent. `complaints`: fixed sentences on what was wrong with
-    the previous reply. `endpoint`: the position of the first endpoint to try. `anonymity`, for the ledger only: the
-    number of entities that match what the input shows of a thing; None if it shows none.
+    `tenant`: the id by which tenants take turns in the queue; it is never sent. `complaints`: fixed sentences on what
+    was wrong with the last reply. `endpoint`: the position of the first endpoint to try. `anonymity`, for the ledger
+    only: the number of entities that match what the input shows of a thing; None if it shows none.
     """
 
     tenant: str = ""
@@ -308,7 +321,7 @@ class CallOptions:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[ReplyT]):
-    """One question to a reasoner. `in_house` is read instead of `input` by a reasoner that sends nothing."""
+    """One task for a reasoner. `in_house`: a fuller input that the embedded reasoner reads in place of `input`."""
 
     kind: TaskKind[ReplyT]
     input: TaskModel

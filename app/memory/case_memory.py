@@ -1,4 +1,4 @@
-"""CaseMemory: which paths the cases most like a question speak for, and which paths an answer took."""
+"""Finds the cases most like a question and what their paths gain, and the paths that an answer followed."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ from kg_store.text.words import asked_words
 NEAREST: Final = 10
 TEMPERATURE: Final = 0.05
 WEIGHT: Final = 0.2
-"""The total gain of the paths of the nearest cases, in units of a cosine. Chosen by hand; see docs/performance.md."""
+"""The total gain that the nearest cases share out to their paths, in units of a cosine. Chosen by hand; see
+docs/performance.md.
+"""
 SAME: Final = 0.99
-"""From this cosine on a question has the same words except for names. Chosen by hand."""
+"""Questions with at least this cosine count as having the same words except for names. Chosen by hand."""
 MOST: Final = 0.5
 WEIGHT_OF_SAME: Final = 2.0
 MIN_COSINE: Final = 0.5
-"""Below this cosine a case is about another question; measured in docs/performance.md."""
+"""A case with a lower cosine to the question is not used; measured in docs/performance.md."""
 
 Embed = Callable[[str], Vector]
 
 
 @dataclass(frozen=True, slots=True)
 class NearCases:
-    """The cases that a question may use: a gain for each path, and the cases behind each path."""
+    """The cases like a question: what each of their paths gains, and the cases that speak for each path."""
 
     gains: tuple[CasePath, ...] = ()
     of_path: Mapping[LabelPath, Sequence[Case]] = field(default_factory=dict, repr=False)
@@ -42,25 +44,31 @@ NO_CASES: Final = NearCases()
 
 
 class CaseMemory:
-    """Finds cases.
+    """Finds, among the cases that a question may use, the ones whose questions are most like it.
 
     Promise: a question uses cases of its own key and person and those that an owner approved, and none with a relation
-    that its asker's role does not see. Condition: `labels` are those of that role's view. Limit: which candidate is
-    offered to a model first may reveal that a case exists.
+    that its asker's role does not see. Condition: `labels` are those of that role's view. Limit: the order in which
+    candidates are offered to a model may reveal that a case exists.
     """
 
     def __init__(self, store: CaseStore, embed: Embed, model: str) -> None:
         self.store, self.embed, self._model = store, embed, model
 
     def content_of(self, question: str, paths: Sequence[LabelPath], is_whole: bool, person: str) -> CaseContent:
-        """Returns the case of a question in pseudonyms, to be stored if its answer is rated right."""
+        """Returns the case to be stored if the answer to `question` (in pseudonyms) is rated right.
+
+        `paths`: those that the answer followed. `is_whole`: a single path is the whole answer. `person`: who asked.
+        """
         asked = asked_words(question)
         return CaseContent(self._model, self.embed(asked), tuple(paths), is_whole, asked=asked, person=person)
 
     def near(
         self, tenant: str, graph: str, key_id: str, person: str, labels: Collection[str], question: str
     ) -> NearCases:
-        """Returns the cases most like a question in pseudonyms. Raises MasterKeyError."""
+        """Returns the cases most like `question` (in pseudonyms) that its asker may use. Raises MasterKeyError.
+
+        `labels`: the relations that the asker's role sees.
+        """
         usable = [
             each
             for each in self.store.usable_by(tenant, graph, key_id)
@@ -74,7 +82,10 @@ class CaseMemory:
 
 
 def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:
-    """Returns the gains by the NEAREST of `usable`, weighted by softmax(cosine / TEMPERATURE)."""
+    """Returns the NEAREST of `usable` cases and what their paths gain; `asked`: the vector of the question.
+
+    The weight of a case is softmax(cosine / TEMPERATURE). Cases with a cosine below MIN_COSINE are left out.
+    """
     cosines = np.array([each.content.vector for each in usable]) @ asked
     order = [int(i) for i in np.argsort(-cosines, kind="stable")[:NEAREST] if cosines[i] >= MIN_COSINE]
     if not order:
@@ -101,12 +112,15 @@ MAX_STEPS: Final = 4
 def paths_of_answer(
     expressions: Sequence[str], evidence: Sequence[FoundFact], roots: Collection[str]
 ) -> tuple[LabelPath, ...]:
-    """Returns every path from `roots` to the result of the first expression; empty if it follows none."""
+    """Returns the paths, as labels, that lead from `roots` (pseudonyms) to the result of the first expression.
+
+    At most MAX_PATHS of at most MAX_STEPS steps; empty if the expression follows none.
+    """
     try:
         trees = [parse(each) for each in expressions[:1]]
     except ExpressionError:
         return ()
-    # The first fact is the one that was walked for the best path.
+    # If several facts lead to one end, the first one counts: it belongs to the best path.
     before: dict[str, FoundFact] = {}
     for fact in (fact for fact in evidence if fact.end not in roots):
         before.setdefault(fact.end, fact)
@@ -115,7 +129,7 @@ def paths_of_answer(
 
 
 def is_one_path(expressions: Sequence[str]) -> bool:
-    """True if the answer is the end of a single path and nothing else is done with it."""
+    """Returns True if the answer is just the end of a single path, without counting, comparing or the like."""
     try:
         trees = [parse(each) for each in expressions]
     except ExpressionError:

@@ -1,4 +1,4 @@
-"""Cases: how a question was worded and the relation paths that answered it; one sealed row each, and their effects."""
+"""Stores cases (a question's words and vector, and the relation paths that answered it), one encrypted row each."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from kg_store.storage.master_key import MasterKey, bind
 
 Vector = npt.NDArray[np.float32]
 LabelPath = tuple[str, ...]
-"""A path as the labels of its steps: `^directed by`, `a|b` through a mediator."""
+"""A path as the labels of its steps, such as `^directed by` (backwards) or `a|b` (through a mediator)."""
 
 Rating = Literal["right", "wrong"]
 MAX_RATABLE = 20
-"""The number of answers of one conversation that can still be rated. Chosen by hand."""
+"""The greatest number of answers of one conversation that can be rated, the newest ones. Chosen by hand."""
 MAX_CORRECTED_CONFIDENCE = 0.5
-"""The highest confidence of an answer on a way that a person gave as a correction: nobody has measured how often such
-corrections are right, so it is said to be no surer than a coin. Chosen by hand.
+"""The highest confidence (0 to 1) of an answer that follows a path learnt from a correction. It was not measured how
+often corrections are right, so the answer counts as no surer than a coin. Chosen by hand.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CaseContent:
-    """Everything that a case teaches: a vector of `model` and labels of relations, and no entity.
+    """The content of a case: the question's vector by the sentence model `model`, and paths of relation labels.
 
-    `is_whole`: a single path is the whole answer, and nothing was counted, compared or excluded. `asked`: the words of
-    the question without its names, for the owner who approves it; `before`: the paths of the answer that was rated
-    wrong; `person`: who rated it, among those who share a key. `most`: the highest confidence (0 to 1) of an answer
-    that follows this case before an owner approved it. `is_held`: it contradicts an answer that was sure, so it counts
-    for nobody before an owner approves it.
+    It names no entity. `is_whole`: a single path is the whole answer; nothing was counted, compared or excluded.
+    `asked`: the words of the question without its names, for the owner who approves the case. `before`: the paths of
+    the answer that was rated wrong. `person`: who rated it, among those who share an API key. `most`: the highest
+    confidence (0 to 1) of an answer that follows the case until an owner approves it. `is_held`: the case contradicts
+    an answer that was sure, so it counts for nobody until an owner approves it.
     """
 
     model: str
@@ -55,17 +55,17 @@ class CaseContent:
     is_held: bool = False
 
     def is_shown_by(self, labels: Collection[str]) -> bool:
-        """True if every relation of its paths is one of `labels`, those of a role's view."""
+        """Returns True if all relations of its paths are among `labels`, those that a role sees."""
         return _are_shown(self.paths, labels)
 
     def without_others(self, labels: Collection[str]) -> CaseContent:
-        """The same, with paths of the answer before only if all their relations are among `labels`."""
+        """Returns the content, without the paths in `before` if some of their relations are not among `labels`."""
         return self if _are_shown(self.before, labels) else replace(self, before=())
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A stored case. `used`: the number of answers that used it; `approved_at`: None while only who rated uses it."""
+    """A stored case. `used`: number of answers that followed it. `approved_at`: None until an owner approves it."""
 
     id: str
     key_id: str
@@ -76,11 +76,14 @@ class Case:
 
     @property
     def most(self) -> float:
-        """The highest confidence of an answer that follows it."""
+        """The highest confidence (0 to 1) of an answer that follows the case."""
         return self.content.most if self.approved_at is None else 1.0
 
     def counts_for(self, key_id: str, person: str) -> bool:
-        """True for everybody once an owner approved it, and until then for who rated, unless it is held back."""
+        """Returns True if the case may be used for questions of this key and person.
+
+        Once an owner approved it, it counts for everybody; until then only for the person who rated, unless `is_held`.
+        """
         own = self.key_id == key_id and self.content.person == person and not self.content.is_held
         return own or self.approved_at is not None
 
@@ -89,8 +92,8 @@ class Case:
 class RatableAnswer:
     """An answer of a conversation that can still be rated.
 
-    `topics`: pseudonyms of what its question names; `leaned`: it used a path of a case; `rating`: the last one, empty
-    for none; `confidence`: 0 to 1, and 0 where nothing was answered or measured.
+    `content`: the case that it makes. `topics`: pseudonyms of the things that its question names. `leaned`: it
+    followed a path of a case. `rating`: the last one, empty for none. `confidence`: 0 to 1; 0 if not measured.
     """
 
     content: CaseContent
@@ -100,7 +103,10 @@ class RatableAnswer:
     confidence: float = 0.0
 
     def rated_right(self) -> CaseContent:
-        """The case that this answer leaves: no surer than the answer was, and unsure where nothing measured it."""
+        """Returns the case that is stored if this answer is rated right.
+
+        Its highest confidence is that of the answer, or MAX_CORRECTED_CONFIDENCE if that was not measured.
+        """
         return replace(self.content, most=self.confidence or MAX_CORRECTED_CONFIDENCE)
 
     def to_json(self) -> dict[str, Any]:
@@ -130,7 +136,7 @@ def content_to_json(content: CaseContent) -> dict[str, Any]:
 
 
 def content_from_json(data: dict[str, Any]) -> CaseContent:
-    """Reads what `content_to_json` wrote, also before a case told who rated and how it was worded."""
+    """Reads the values that `content_to_json` returned; old rows may lack fields such as `person` and `asked`."""
     vector = np.frombuffer(base64.b64decode(data["vector"]), dtype="<f2").astype(np.float32)
     return CaseContent(
         model=data["model"],
@@ -146,7 +152,7 @@ def content_from_json(data: dict[str, Any]) -> CaseContent:
 
 
 def parts_of(step: str) -> Sequence[str]:
-    """The relations that a step's label names."""
+    """Returns the relation labels in the label of a step: `a` and `b` for `^a|b`."""
     return [part.removeprefix("^") for part in step.split("|")]
 
 
@@ -156,8 +162,8 @@ def _are_shown(paths: Collection[LabelPath], labels: Collection[str]) -> bool:
 
 PURPOSE: Final = "case"
 MAX_CASES_OF_A_KEY: Final = 2_000
-"""The greatest number of cases of a key in one graph; the oldest that nobody approved are deleted first. Chosen by
-hand.
+"""The greatest number of cases of an API key in one graph that no owner has approved; beyond it, the oldest are
+deleted. Chosen by hand.
 """
 MAX_CACHED: Final = 20_000
 _ID_BYTES: Final = 12
@@ -165,12 +171,13 @@ _PAD_BYTES: Final = 256
 
 
 class UnknownCaseError(Exception):
-    """The graph has no case of that id."""
+    """The graph has no case with one of the given ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseEffects:
-    """Counts of the answers that used cases of a graph, and of those among them that were rated."""
+    """The effects of a graph's cases: the number of answers that followed them (`leaned`), and how many of these were
+    rated right and wrong."""
 
     leaned: int = 0
     right: int = 0
@@ -178,21 +185,21 @@ class CaseEffects:
 
 
 class CaseStore:
-    """Stores cases.
+    """Stores the cases of all tenants.
 
     Promise: a row in the database reveals no word of a question and no relation (AES-256-GCM under the master key,
-    bound to tenant, key and graph). Condition: the master key is stored elsewhere. Limit: which key has how many cases
-    in which graph, since when, and how often each was used, is stored in clear.
+    bound to tenant, API key and graph). Condition: the master key is stored elsewhere. Limit: how many cases an API
+    key has in a graph, since when, and how often each was used, is stored in clear.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
-        # What a row holds never changes; another rating of its answer makes another row. The context is part of the
-        # key, so that a row which was moved does not open here either.
+        # A cache of decrypted rows. Another rating makes another row, so a row's content stays valid; whatever changes
+        # rows empties the cache. Its key is the context of the encryption, so that a moved row does not open here.
         self._opened: dict[bytes, CaseContent] = {}
 
     def keep(self, tenant: str, graph: str, key_id: str, answer_id: str, content: CaseContent) -> None:
-        """Stores the case of an answer in place of an earlier one of that answer; an identical one stays as it is."""
+        """Stores the case of an answer in place of an earlier case of that answer, unless both are the same."""
         case_id, answer = secrets.token_hex(_ID_BYTES), _digest(answer_id)
         kept = [each.content for each in self._found(tenant, graph, _of_answer(tenant, graph, key_id, answer))]
         if any(replace(each, vector=content.vector) == replace(content, vector=content.vector) for each in kept):
@@ -206,7 +213,7 @@ class CaseStore:
                 connection.execute(insert(cases), row)
                 self._make_room(connection, tenant, graph, key_id)
         except IntegrityError:
-            return  # The same answer was rated twice at once: the other's case stands.
+            return  # The same answer was rated twice at the same moment: the case of the other rating is kept.
 
     def forget_answer(self, tenant: str, graph: str, key_id: str, answer_id: str) -> None:
         """Deletes the case of an answer, if there is one."""
@@ -214,7 +221,7 @@ class CaseStore:
             connection.execute(delete(cases).where(_of_answer(tenant, graph, key_id, _digest(answer_id))))
 
     def usable_by(self, tenant: str, graph: str, key_id: str) -> list[Case]:
-        """Returns a key's own cases and those that an owner approved. Raises MasterKeyError."""
+        """Returns the cases of this API key and those that an owner approved. Raises MasterKeyError."""
         mine = or_(cases.c.key_id == key_id, cases.c.approved_at.is_not(None))
         return self._found(tenant, graph, mine)
 
@@ -223,9 +230,9 @@ class CaseStore:
         return self._found(tenant, graph)
 
     def approve(self, tenant: str, graph: str, ids: Collection[str]) -> int:
-        """Makes these cases count for every key and returns how many.
+        """Approves the cases with these ids, so that they count for every key; returns how many.
 
-        Raises UnknownCaseError, and approves none then.
+        Raises UnknownCaseError if one does not exist, and then approves none.
         """
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph) & cases.c.id.in_(list(ids))
@@ -236,7 +243,10 @@ class CaseStore:
         return done
 
     def forget(self, tenant: str, graph: str, ids: Collection[str]) -> int:
-        """Deletes these cases and returns how many. Raises UnknownCaseError, and deletes none then."""
+        """Deletes the cases with these ids and returns how many.
+
+        Raises UnknownCaseError if one does not exist, and then deletes none.
+        """
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph) & cases.c.id.in_(list(ids))
             gone = connection.execute(delete(cases).where(chosen)).rowcount
@@ -246,8 +256,9 @@ class CaseStore:
         return gone
 
     def forget_graph(self, tenant: str, graph: str, key_id: str | None = None) -> int:
-        """Deletes the cases of a graph, or of one key only; returns how many. The graph's counts are deleted with the
-        last case.
+        """Deletes all cases of a graph with the counts of their effects, or only the cases of one API key.
+
+        Returns how many cases.
         """
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph)
@@ -262,9 +273,10 @@ class CaseStore:
     def forget_without(
         self, tenant: str, graph: str, labels: Collection[str], is_told: Callable[[str], bool] = lambda _asked: False
     ) -> int:
-        """Deletes cases with a relation that the graph no longer has, or of whose words `is_told`; returns how many.
+        """Deletes a graph's cases that use a relation outside of `labels`, and returns their number.
 
-        Of the others goes what they tell of the answer before, where that had such a relation.
+        Also deletes the cases whose question words `is_told` accepts, such as those that hold an erased name. Other
+        cases stay, but lose the paths in `before` that use a relation outside of `labels`.
         """
         found = self.of_graph(tenant, graph)
         gone = [each.id for each in found if not each.content.is_shown_by(labels) or is_told(each.content.asked)]
@@ -280,14 +292,14 @@ class CaseStore:
         return len(gone)
 
     def count_use(self, tenant: str, graph: str, ids: Sequence[str]) -> None:
-        """Counts an answer that used these cases."""
+        """Counts one more answer that followed the cases with these ids."""
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph) & cases.c.id.in_(list(ids))
             connection.execute(update(cases).where(chosen).values(used=cases.c.used + 1))
         self._add_effects(tenant, graph, {"leaned": 1})
 
     def count_rating(self, tenant: str, graph: str, before: Rating | str, now: Rating) -> None:
-        """Counts the rating of an answer that used cases, in place of an earlier rating."""
+        """Counts the rating `now` of an answer that followed cases; an earlier rating `before` no longer counts."""
         if before != now:
             self._add_effects(tenant, graph, {now: 1, **({before: -1} if before else {})})
 
@@ -317,7 +329,7 @@ class CaseStore:
         ]
 
     def _content(self, connection: Connection, row: Any) -> CaseContent | None:
-        """The content of a case; None if the row has been deleted since it was listed."""
+        """Returns the content of a case, from the cache or decrypted; None if the row was deleted in the meantime."""
         context = bind(row.tenant, row.key_id, row.graph, row.id)
         if context in self._opened:
             return self._opened[context]
@@ -335,7 +347,7 @@ class CaseStore:
         changed = {name: case_effects.c[name] + count for name, count in counts.items()}
         fresh = {name: max(0, counts.get(name, 0)) for name in ("leaned", "right", "wrong")}
         for _ in range(2):
-            # Where two make the first row at once, the second finds it when it looks again.
+            # If two requests insert the first row at the same moment, the second finds it at its second try.
             with suppress(IntegrityError), self._engine.begin() as connection:
                 if not connection.execute(update(case_effects).where(ours).values(changed)).rowcount:
                     connection.execute(insert(case_effects), {"tenant": tenant, "graph": graph, **fresh})

@@ -1,4 +1,4 @@
-"""Replaces what each turn of a dialogue names by pseudonyms; nothing else may leave the service."""
+"""Anonymises dialogues: replaces everything that may not leave the service in each turn by pseudonyms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ from kg_store.text.normalise import normalise
 
 @dataclass(frozen=True, slots=True)
 class KindsReading:
-    """The question with common nouns read as names; `instead_of` is the one in which they are plain words."""
+    """A second reading of the question, in which a common noun is the name of a thing ("guitarists" for Guitarist).
+
+    `instead_of`: the question's text in the first reading, where the noun stays a word. `question`: its text in this
+    reading, where the noun is a pseudonym. `topics`: the things that this reading names.
+    """
 
     instead_of: SafeText
     question: SafeText
@@ -39,10 +43,10 @@ class KindsReading:
 class Anonymised:
     """The dialogue as the model may see it, with its ambiguous names and notes.
 
-    `ambiguous`: names of topics that several entities share. `inexact`: places where the question spells a name
+    `ambiguous`: names in the question that several entities share. `inexact`: places where the question spells a name
     differently from the graph. `values`: for the pseudonym of a name, the text values of the graph with the same
-    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: the words as typed of
-    pseudonyms that stand for no thing and no value, for the reader inside the service alone.
+    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: for the pseudonym of a
+    word that may be no name, the word as the user typed it; only the service itself reads it, it never leaves.
     """
 
     dialogue: SafeDialogue
@@ -54,7 +58,10 @@ class Anonymised:
     typed: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def readings(self) -> Iterator[Anonymised]:
-        """Yields this dialogue, then the same without topics that may not be names, if there are any."""
+        """Yields this dialogue and, if it has doubtful topics, the same dialogue without them.
+
+        A topic is doubtful if it may be an everyday word instead of a name.
+        """
         yield self
         doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
         if doubtful:
@@ -64,7 +71,7 @@ class Anonymised:
     def with_kinds(self) -> Anonymised | None:
         """Returns the dialogue with common nouns read as names: "guitarists" as people with the occupation Guitarist.
 
-        None if there are none, or if the question has been completed since.
+        Returns None if the question has no such nouns, or if words from earlier turns have been added to it since.
         """
         kinds = self.by_kinds
         if kinds is None or kinds.instead_of != self.dialogue.question:
@@ -74,8 +81,9 @@ class Anonymised:
         return replace(self, dialogue=replace(self.dialogue, turns=turns, topics=(*kinds.topics, *earlier)))
 
     def with_values(self) -> Anonymised | None:
-        """Returns the dialogue with names read as text values of the same spelling: Ghent as a city of customers, not
-        the Ghent Office. None if there are no such values.
+        """Returns the dialogue with names read as text values of the same spelling, or None if there are none.
+
+        For example, "Ghent" becomes the city that customers have, instead of the entity "Ghent Office".
         """
         if not self.values:
             return None
@@ -85,7 +93,10 @@ class Anonymised:
 
 
 def ambiguities_of(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[Ambiguity, ...], tuple[str, ...]]:
-    """Returns the shared names of the question, or of the turns before if it names nothing itself, and notes."""
+    """Returns the names that several entities share, and notes about them for the user.
+
+    Takes the names of the question, or those of earlier turns if the question names nothing itself.
+    """
     asked = [topic for topic in topics if topic.newest] or topics
     found: list[Ambiguity] = []
     notes: list[str] = []
@@ -103,10 +114,10 @@ def ambiguities_of(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tupl
 MAX_EARLIER_TOPICS: Final = 8
 
 Resolve = Callable[[str], Mids]
-"""Returns the things that a pseudonym stands for in the graph's current version (`PseudonymTable.resolve`)."""
+"""A function that returns the things a pseudonym stands for in the graph's current version."""
 
 MAX_INITIALS: Final = 2
-"""A rare word of so few letters ("cs") is read as somebody's or something's initials. Chosen by hand."""
+"""The most letters of a rare word ("cs") that is read as the initials of somebody or something. Chosen by hand."""
 
 _NAMED = (SpanSource.MENTION, SpanSource.PROTECTED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
@@ -129,10 +140,10 @@ class Anonymiser:
     """Anonymises dialogues.
 
     Promise: a word leaves only if `lexicon` permits it. Every name and linkable value of the graph that `linker`
-    finds, every pattern of patterns.py, every digit and every other word is replaced, in user and assistant turns
-    alike; the own words of a masked relation are replaced by its opaque word, those of a hidden relation like a value.
-    Condition: the guard checks the result and blocks what this class misses. Not promised: writing style, and common
-    words that are somebody's name without anything around them that shows it (app/privacy/words/name_slots.py).
+    finds, every match of patterns.py, every digit and every other word is replaced, in user and assistant turns alike.
+    The own words of a masked relation are replaced by its opaque word, those of a hidden relation by a pseudonym.
+    Condition: the guard checks the result and blocks what this class misses. Not promised: to hide writing style, or a
+    common word that is somebody's name when nothing around it shows so (app/privacy/words/name_slots.py).
     """
 
     def __init__(
@@ -150,7 +161,7 @@ class Anonymiser:
         is_concept: Callable[[str], bool] | None = None,
         kinds: Collection[str] = (),
     ) -> None:
-        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded.
+        """`masks`: the opaque word of each masked relation, by the MID (internal number) of the relation's own words.
 
         `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
         `is_concept`: if given, common nouns are also read as names, except those for which it is true.
@@ -162,8 +173,9 @@ class Anonymiser:
         self._wording = PlainWording(names, lexicon, today, leading)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
-        """Anonymises all turns again, with the pseudonyms that `table` has already given; the last turn is the
-        question.
+        """Anonymises all turns of a dialogue, the last of which is the question.
+
+        Things that `table` already knows keep the pseudonym that they have there.
         """
         turns = [self._read(message, table) for message in messages]
         if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
@@ -172,7 +184,7 @@ class Anonymiser:
             _settle(turn, table)
         replaced = [self._replace(turn, table) for turn in turns]
         if not any(things for _, things in replaced):
-            # Nothing is named but by words that nobody knows: the question is about those.
+            # No turn names a known thing, so the question is about the unknown words.
             replaced = [(text, table.known(text)) for text, _ in replaced]
         doubtful = {self._pseudonym(turns[-1].text, span, table) for span in _doubtful(turns[-1])}
         dated = {self._pseudonym(turns[-1].text, span, table) for span in _dated(turns[-1])}
@@ -189,17 +201,20 @@ class Anonymiser:
         )
 
     def _typed(self, turn: _Turn, table: PseudonymTable) -> Iterator[tuple[str, str]]:
-        """The words behind pseudonyms that may say no thing: words in lower case, and those of masked relations."""
+        """Yields (pseudonym, typed words) for replaced words that may be no name.
+
+        These are everyday or unknown words, words of the graph's concepts, and words of masked relations.
+        """
         for span in turn.spans:
             written = turn.text[span.start : span.end]
             is_word = span.source is SpanSource.WORD and (len(written) > MAX_INITIALS or _is_everyday(written))
-            # "Councillors" looks like a part of "councillor 7", and says no thing.
+            # "Councillors" may look like part of the name "councillor 7", but it is a kind of thing and no name.
             is_kind = span.source is SpanSource.UNKNOWN and singular(written.lower()) in self._kinds
             if is_word or is_kind or not self._masks.keys().isdisjoint(span.mids):
                 yield self._pseudonym(turn.text, span, table), written
 
     def _by_kinds(self, turn: _Turn, safe: SafeText, table: PseudonymTable, resolve: Resolve) -> KindsReading | None:
-        """The question with common nouns as names, if it names something else as well; else None."""
+        """Returns the question with common nouns read as names, or None if no common noun in it names a thing."""
         if self._is_concept is None:
             return None
         found = map(self._known, self._finder.kinds(turn.found, turn.spans, self._is_concept))
@@ -216,7 +231,7 @@ class Anonymiser:
         return KindsReading(safe, text, tuple(topics))
 
     def _values(self, turn: _Turn, safe: str, table: PseudonymTable, resolve: Resolve) -> Iterator[tuple[str, Topic]]:
-        """Text values that are spelt like part of a name, or like a name that several share, by its pseudonym."""
+        """Yields (pseudonym, topic) of each inexact or shared name that a text value of the graph also has."""
         for span in turn.spans:
             may_be_other = span.inexact or len(span.mids) > 1
             if span.source is not SpanSource.MENTION or span.value_kind is not None or not may_be_other:
@@ -235,9 +250,9 @@ class Anonymiser:
         return self._reread(turn, table)
 
     def _reread(self, turn: _Turn, table: PseudonymTable) -> _Turn:
-        """`turn` with misspellings and joined words corrected to words of the schema, if all of these may leave then.
+        """Returns `turn` with misspelt and joined words corrected to words of the schema, and finds its spans again.
 
-        The text is judged again as if it had been typed so.
+        Returns `turn` unchanged if any of the corrected words would still be replaced.
         """
         readings = self._finder.readings(turn.found, turn.spans)
         if not readings:
@@ -246,7 +261,7 @@ class Anonymiser:
         found = self._finder.read(visible, turn.message.content, table)
         spans, known = self._spans(found), {(span.start, span.end) for span in turn.spans}
         if len(spans) != len(known) - len(readings):
-            return turn  # What was read may be a part of a name beside the words around it.
+            return turn  # With its neighbours, a corrected word may be part of a name.
         notes = tuple(
             f"{table.of_literal(turn.text[each.start : each.end], ValueKind.TEXT, ())} was read as: {each.instead}."
             for each in readings
@@ -254,7 +269,7 @@ class Anonymiser:
         return _Turn(turn.message, visible, found, spans, notes)
 
     def _with_unmarked(self, turn: _Turn) -> _Turn:
-        """`turn` with everyday words read as names, if the graph has things with such names."""
+        """Returns `turn` with everyday words read as names where the graph has things with these names."""
         unmarked = self._finder.unmarked(turn.found)
         return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
 
@@ -262,7 +277,7 @@ class Anonymiser:
         spans = [self._known(span) for span in self._finder.settle(found, more)]
         words = [span for span in spans if span.source is SpanSource.WORD]
         categories = list(self._categories(found, [span for span in spans if span.source is not SpanSource.WORD]))
-        # A word that goes anyway says more as the value that it is: "lost" of a status.
+        # A word that is replaced anyway says more as a value of the graph, such as the status "lost".
         categories = [
             span for span in categories if all(_is_within(word, span) for word in words if _meet(word, span))
         ]
@@ -270,8 +285,9 @@ class Anonymiser:
         return sorted([*kept, *categories], key=lambda span: span.start)
 
     def _categories(self, found: Found, spans: Sequence[Span]) -> Iterator[Span]:
-        """Everyday words that are values of the graph; a value hidden from the asker stays in the text, like any other
-        word.
+        """Yields the everyday words of the text that are values of the graph.
+
+        A value that the caller may not see is left out, so that its word stays in the text like any other.
         """
         for span in self._finder.categories(found.text, spans):
             if mids := self._holds(span.mids):
@@ -284,15 +300,13 @@ class Anonymiser:
         return replace(span, mids=mids) if mids else Span(span.start, span.end, SpanSource.UNKNOWN)
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
-        """The safe text, made in one pass over the original's positions, and in order the pseudonyms a question may be
-        about.
-        """
+        """Returns the safe text, and the pseudonyms of what the question may be about in their order in the text."""
         words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
         things = (w.word for w, span in zip(words, turn.spans, strict=True) if span.source is not SpanSource.WORD)
         return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
 
     def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
-        """Each inexact mention, by its position in the text that the user typed."""
+        """Yields each name that the graph spells differently, with its position in the text that the user typed."""
         for span in turn.spans:
             if span.inexact:
                 start, end = turn.visible.original_span(span.start, span.end)
@@ -309,11 +323,14 @@ class Anonymiser:
         if span.source in _NAMED and span.value_kind is not None:
             return _of_value(written, span.value_kind, span.mids, table)
         kind, lexical = _meant(span, written)
-        said = written if _is_readable(written, kind) else lexical  # "March" of "between March and June 2023".
+        said = written if _is_readable(written, kind) else lexical  # "March" stays: "between March and June 2023".
         return _of_value(said, kind, self._equal_values(kind, lexical), table)
 
     def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
-        """The graph's values that equal a literal; 1990 counts as a year and as a number."""
+        """Returns the MIDs of the graph's values that equal a literal.
+
+        A whole number counts as a year and as a number.
+        """
         kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
         return self._holds(tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)})))
 
@@ -333,13 +350,13 @@ def _meant(span: Span, written: str) -> tuple[ValueKind, str]:
 
 
 def _names_a_thing(text: str, span: Span) -> bool:
-    """True of a span that a question can be about; values and plain numbers cannot be a question's only subject."""
+    """True if `span` is a name or a pseudonym, which a question can be about; false for values and plain numbers."""
     named = span.source in _NAMED and span.value_kind is None
     return span.source is SpanSource.PSEUDONYM or (named and any(map(str.isalpha, text[span.start : span.end])))
 
 
 def _settle(turn: _Turn, table: PseudonymTable) -> None:
-    """Remembers the entities that a turn names unambiguously, before any shared name is read."""
+    """Records in `table` each entity that a turn names unambiguously, before any shared name is read."""
     by_user = turn.message.role == "user"
     for span in turn.spans:
         if span.source in _NAMED and span.value_kind is None and len(span.mids) == 1:
@@ -358,7 +375,7 @@ def _of_entities(mids: Sequence[int], table: PseudonymTable) -> str:
 
 
 def _is_readable(written: str, kind: ValueKind) -> bool:
-    """True if the words themselves can be read as a value later."""
+    """True if `written` can be parsed as a value of this kind."""
     try:
         parse_value(written, kind)
     except ValueError:
@@ -373,8 +390,9 @@ def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: Pseudon
 
 
 def _doubtful(turn: _Turn) -> Iterator[Span]:
-    """Everyday words in lower case that may not be names: in a turn that writes another name with a capital (`the
-    story of Dracula`), or in a text without capitals.
+    """Yields names that may only be everyday words: those in lower case, in a text that has other names too.
+
+    The text must write another name with a capital ("the story of Dracula"), or hold no capitals at all.
     """
     names = {turn.text[s.start : s.end]: s for s in turn.spans if s.source in _NAMED and s.value_kind is None}
     telling = any(map(has_capitals, names)) or not has_capitals(turn.text)
@@ -384,7 +402,7 @@ def _doubtful(turn: _Turn) -> Iterator[Span]:
 
 
 def _dated(turn: _Turn) -> Iterator[Span]:
-    """Names of things that are dates."""
+    """Yields the names of things that are dates."""
     named = (span for span in turn.spans if span.source in _NAMED and span.value_kind is None)
     return (span for span in named if named_date(turn.text[span.start : span.end]) is not None)
 
@@ -396,7 +414,7 @@ def _is_everyday(written: str) -> bool:
 def _topics(
     words: Sequence[Sequence[str]], doubtful: Collection[str], table: PseudonymTable, resolve: Resolve
 ) -> Iterator[Topic]:
-    """Topics of the question in its order, then those of earlier turns, the most recent turn first."""
+    """Yields the question's topics in its order, then those of earlier turns, the most recent turn first."""
     *earlier, question = words
     seen = dict.fromkeys(question)
     older = [word for turn in reversed(earlier) for word in turn if word not in seen]

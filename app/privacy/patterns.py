@@ -1,4 +1,4 @@
-"""Finds what identifies a person by its form alone: addresses, phone numbers, cards, accounts, national numbers."""
+"""Finds identifying strings by their form alone: addresses, phone numbers, cards, accounts, national numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stdnum import iban, luhn
 from kg_store.text.normalise import MARKS
 
 DEFAULT_REGIONS: Final = ("US", "GB", "DE", "FR", "IN")
-"""Countries from which a phone number without `+` may come; with `+` those of all countries are found."""
+"""Countries whose phone numbers are found without a leading `+`; with `+` those of all countries are found."""
 
 
 class PatternKind(StrEnum):
-    """The kind of a span, the most specific first; if two kinds match one span, the first is taken."""
+    """The kind of a match, the most specific first: where two kinds match the same span, the first one is taken."""
 
     EMAIL = "email"
     URL = "url"
@@ -37,7 +37,7 @@ class PatternKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PatternSpan:
-    """text[start:end] looks like `kind`."""
+    """text[start:end] has the form of `kind`."""
 
     start: int
     end: int
@@ -45,8 +45,9 @@ class PatternSpan:
 
 
 def find_patterns(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> list[PatternSpan]:
-    """Returns the spans in order, without overlaps: the longest is taken, then the kind that comes first in
-    PatternKind.
+    """Returns the matches in `text`, in order and without overlaps.
+
+    Of overlapping matches the longest is taken; of equally long ones, the kind that comes first in PatternKind.
     """
     kinds = list(PatternKind)
     found = [*_addresses(text)]
@@ -70,7 +71,7 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _HANDLE = re.compile(rf"(?<![{_W}@.])@[{_W}]++(?:\.[{_W}]++)*+")
-# R o s e, R.o.s.e, R-o-s-e: four letters and more.
+# A spelt word of four letters or more: R o s e, R.o.s.e, R-o-s-e.
 _SPELT = re.compile(rf"(?<![{_W}])(?:[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]{{1,3}}+){{3,}}[^\W\d_][{MARKS}]*+(?![{_W}])")
 _MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}(?![\w:-])", re.IGNORECASE)
 _WRITTEN: Final = {
@@ -85,13 +86,13 @@ _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{2,45}+(?<=[\w:])(?!
 _IBAN = re.compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{1,4}){3,9}(?!\w)", re.IGNORECASE)
 _CARD = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,22}(?!\w)")
 _DIGITS = re.compile(r"(?<!\w)(?<!\d[./-])\d++(?:[./-]\d++)*+(?!\w)")
-# Where looking for a phone is worth its time: seven digits with no more than two signs between each two.
+# The slow phone search runs only here: seven digits with at most two other characters between neighbours.
 _PHONE_LIKE = re.compile(r"(?:\d[\s().\-–/·]{0,3}+){6,}\d")
 _EXTENSION_CHARS = 16
 _MIN_DIGITS = 5
 _TRAILING = ".,;:!?)]}'’”»…"
 
-# python-stdnum module, and how the number is written. Only numbers of persons; companies are in the graph.
+# A python-stdnum module and the number's written form. Only numbers of persons; companies are in the graph.
 _NATIONAL: Final = (
     ("ar.dni", r"\d{2}\.\d{3}\.\d{3}"),
     ("at.vnr", r"\d{4} ?\d{6}"),
@@ -138,7 +139,7 @@ _NATIONAL: Final = (
     ("us.ssn", r"\d{3}[- ]\d{2}[- ]\d{4}"),
     ("za.idnr", r"\d{13}"),
 )
-# These give themselves away by their form, whether the check digits fit or not.
+# The form of these is distinctive, so they are replaced even if the check digits are wrong.
 _NATIONAL_SHAPES: Final = (
     r"\d{3}-\d{2}-\d{4}",
     r"[a-ceghj-prstw-z][a-ceghj-nprstw-z] ?\d{2} ?\d{2} ?\d{2} ?[a-d]",
@@ -161,7 +162,7 @@ _SHAPED: Final = tuple(map(_bordered, _NATIONAL_SHAPES))
 def _addresses(text: str) -> Iterator[PatternSpan]:
     for kind, pattern in _WRITTEN.items():
         for match in pattern.finditer(text):
-            # Punctuation of the sentence at its end does not belong to an address.
+            # Punctuation at the end belongs to the sentence, not to the address.
             told = match[0].rstrip(_TRAILING) if kind in (PatternKind.EMAIL, PatternKind.URL) else match[0]
             yield PatternSpan(match.start(), match.start() + len(told), kind)
     for pattern in (_IPV4, _IPV6):
@@ -198,8 +199,9 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[PatternSpan]:
 
 
 def _longest_valid(text: str, start: int, end: int, is_valid: Callable[[str], bool]) -> int:
-    """The last end of a group of digits at which the number is valid, 0 if there is none, since other digits may
-    follow it.
+    """Returns the end of the longest valid number that begins at `start` and ends by `end`, or 0 if there is none.
+
+    Other digits may follow the number, so its groups, which spaces or hyphens separate, are left off one by one.
     """
     while end > start:
         if is_valid(text[start:end]):

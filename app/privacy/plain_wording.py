@@ -1,5 +1,7 @@
-"""Rewords a question before anything else: amounts in the schema's units, dates by the calendar, people by their
-field.
+"""Rewords a question before it is read.
+
+Amounts are given in the schema's units, relative dates as calendar dates, and nouns for people ("dermatologists") by
+their field.
 """
 
 from __future__ import annotations
@@ -21,11 +23,10 @@ from kg_store.text.quantities import Rewording, in_schema_units
 from kg_store.text.relative_dates import by_calendar
 
 Today = Callable[[], dt.date]
-"""Returns the current date, which "last week" and the like depend on."""
+"""A function that returns the current date, on which "last week" and the like depend."""
 
 Leading = Callable[[Sequence[int]], Collection[tuple[str, str]]]
-"""Returns the words of the relations that lead to some things or values, each with the kind of thing it starts from.
-"""
+"""A function that returns (relation label, concept of its subject) for each relation that leads to the given MIDs."""
 
 _WORD: Final = re.compile(r"(?<![\w'’-])[A-Za-z]{3,}(?![\w'’-])")
 _IN_TWO: Final = re.compile(r"\be-mails?\b", re.IGNORECASE)
@@ -34,16 +35,18 @@ _OF_PEOPLE: Final = re.compile(
     r"|practi[cs]es?|religio\w+|faith|denomination)\b",
     re.IGNORECASE,
 )
-"""Words of relations that say what somebody is by a field: "specializes in"."""
+"""Matches relation labels that state somebody's field, such as "specializes in"."""
 
 _OF_KINDS: Final = re.compile(r"\b(?:genre|type|kind|category|style)s?\b", re.IGNORECASE)
 MAX_KIND_WORDS: Final = 200
-"""The greatest number of words in a schema for which names with a noun behind them are tried ("comedy film"). By hand.
+"""The largest schema, in words, for which a kind is also tried with each schema word behind it ("comedy film").
+
+The time grows with the number of words. Chosen by hand.
 """
 
 
 def leads_nowhere(_mids: Sequence[int]) -> Collection[tuple[str, str]]:
-    """Returns nothing: for texts that are read without a graph."""
+    """Returns no relations: takes the place of a `Leading` function where texts are read without a graph."""
     return ()
 
 
@@ -52,13 +55,13 @@ def utc_today() -> dt.date:
 
 
 class PlainWording:
-    """Rewords questions; whatever a name or text value of the graph holds stays as it is."""
+    """Rewords questions. Names and text values of the graph stay as they are typed."""
 
     def __init__(self, names: NameIndex, lexicon: Lexicon, today: Today, leading: Leading) -> None:
         self._names, self._lexicon, self._today, self._leading = names, lexicon, today, leading
 
     def visible(self, typed: str) -> Visible:
-        """Returns the typed text in plain words."""
+        """Returns the typed text with dates, amounts, occupations and kinds in plain words."""
         visible = Visible.of_typed(typed)
         text = visible.text
         said = [
@@ -79,7 +82,7 @@ class PlainWording:
         return visible.reworded((each.start, each.end, each.instead) for each in kept) if kept else visible
 
     def _dates(self, text: str) -> list[Rewording]:
-        """Rewordings of dates, except those marked as names and those that are words of the schema."""
+        """Returns rewordings of relative dates, except those marked as names and those that are schema words."""
         said = by_calendar(text, self._today())
         if not said:
             return []
@@ -88,7 +91,7 @@ class PlainWording:
         return [each for each in said if not (marks.may_mark(each.start, each.end) or _is_over(each, own))]
 
     def _agents(self, text: str) -> Iterator[Rewording]:
-        """Rewordings of nouns for people by a field of the graph: "dermatologists" -> "Dermatology people"."""
+        """Yields rewordings of nouns for people by their field: "dermatologists" -> "Dermatology people"."""
         words = list(_WORD.finditer(text))
         for at, word in enumerate(words):
             fields = list(fields_of(word[0].lower()))
@@ -104,7 +107,7 @@ class PlainWording:
                 break
 
     def _kinds(self, text: str) -> Iterator[Rewording]:
-        """Rewordings of the plural of a kind's name: "documentaries" -> "Documentary films"."""
+        """Yields rewordings of the plural of a kind that the graph names: "documentaries" -> "Documentary films"."""
         for word in _WORD.finditer(text):
             noun = word[0].lower()
             if not noun.endswith("s") or noun in COMMON_WORDS or self._lexicon.is_own(noun) or self._whole(noun):
@@ -117,27 +120,32 @@ class PlainWording:
                     break
 
     def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
-        """The names of kinds that equal `single`, with or without a noun behind it, and the kind of thing that they
-        describe.
+        """Yields (name, concept) for each thing of the graph that is a kind of other things and is called `single`.
+
+        Its name may have a word of the schema behind `single`; the concept is that of the things it classifies. For
+        example, "documentary" gives ("documentary film", "film") if films have the genre "documentary film".
         """
         nouns = sorted(self._lexicon.schema) if len(self._lexicon.schema) <= MAX_KIND_WORDS else ()
         for name, mids in self._all_whole([*(f"{single} {noun}" for noun in nouns), single]):
             leading = ((label.lower(), of.lower()) for label, of in self._leading(mids))
-            # "Statement genre" leads from a statement, a record of what has the genre.
+            # "Statement genre" starts at a statement node, which is a record about the film and no film.
             kinds = {of for label, of in leading if _OF_KINDS.search(label) and not label.startswith(of)}
             if len(kinds) == 1 and min(kinds).isalpha():
                 yield name, min(kinds)
 
     def _is_known(self, noun: str) -> bool:
-        """True of a word of the schema, and of a name or value in singular or plural."""
+        """True if `noun`, in singular or plural, is a word of the schema or a name or value of the graph."""
         return any(self._lexicon.is_own(one) or self._whole(one) for one in {noun, noun.removesuffix("s")})
 
     def _whole(self, name: str) -> list[int]:
-        """The things and text values with this name that may be linked."""
+        """Returns the linkable things and text values that have exactly this name."""
         return next((mids for _, mids in self._all_whole([name])), [])
 
     def _all_whole(self, names: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
-        """The same for each of `names` that has any, found in one search."""
+        """Yields (name, MIDs) for each of `names` that linkable things or text values have.
+
+        One search finds them all.
+        """
         found: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         for hit in self._names.find("\n".join(names)):
             if hit.linkable and hit.value_kind in (None, ValueKind.TEXT):
@@ -150,7 +158,7 @@ class PlainWording:
 
 
 def _may_be_title(text: str, noun: re.Match[str]) -> bool:
-    """True if the noun is a title or a name: "the nurse Ann", or "Christian" as a first name."""
+    """True if a capital suggests that the noun is a title ("the nurse Ann") or a name ("Christian")."""
     begins = noun.start() == 0
     is_name = noun[0][0].isupper() and not begins and not noun[0].lower().endswith("s")
     return is_name or re.match(r" [A-Z]", text[noun.end() : noun.end() + 2]) is not None

@@ -1,8 +1,8 @@
-"""PseudonymTable: the pseudonyms of one conversation, each with exactly one meaning, and their form.
+"""PseudonymTable: the pseudonyms of one conversation, their form, and the one meaning of each.
 
-Everything that prompts of one conversation reveal about a pseudonym can be combined. Therefore a question that does
-not need earlier turns begins a new thread: its prompts hold none of these turns, and use other pseudonyms in another
-order.
+Whoever runs the model can combine everything that the prompts of one conversation reveal about a pseudonym. Therefore
+a question that does not need earlier turns begins a new thread: its prompts hold none of these turns, and use other
+pseudonyms in another order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SHAPED_RUN = re.compile(rf"(?<![0-9A-Za-z]){PSEUDONYM_FORM}(?![0-9A-Za-z])")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A word of a text that is a pseudonym or looks like one."""
+    """A word at text[start:end] that is a pseudonym or has the form of one."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class Standing:
 
 
 def draw_word(letter: Letter, taken: Container[str]) -> str:
-    """Draws a word that is not in `taken`."""
+    """Draws a random pseudonym with this letter that is not in `taken`."""
     while True:
         tail = "".join(secrets.choice(ALPHABET) for _ in range(TAIL_LENGTH))
         if is_shaped(letter + tail) and letter + tail not in taken:
@@ -74,13 +74,14 @@ def is_shaped(word: str) -> bool:
 def words_in(text: str) -> Iterator[Standing]:
     """Yields every run of ASCII letters and digits that is a separate word.
 
-    The borders are those of `client_sdk.restore`: underscores and letters of scripts without capitals are borders too.
+    Words end at the same borders as in `client_sdk.restore`: underscores and letters of scripts without capitals end
+    them too.
     """
     return _standing(text, _RUN)
 
 
 def shaped_in(text: str) -> Iterator[Standing]:
-    """Yields every word of `text` that looks like a pseudonym, issued or not."""
+    """Yields every word of `text` that has the form of a pseudonym, issued or not."""
     return _standing(text, _SHAPED_RUN)
 
 
@@ -92,10 +93,10 @@ def _standing(text: str, runs: re.Pattern[str]) -> Iterator[Standing]:
 
 
 def replaced(text: str, words: Iterable[Standing]) -> str:
-    """Returns `text` with each span of `words` (in order, without overlaps) replaced by its word.
+    """Returns `text` with the span of each of `words` (in order, without overlaps) replaced by its word.
 
-    A space is added where a word would otherwise join its neighbour and not be found again, or be read as an escape
-    (`%Ee`).
+    A space is added where a word would otherwise join its neighbour, and so not be recognised again, or be read as an
+    escape (`%Ee`).
     """
     done, at = "", 0
     for word in words:
@@ -115,10 +116,10 @@ def _is_word_letter(letter: str) -> bool:
 
 
 RANKED: Final = "ranked("
-"""The beginning of an outcome's expression that has an order of its own; no expression of the algebra begins so."""
+"""The first characters of a ranked outcome's expression; no expression of the algebra begins with them."""
 
 WHOLE: Final = ""
-"""The thread of a conversation that has only one; its pseudonyms are sent as they are."""
+"""The id of a thread that is a whole, undivided conversation; its pseudonyms are sent as they are."""
 
 
 FORM = 1
@@ -126,7 +127,10 @@ FORM = 1
 MeaningKind = Literal["entity", "value", "set", "group", "kind", "literal", "outcome"]
 
 RawPath = list[list[list[object]]]
-"""Steps as hops of [relation IRI, inverse]; ids may change with the next version of the graph, IRIs do not."""
+"""A path as steps of hops [relation IRI, is inverse].
+
+IRIs stay the same in the graph's next version, relation ids may not.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,12 +141,12 @@ class Meaning:
     |---|---|
     | entity, value | `mids`: one |
     | group | `mids`: the entities that share a name |
-    | set | `start` (a pseudonym) and `path`; `mids` are set while the request that made it lasts |
+    | set | `start` (a pseudonym) and `path`; `mids` only during the request that made the set |
     | kind | `concept`; `mids` as for a set |
-    | literal | `literal`: the text as typed, once it stood in a turn of this request; `mids` that equal it |
-    | outcome | `expression`; `mids` where the outcome is a set, in their own order where it `is_ranked` |
+    | literal | `literal`: the text as typed, once a turn of this request holds it; `mids` that equal it |
+    | outcome | `expression`; `mids` where the outcome is a set, in ranked order if it `is_ranked` |
 
-    `path` is None too where this version of the graph lacks one of its relations.
+    The `path` of a set is None if this version of the graph lacks one of its relations.
     """
 
     kind: MeaningKind
@@ -156,14 +160,15 @@ class Meaning:
 
     @property
     def is_ranked(self) -> bool:
-        """True of an outcome whose `mids` have an order that its expression does not produce."""
+        """True if `mids` are in a ranked order that evaluating the expression would not produce."""
         return self.expression is not None and self.expression.startswith(RANKED)
 
 
 @dataclass(slots=True)
 class TableState:
-    """The part of a table that is kept between requests; it holds no typed text. `threads`: of each answer, oldest
-    first.
+    """The part of a table that is kept between requests; it holds no typed text.
+
+    `threads` maps the id of each answer to that of its thread, the oldest answer first.
     """
 
     order_key: bytes = field(repr=False)
@@ -175,8 +180,9 @@ class TableState:
 
 
 def write_state(state: TableState, schema: Schema) -> bytes:
-    """Writes the state without members of sets, which are found again, and without the text of literals, which each
-    request brings.
+    """Returns the state as JSON, without the members of sets and the text of literals.
+
+    Members are found again from the path; the text of a literal comes with each request.
     """
     rows = [_row(word, meaning, state, schema) for word, meaning in state.meanings.items()]
     settled = list(state.settled.items())
@@ -244,8 +250,8 @@ class PseudonymTable:
 
     Promise: the same thing has one pseudonym through the conversation, and no pseudonym means two things. Condition:
     the output of `to_bytes` is only ever stored sealed, because it holds MIDs and the conversation's key. Limit:
-    whoever sees two answers of one conversation can tell that the same thing is meant. The model cannot, unless the
-    later question needs the earlier one (app/privacy/pseudonyms.py).
+    whoever sees two answers of one conversation can tell that both mean the same thing. The model cannot, unless the
+    later question needs the earlier one (see the module's docstring).
     """
 
     def __init__(self, state: TableState) -> None:
@@ -263,12 +269,13 @@ class PseudonymTable:
 
     @classmethod
     def from_bytes(cls, data: bytes, schema: Schema) -> PseudonymTable:
-        """Reads the output of `to_bytes` for the graph version of `schema`. Raises ValueError."""
+        """Reads the output of `to_bytes` for the graph version of `schema`. Raises ValueError if it cannot be read."""
         return cls(read_state(data, schema))
 
     def to_bytes(self, schema: Schema) -> bytes:
-        """Returns the content of the conversation's row before sealing: paths by relation IRI, literals by keyed
-        digest.
+        """Returns the conversation's row before it is sealed.
+
+        It contains paths by relation IRI, and literals by keyed digest.
         """
         with self._lock:
             return write_state(self._state, schema)
@@ -292,35 +299,36 @@ class PseudonymTable:
         return self._word_of(Meaning("group", as_mids(mids)))
 
     def of_literal(self, text: str, kind: ValueKind, mids: Sequence[int] | Mids = ()) -> str:
-        """Returns the pseudonym of something typed; `mids` are the graph's values that equal it, if any."""
+        """Returns the pseudonym of a typed text; `mids` are the graph's values that equal it, if any."""
         digest = self._digest(f"{kind}\n{normalise(text).text}")
         return self._word_of(Meaning("literal", as_mids(mids), value_kind=kind, literal=text), digest)
 
     def of_outcome(self, expression_text: str, mids: Sequence[int] | Mids | None = None) -> str:
-        """Returns the pseudonym of an expression's result; `mids` if that is a set of things."""
+        """Returns the pseudonym of an expression's result; `mids` are its members if the result is a set of things."""
         members = NO_MIDS if mids is None else as_mids(mids)
         return self._word_of(
             Meaning("outcome", members, expression=expression_text), letter="V" if mids is None else "S"
         )
 
     def of_ranked(self, expression_text: str, mids: Sequence[int]) -> str:
-        """Returns the pseudonym of a set of things in an order that no expression produces."""
+        """Returns the pseudonym of a ranked set of things, whose order evaluating the expression would not give."""
         in_order = np.asarray(mids, dtype=np.int64)
         return self._word_of(Meaning("outcome", in_order, expression=f"{RANKED}{expression_text})"), letter="S")
 
     def in_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` in the conversation's own order, so that the same facts give
-        the same bytes.
+        """Returns the positions of `keys` in an order that looks random but is the same through the conversation.
+
+        It depends on the conversation's secret key only, so the same facts always give the same bytes.
         """
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
-        """Does the same as `in_order`, with another order for each thread."""
+        """Returns the positions of `keys` like `in_order`, but with another order for each thread."""
         thread = self._newest_thread
         return self.in_order(keys if thread == WHOLE else [f"{thread}\n{key}" for key in keys])
 
     def meaning(self, pseudonym: str) -> Meaning | None:
-        """Returns the meaning, or None for a word that this conversation did not issue."""
+        """Returns the meaning of `pseudonym`, or None if this conversation did not issue it."""
         return self._state.meanings.get(pseudonym)
 
     def resolve(self, pseudonym: str, graph: BlindGraph) -> tuple[Mids, Edges | None]:
@@ -349,49 +357,55 @@ class PseudonymTable:
         return self._issued
 
     def known(self, text: str) -> list[str]:
-        """Returns the pseudonyms of this conversation that occur in `text`, in order of first use."""
+        """Returns the pseudonyms of this conversation that occur in `text`, in order of first occurrence."""
         found = (standing.word for standing in shaped_in(text) if standing.word in self._state.meanings)
         return list(dict.fromkeys(found))
 
     def entity(self, pseudonym: str) -> Mid | None:
-        """Returns the entity that `pseudonym` stands for; None if it stands for something else."""
+        """Returns the entity that `pseudonym` stands for, or None if it stands for something else."""
         meaning = self.meaning(pseudonym)
         return Mid(int(meaning.mids[0])) if meaning is not None and meaning.kind == "entity" else None
 
     def sharing(self, mid: Mid) -> tuple[Mids, ...]:
-        """Returns the groups that contain `mid`, one for each shared name that was asked about."""
+        """Returns each group of entities that contains `mid` and shares a name used in this conversation."""
         groups = (meaning.mids for meaning in self._state.meanings.values() if meaning.kind == "group")
         return tuple(mids for mids in groups if mid in mids)
 
     def holds(self, mids: Collection[int], texts: Collection[str]) -> bool:
-        """True if a pseudonym stands for one of `mids`, or for a typed text that is one of `texts`."""
+        """True if this conversation has met one of `mids`, or if one of `texts` was typed in it."""
         kinds = (ValueKind.TEXT, ValueKind.NUMBER, ValueKind.DATE)
         digests = {self._digest(f"{kind}\n{normalise(text).text}") for kind in kinds for text in texts}
         met = {*self._state.settled, *(int(mid) for each in self._state.meanings.values() for mid in each.mids)}
         return not met.isdisjoint(mids) or not digests.isdisjoint(self._state.digests.values())
 
     def settle(self, mid: Mid, by_user: bool) -> None:
-        """Remembers that a turn named this entity unambiguously, so that a shared name may mean it."""
+        """Records that a turn named this entity unambiguously, so that a shared name may be read as this entity."""
         self._state.settled[mid] = by_user or self._state.settled.get(mid, False)
 
     def settled_among(self, mids: Iterable[int]) -> tuple[Mid, ...]:
-        """Returns those of `mids` that a user has named unambiguously; if there are none, those that an answer has."""
+        """Returns those of `mids` that a user has named unambiguously; if there are none, those that an answer has.
+
+        The order is that of `mids`.
+        """
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
     def in_own_order(self, mids: Mids) -> list[str]:
-        """Returns one pseudonym for each thing, in the conversation's own order."""
+        """Returns the pseudonym of each thing, in the conversation's own order."""
         return [self.of_entity(Mid(int(mids[at]))) for at in self.in_order([str(mid) for mid in mids.tolist()])]
 
     def choices_among(self, mids: Mids) -> list[str]:
-        """Returns what a shared name may mean: first what the dialogue names, then in the conversation's order."""
+        """Returns pseudonyms of the entities a shared name may mean, at most MAX_CHOICES.
+
+        Those that the dialogue names unambiguously come first, then the others in the conversation's order.
+        """
         named = self.settled_among(mids.tolist())
         return sorted(self.in_own_order(mids), key=lambda word: self.entity(word) not in named)[:MAX_CHOICES]
 
     def assign_thread(self, answer: str, leans: bool) -> int | None:
-        """Puts a new answer into the current thread if it `leans` on it, else into a new one.
+        """Puts a new answer into the current thread if `leans` (it needs earlier turns), else into a new one.
 
-        Returns how many earlier answers the thread holds; None if the thread is the whole conversation.
+        Returns the number of earlier answers in the thread, or None if the thread is the whole conversation.
         """
         with self._lock:
             threads = self._state.threads
@@ -401,10 +415,10 @@ class PseudonymTable:
             return earlier
 
     def wire_pseudonyms(self, schema: Schema, answer: str) -> dict[str, str]:
-        """Returns the words that were sent in an answer's thread for pseudonyms and for the graph's opaque words.
+        """Returns, for an answer's thread, the word that is sent for each pseudonym and opaque word of the graph.
 
-        They are new for every thread, so that what one thread reveals cannot be combined with the next. Pseudonyms
-        that are sent as they are, in a thread that is the whole conversation, are left out.
+        The words are new for every thread, so that what one thread reveals cannot be combined with another. In a
+        conversation that is one thread, pseudonyms are sent as they are and are left out here.
         """
         with self._lock:
             thread = self._state.threads.get(answer, WHOLE)
@@ -440,7 +454,7 @@ class PseudonymTable:
                 self._words[identity] = word
                 self._issued = None
             else:
-                # What an earlier mention told of its kind of value stays.
+                # Keeps the value kind that an earlier mention has told.
                 meaning = replace(meaning, value_kind=meaning.value_kind or state.meanings[word].value_kind)
             state.meanings[word] = meaning
             if digest is not None:
@@ -452,7 +466,7 @@ class PseudonymTable:
 
 
 def _identity(meaning: Meaning, digest: str | None) -> Hashable:
-    """A key that is equal for two meanings if they mean the same thing."""
+    """Returns a key that is equal for two meanings exactly if they mean the same thing."""
     if meaning.kind == "set":
         return meaning.kind, meaning.start, meaning.path
     if meaning.kind in ("entity", "value", "group"):

@@ -1,4 +1,7 @@
-"""Text that may leave, the dialogue made of it, and the bytes of a request. Only app/privacy and prompts create it."""
+"""Types for text that may leave: SafeText, the dialogue made of it, and the bytes of a request.
+
+Only app/privacy and the prompt modules may create them.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ from kg_store.terms import Mids, ValueKind
 
 
 class PrivacyError(Exception):
-    """The base of all privacy errors. `id` is random and appears in the log too, so that a user's report can be
-    matched.
+    """The base of all privacy errors.
+
+    `id` is random and written to the log too, so that an error a user reports can be found there.
     """
 
     def __init__(self, text: str) -> None:
@@ -21,7 +25,7 @@ class PrivacyError(Exception):
 
 
 SafeText = NewType("SafeText", str)
-"""Text in which every linked name, value and pattern hit has been replaced by a pseudonym."""
+"""Text in which every linked name, value and pattern match has been replaced by a pseudonym."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,12 @@ class SafeTurn:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Something that the question names, and where retrieval may start.
+    """Something that the question names, at which retrieval may start.
 
     `mids`: one for an entity, several for a shared name or a set of an earlier answer, none for a value that the graph
-    does not hold. `value_kind` is set for values. `newest`: the last user turn names it itself. `doubtful`: everyday
-    words in lower case beside a name with a capital, which may not be a name. `sorts`: a common noun that classifies
-    other things. `is_date`: a thing whose name is a date.
+    does not hold. `value_kind` is set for values. `newest`: the last user turn names it itself. `doubtful`: it may be
+    no name, because it is an everyday word in lower case beside other names. `sorts`: it is a common noun that
+    classifies other things. `is_date`: a thing whose name is a date.
     """
 
     pseudonym: str
@@ -60,7 +64,7 @@ class SafeDialogue:
     """The anonymised turns; the last one is the question.
 
     `topics`: those of the question first, in its order, then those of earlier turns, the most recent turn first.
-    `leans`: the question was completed from earlier turns, so their topics may matter to it.
+    `leans`: the question needs earlier turns and was completed from them, so their topics may matter to it.
     """
 
     turns: tuple[SafeTurn, ...]
@@ -72,19 +76,17 @@ class SafeDialogue:
         return self.turns[-1].text
 
     def with_earlier(self, questions: int | None) -> SafeDialogue:
-        """Returns the question with this number of earlier questions and their answers; with all if `questions` is
-        None.
-        """
+        """Returns the question with `questions` earlier questions and their answers, or with all of them if None."""
         asked = [at for at, turn in enumerate(self.turns) if turn.role == "user"]
         first = 0 if questions is None else asked[-1 - questions :][0]
         return replace(self, turns=self.turns[first:])
 
     def without_doubtful(self) -> SafeDialogue:
-        """Returns the dialogue without the topics that may not be names."""
+        """Returns the dialogue without its doubtful topics, which may be no names."""
         return replace(self, topics=tuple(topic for topic in self.topics if not topic.doubtful))
 
     def without_parts(self, parts: Iterable[tuple[int, int]], topics: Collection[str]) -> SafeDialogue:
-        """Returns the question without some parts of its text (start and end) and without some topics."""
+        """Returns the question without the given parts (start, end) of its text and without the given topics."""
         text = self.question
         for start, end in sorted(parts, reverse=True):
             text = SafeText(f"{text[:start]} {text[end:]}")
@@ -93,7 +95,7 @@ class SafeDialogue:
         return replace(self, turns=(*self.turns[:-1], turn), topics=kept)
 
     def with_topics(self, instead: Mapping[str, Topic]) -> SafeDialogue:
-        """Returns the question with some of its topics replaced."""
+        """Returns the question with the topics that `instead` lists by pseudonym replaced."""
         text = self.question
         for pseudonym, topic in instead.items():
             text = SafeText(text.replace(pseudonym, topic.pseudonym))
@@ -103,7 +105,7 @@ class SafeDialogue:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a request's bytes. The guard may skip only static parts, which are fixed text of the service."""
+    """A part of a request's bytes. Static parts are fixed text of the service; the guard may skip only these."""
 
     data: bytes = field(repr=False)
     static: bool = False
@@ -111,7 +113,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """Every byte of one request's body, in order, and the position of the endpoint that it is for."""
+    """Every byte of one request's body, in order.
+
+    `endpoint` is the position, in the list of configured endpoints, of the one it is for.
+    """
 
     segments: tuple[Segment, ...]
     endpoint: int = 0

@@ -27,7 +27,7 @@ from kg_store.text.relative_dates import find_shortened_dates
 
 
 class SpanSource(IntEnum):
-    """The finder of a span; of two that find the same span, the smaller is taken."""
+    """The finder of a span. If two find the same span, the one with the smaller number is taken."""
 
     PSEUDONYM = 0
     MENTION = 1
@@ -37,7 +37,7 @@ class SpanSource(IntEnum):
     FORGED = 5
     UNKNOWN = 6
     WORD = 7
-    """An unknown word in lower case: it may be what is asked, or a name."""
+    """An unknown word in lower case: it may be part of what the question asks, or a name."""
 
     RELATION = 8
 
@@ -50,8 +50,7 @@ NAMES: Final = (SpanSource.MENTION, SpanSource.PROTECTED, SpanSource.UNKNOWN, Sp
 class Span:
     """text[start:end] of a turn.
 
-    `mids` are set for a mention, `value_kind` if it names a value; `inexact`: the name is spelt differently in the
-    graph.
+    `mids` are set for a mention, `value_kind` if it names a value; `inexact`: the graph spells the name differently.
     """
 
     start: int
@@ -61,7 +60,7 @@ class Span:
     value_kind: ValueKind | None = None
     inexact: bool = False
     lexical: str = field(default="", repr=False)
-    """The meaning of a number or date in words or other digits, in ASCII digits."""
+    """The value of a number or date that was written in words or other digits, in ASCII digits."""
 
 
 def places(spans: Iterable[Span]) -> list[tuple[int, int]]:
@@ -70,8 +69,9 @@ def places(spans: Iterable[Span]) -> list[tuple[int, int]]:
 
 
 def choose(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Returns spans without overlaps: the longest is taken, then the smaller source; the remains of others stay hidden
-    too.
+    """Returns the spans to keep where several overlap: the longer one, of equally long ones that of smaller source.
+
+    Of a span that overlaps a kept one, the part outside of it becomes a literal, so that it stays hidden too.
     """
     covered = bytearray(len(text))
     chosen: list[Span] = []
@@ -82,7 +82,7 @@ def choose(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def uncovered(text: str, span: Span, covered: bytearray) -> Iterator[Span]:
-    """Yields the parts of `span` that nothing covers, as literals without the punctuation around them."""
+    """Yields `span` if nothing covers it, else its uncovered parts as literals without the punctuation around them."""
     if not any(covered[span.start : span.end]):
         yield span
         return
@@ -106,21 +106,24 @@ def cover(text: str, spans: Iterable[Span]) -> bytearray:
 
 
 _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
-"""Matches a single letter between masked parts, except letters that are words."""
+"""Matches a single letter between two masked parts, except vowels and y, most of which may be words ("a", "y")."""
 
 _PARTING = re.compile(r"[+/;|\\*`~<>&]|(?<=\w)[.,](?=\w)")
 """Signs that separate words in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
 
-# An everyday number that goes on in figures, which are masked by then: twelve.1.1949.
+# A number word joined to digits, which are masked (`|`) by then: twelve.1.1949.
 _TOUCHING, _TOUCHED = re.compile(r"[./:-]\|"), re.compile(r"\|[./:-]\Z")
 
 _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
-"""Remains of an address whose other parts have been replaced; they reveal nothing."""
+"""Parts of an address that stay when the rest is replaced, because they reveal nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The spans of a text found by each finder, before the remaining words are judged."""
+    """The spans of a text from every finder but the lexicon, before the other words are judged.
+
+    `issued`: the pseudonyms of the conversation. `fits`: results of the fuzzy name search, kept for later searches.
+    """
 
     text: str = field(repr=False)
     issued: Collection[str] = field(repr=False)
@@ -129,7 +132,7 @@ class Found:
 
 
 class SpanFinder:
-    """Combines all finders of what must not leave: the linker, the guard's index, patterns, literals, the lexicon."""
+    """Combines all finders of what must not leave: linker, name index, patterns, literals and lexicon."""
 
     def __init__(
         self,
@@ -140,14 +143,14 @@ class SpanFinder:
         masks: Collection[str] = (),
         recogniser: Recogniser | None = None,
     ) -> None:
-        """`masks`: the graph's opaque words for relations; they occur in answers and may stay."""
+        """`masks`: the opaque words of the graph's masked relations; they occur in answers and may stay."""
         self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
 
     def read(self, visible: Visible, original: str, table: PseudonymTable) -> Found:
-        """Finds all spans of `visible.text` except those of the lexicon.
+        """Finds all spans of `visible.text` except words that the lexicon does not permit.
 
-        Pseudonyms of this conversation are among them; a word that only looks like one is FORGED.
+        The spans include this conversation's pseudonyms; a word that only has their form becomes a FORGED span.
         """
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
@@ -155,7 +158,7 @@ class SpanFinder:
         if self._masks:
             kept += [Span(w.start, w.end, SpanSource.RELATION) for w in words_in(text) if w.word in self._masks]
         forged = [Span(word.start, word.end, SpanSource.FORGED) for word in words if word.word not in issued]
-        # A code or an address may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
+        # A literal or pattern may overlap a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
         covered = cover(text, kept)
         literals = [piece for literal in _literals(text) for piece in uncovered(text, literal, covered)]
         found = [Span(span.start, span.end, SpanSource.PATTERN) for span in find_patterns(text, self._regions)]
@@ -170,13 +173,14 @@ class SpanFinder:
         return Found(text, issued, (*kept, *named, *patterns, *literals, *forged), fits)
 
     def unmarked(self, found: Found) -> list[Span]:
-        """Returns everyday words of a text without capitals that may name things, if nothing else does."""
+        """Returns everyday words that may name things; meant for a text without capitals that names nothing else."""
         named = self._linker.find_unmarked(found.text, self._lexicon.public, found.fits)
         return [_span_of(each) for each in named]
 
     def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
-        """Returns the spans of a text in order, without overlaps: of `found`, of `more`, and words the lexicon does
-        not permit.
+        """Returns the spans to replace, in order and without overlaps.
+
+        They are chosen from `found` and `more`, and from the words that the lexicon does not permit.
         """
         text = found.text
         chosen = choose(text, [*found.spans, *more])
@@ -192,7 +196,7 @@ class SpanFinder:
         return self._with_titles(text, sorted(chosen, key=lambda span: span.start))
 
     def _with_titles(self, text: str, spans: Sequence[Span]) -> list[Span]:
-        """The spans with titles in front of names included, whether or not the name is known."""
+        """Returns the spans, with each name, known or not, extended over the titles in front of it."""
         found: list[Span] = []
         for span in spans:
             is_name = span.source in NAMES and span.value_kind in (None, ValueKind.TEXT)
@@ -211,25 +215,31 @@ class SpanFinder:
         ]
 
     def kinds(self, found: Found, spans: Sequence[Span], is_concept: Callable[[str], bool]) -> list[Span]:
-        """Returns common nouns outside of the names in `spans` that are well-known things of the graph."""
+        """Returns common nouns that name a well-known thing (one with many facts): "guitarists" for Guitarist.
+
+        Nouns inside of names and pseudonyms in `spans`, and nouns for which `is_concept` is true, are left out.
+        """
         taken = [(each.start, each.end) for each in spans if each.mids or each.source is SpanSource.PSEUDONYM]
         named = self._linker.find_common(found.text, self._lexicon.public, taken, is_concept)
         return [Span(each.start, each.end, SpanSource.MENTION, each.mids) for each in named]
 
     def readings(self, found: Found, spans: Sequence[Span]) -> list[SchemaReading]:
-        """Returns readings of the unknown words among the settled `spans`, in words of the shown schema."""
+        """Returns corrections of the unknown lower-case words among `spans` to words of the shown schema."""
         words = {(span.start, span.end) for span in spans if span.source is SpanSource.WORD}
         others = (span for span in spans if span.source is not SpanSource.WORD)
         return schema_readings(found.text, words, _taken(found.text, others), self._lexicon)
 
     def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
-        """Mentions in the text with and without invisible characters, which may separate words or hide inside one."""
+        """Yields mentions in the visible text, in the original and in its look-alike Latin letters.
+
+        The original matters because an invisible character may separate two words or hide inside one.
+        """
         for each in self._linker.find_mentions(visible.text, fits):
             yield _span_of(each)
         if visible.origins is not None:
             for each in self._linker.find_mentions(original, fits):
                 start, end = visible.span(each.start, each.end)
-                # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
+                # A match inside the characters of an escape (&#116;) is no part of the visible text.
                 if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
                     yield replace(_span_of(each), start=start, end=end)
         if (plain := visible.skeleton()) is not None:
@@ -238,7 +248,7 @@ class SpanFinder:
                 yield replace(_span_of(each), start=start, end=end)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
-        """The names that the owner's recogniser finds and nothing else does."""
+        """Returns the names that only the owner's recogniser finds."""
         if self._recogniser is None:
             return []
         found = choose(text, (Span(*span, SpanSource.UNKNOWN) for span in self._recogniser.names_in(text)))
@@ -246,15 +256,14 @@ class SpanFinder:
         return [piece for span in found for piece in uncovered(text, span, covered)]
 
     def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
-        """Spans that the guard would still block as a name in another form: part of a title, or of a
-        stranger's name.
-        """
+        """Returns spans that the guard would still block as another form of a name, such as part of a title."""
         found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:
-        """Spans that the guard would block although the policy does not link them; signs between words are also read
-        as spaces.
+        """Yields names and values that the guard would block although the policy does not link them.
+
+        The text is searched twice: as it is, and with the signs between its words replaced by spaces.
         """
         parted = _PARTING.sub(" ", text)
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
@@ -262,7 +271,7 @@ class SpanFinder:
             yield Span(hit.start, hit.end, SpanSource.PROTECTED, hit.mids, kind)
 
     def _protected_in_disguise(self, visible: Visible) -> Iterator[Span]:
-        """The same for text in letters that look like others."""
+        """Yields the spans of `_protected` that appear when look-alike letters are read as Latin ones."""
         if (plain := visible.skeleton()) is not None:
             for span in self._protected(plain.text):
                 start, end = plain.original_span(span.start, span.end)
@@ -274,7 +283,7 @@ def _span_of(named: Mention) -> Span:
 
 
 def _stand(text: str, span: Span) -> Stand:
-    """The grammatical role of a replaced span among the words around it."""
+    """Returns the grammatical role of a replaced span."""
     if span.source in (SpanSource.UNKNOWN, SpanSource.WORD, SpanSource.FORGED) or span.inexact:
         return Stand.UNKNOWN
     if span.source is SpanSource.PSEUDONYM:
@@ -297,7 +306,7 @@ def _left_of(words: Sequence[Span], text: str, chosen: Sequence[Span]) -> list[S
 
 
 def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
-    """Characters that are not punctuation: pictures, and letters in frames, which may spell a name."""
+    """Returns characters that are neither letters nor punctuation, such as pictures, which may spell a name."""
     if text.isascii():
         return []
     covered = cover(text, chosen)
@@ -306,12 +315,12 @@ def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
 
 
 def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
-    """Single letters between two replaced parts: "john f fitzgerald", of whom the graph knows only parts."""
+    """Returns single letters between two replaced parts: the "f" of "john f fitzgerald", if the rest is replaced."""
     return [Span(*match.span(1), SpanSource.UNKNOWN) for match in _INITIAL.finditer(masked(text, places(chosen)))]
 
 
 def _literals(text: str) -> list[Span]:
-    """Numbers and dates in every notation, except everyday number words ("two films", "the second one")."""
+    """Returns numbers and dates in every notation, except everyday number words ("two films", "the second one")."""
     found = [
         Span(each.start, each.end, SpanSource.LITERAL, value_kind=each.kind, lexical=each.lexical)
         for each in find_shortened_dates(text)
@@ -319,7 +328,7 @@ def _literals(text: str) -> list[Span]:
     found += [Span(span.start, span.end, SpanSource.LITERAL) for span in find_literals(text)]
     plain = masked(text, places(found))
     for each in find_number_expressions(text):
-        # What is read in figures already says more by itself: a date, and a number behind it.
+        # An everyday number word is replaced only if it touches a number in digits, which may be part of a date.
         touches = not each.is_everyday or _TOUCHING.match(plain, each.end) or _TOUCHED.search(plain, 0, each.start)
         if touches and any(map(str.isalnum, plain[each.start : each.end])):
             found.append(Span(each.start, each.end, SpanSource.LITERAL, value_kind=each.kind, lexical=each.lexical))

@@ -16,12 +16,10 @@ from kg_store.text.normalise import DISGUISES, is_word_character, skeleton_of, u
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
 _UNREADABLE = frozenset(("Cs", "Co", "Cn"))
 UNREADABLE: Final = "\ufffd"
-"""Replaces characters of no script, which no reader can know."""
+"""The sign that stands for characters that belong to no script, which no reader can recognise."""
 
 _PICTURES = range(0x1F000, 0x1FB00)
-"""Code points of pictures, including ones that the installed Python does not know yet; there are no letters among
-them.
-"""
+"""Code points of emoji and other pictures, including those newer than the installed Python. None is a letter."""
 
 _VARIATIONS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _UNREADABLE_RUN = re.compile(f"{UNREADABLE}+")
@@ -33,8 +31,9 @@ _ESCAPE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """A text as it is seen; `origins[i]` and `ends[i]` are where the original of text[i] began and ended, None if
-    unchanged.
+    """A text as a reader sees it, with the original position of each character.
+
+    The original of text[i] is original[origins[i]:ends[i]]; both lists are None if the text is unchanged.
     """
 
     text: str = field(repr=False)
@@ -43,11 +42,11 @@ class Visible:
 
     @classmethod
     def of(cls, original: str) -> Visible:
-        """Returns the text as it is seen. Control characters between words become a space; line ends and tabs stay.
+        """Returns the text as a reader sees it.
 
-        Letters in circles, squares and the like become plain letters (`kg_store.text.normalise`), and marks that
-        only cover letters are removed. Characters of no script are removed inside a word; elsewhere one sign stands
-        for a run of them.
+        Control characters between words become a space; line ends and tabs stay. Letters in circles, squares and the
+        like become plain letters (`kg_store.text.normalise`), and combining marks that only decorate are removed.
+        Unreadable characters are removed inside a word; elsewhere one UNREADABLE sign stands for a run of them.
         """
         if original.isascii() and original.isprintable():
             return cls(original)
@@ -57,12 +56,13 @@ class Visible:
 
     @classmethod
     def of_typed(cls, original: str) -> Visible:
-        """Does the same, with entities, percent signs and JSON escapes undone once, as a page or program would."""
+        """Returns the same as `of`, after undoing HTML entities, percent signs and JSON escapes once."""
         return cls._of(original, _unescaped(original)) if _ESCAPE.search(original) else cls.of(original)
 
     def reworded(self, words: Iterable[tuple[int, int, str]]) -> Visible:
-        """Returns this text with spans (in order, without overlaps) replaced by other words that keep their original
-        positions.
+        """Returns this text with spans replaced by other words, which keep the original positions of the spans.
+
+        `words` holds (start, end, new text) in order, without overlaps.
         """
         pieces: list[tuple[str, int, int]] = []
         at = 0
@@ -76,9 +76,9 @@ class Visible:
         return ((self.text[at], *self.original_span(at, at + 1)) for at in range(start, end))
 
     def skeleton(self) -> Visible | None:
-        """Returns this text in the Latin letters that it looks like, as a second reading for names, never to be sent.
+        """Returns this text with look-alike letters of other scripts as Latin ones, or None if that is the same.
 
-        Its positions refer to `text`, not to the original. None if it would be the same.
+        It is a second text to search for names and is never sent. Its positions refer to `text`, not to the original.
         """
         if self.text.isascii():
             return None
@@ -97,16 +97,17 @@ class Visible:
         return cls(original) if found.text == original else found
 
     def _part(self, kept: Sequence[int]) -> Visible:
-        """The characters at the ascending positions `kept`."""
+        """Returns the text made of the characters at the ascending positions `kept`."""
         origins, ends = self.origins or range(len(self.text)), self.ends or range(1, len(self.text) + 1)
         text = "".join(self.text[at] for at in kept)
         return Visible(text, [origins[at] for at in kept], [ends[at] for at in kept])
 
     @classmethod
     def _joined(cls, pieces: Iterable[tuple[str, int, int]]) -> Visible:
-        """Joins pieces, each with its original span; a piece may have several letters, or none if it is removed.
+        """Joins (text, start, end) pieces, each with the span of its original.
 
-        What is removed belongs to the letter before it, as marks do.
+        A piece may have several letters, or none if it is removed. A removed piece counts as part of the letter before
+        it.
         """
         letters: list[str] = []
         origins: list[int] = []
@@ -120,20 +121,20 @@ class Visible:
         return cls("".join(letters), origins, ends)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the present position of the original's characters from `start` to `end`."""
+        """Returns the span in this text of the original's characters from `start` to `end`."""
         if self.origins is None:
             return start, end
         return bisect_left(self.origins, start), bisect_left(self.origins, end)
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the original position of the characters from `start` to `end`."""
+        """Returns the span in the original of this text's characters from `start` to `end`."""
         if self.origins is None or self.ends is None:
             return start, end
         return self.origins[start], self.ends[end - 1]
 
 
 def _unescaped(original: str) -> Iterator[tuple[str, int, int]]:
-    """Yields each character with its original span."""
+    """Yields (character, start, end) with escapes undone; start and end are positions in the original."""
     done = 0
     for escape in _ESCAPE.finditer(original):
         yield from ((original[at], at, at + 1) for at in range(done, escape.start()))
@@ -143,7 +144,7 @@ def _unescaped(original: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _meant(escape: str) -> str:
-    """The text that an escape means; the escape itself if it is not a valid one."""
+    """Returns the text that an escape stands for, or the escape itself if its bytes are not valid UTF-8."""
     if escape[0] == "&":
         return html.unescape(escape)
     if escape[0] == "\\":
@@ -155,7 +156,7 @@ def _meant(escape: str) -> str:
 
 
 def _seen(letter: str) -> str:
-    """The text that a reader sees for one character; UNREADABLE if nobody can tell."""
+    """Returns the text that a reader sees for one character; UNREADABLE if it belongs to no script."""
     if letter in _VARIATIONS or letter in DISGUISES:
         return ""
     plain = undecorated(letter)
@@ -167,7 +168,7 @@ def _seen(letter: str) -> str:
 
 
 class _Seen(dict[int, str]):
-    """A translation table: the text seen for each character, computed at its first use."""
+    """A translation table from character to the text a reader sees, filled at the first use of each character."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _seen(chr(code))
@@ -178,7 +179,10 @@ _SEEN: Final = _Seen()
 
 
 def _without_unreadable(text: str) -> list[int]:
-    """Positions of `text` without unreadable signs that touch a word, and with one of each run of others."""
+    """Returns the positions of the characters of `text` to keep.
+
+    A run of UNREADABLE signs is dropped if it touches a word, else its first sign is kept.
+    """
     kept = list(range(len(text)))
     for run in reversed(list(_UNREADABLE_RUN.finditer(text))):
         start, end = run.span()

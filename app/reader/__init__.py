@@ -1,4 +1,4 @@
-"""Reads and words English without a model: understands questions, ranks paths, checks drafts, words answers.
+"""Reads questions and writes answers in English without a language model: ranks paths, checks drafts, words replies.
 
-The rest of the service reaches it through `english.EnglishReader`, which is one `app.language.protocol.Language`.
+The rest of the service calls it through `english.EnglishReader`, which implements `app.language.protocol.Language`.
 """

@@ -1,4 +1,6 @@
-"""Turns the best path of a question into an answer: the end, its size, yes or no, a value, or a pair."""
+"""Turns the best path of a question into an expression that answers it: its end, a count, yes or no, a value, or an
+intersection of two paths.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +33,21 @@ from kg_store.algebra.expressions import walked_along
 from kg_store.text.english import kind_words
 from kg_store.text.inflection import singular
 
-# Gain of a pair of paths, since each can explain only half of the words; _PAIRED paths a thing are tried. By hand.
+# Gain of a pair of paths, because each of the two can explain only half of the words. For each thing, at most _PAIRED
+# paths are tried. Chosen by hand.
 HALF_OF_WORDS = 0.3
 _PAIRED = 12
-# Difference of scores at which the vote makes a path a tenth as likely: 0.2 * ln(10), where 0.2 is its temperature
-# (docs/performance.md).
+# Greatest difference between the scores of two paths that are intersected after a vote. At this difference the vote
+# makes a path a tenth as likely: 0.2 * ln(10), where 0.2 is the temperature of the vote (docs/performance.md).
 MAX_BEHIND = 0.46
 
 
 def conjunction(asked: ParsedQuestion) -> NextAction | None:
-    """Intersects the ends of two paths of one kind, one from each of the first two named things."""
+    """Intersects the end of a path from the first named thing with the end of a path from the second.
+
+    Both paths must lead to the same concept; the pair with the highest scores is taken. Returns None if there is no
+    such pair.
+    """
     if asked.voted is not None:
         return _of_voted(asked, asked.voted)
     pairs = [
@@ -56,8 +63,10 @@ def conjunction(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _of_voted(asked: ParsedQuestion, voted: VotedPaths) -> NextAction | None:
-    """Intersects the best path from each of two things that leads to the winner of the vote; None if one alone is
-    likelier.
+    """Intersects the best path from one thing with the best path from another; both lead to the winner of the vote.
+
+    The winner is the thing to which the likeliest paths lead (see `VotedPaths`). Returns None if only one thing has
+    such a path, or if the second path scores much lower than the first.
     """
     held = [each for each in asked.paths if is_voted(each, voted)]
     sorting = next((each for each in held if (each.path.root, *each.path.steps) == voted.sorting), None)
@@ -81,8 +90,10 @@ def _shared(asked: ParsedQuestion, best: tuple[ScoredPath, ScoredPath]) -> NextA
 
 
 def _of_root(asked: ParsedQuestion, root: str) -> list[ScoredPath]:
-    """The best paths from `root`: single hops if there are any, because words about the other thing make paths too
-    long.
+    """Returns the best paths from `root`, at most _PAIRED: single steps if there are any, else longer paths.
+
+    Where a question names two things, longer paths score too high: words about the other thing seem to fit their
+    steps.
     """
     mine = [each for each in asked.paths if each.path.root == root]
     return [each for each in mine if len(each.path.steps) == 1][:_PAIRED] or mine[:_PAIRED]
@@ -98,8 +109,7 @@ _IS_A = re.compile(r"^\s*(\w+)\s+(?:an?|the|one of the)?\s*([a-z][a-z ]*?)\s*\??
 def plan_truth(asked: ParsedQuestion) -> NextAction | None:
     """Returns the plan of a yes/no question, or None if no path fits.
 
-    Tries, in this order: is X of a kind; has X this value; does a path join the two named things; is the end of the
-    best path non-empty or true.
+    Tries these readings in order: is X of a kind; does X have this value; does a path join the two named things.
     """
     if (of_kind := _is_of_kind(asked)) is not None:
         return of_kind
@@ -120,7 +130,7 @@ def plan_truth(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _is_of_kind(asked: ParsedQuestion) -> NextAction | None:
-    """ "Is X a doctor?" by X's concept, if the graph has things of the kind; else None."""
+    """Plans "Is X a doctor?" from the concept of X; returns None if the graph has no things of that kind."""
     found = _IS_A.match(asked.form.rest)
     thing = next((root for root in asked.roots if found and root.name == found[1]), None)
     if found is None or thing is None:
@@ -134,7 +144,7 @@ def _is_of_kind(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _equals(asked: ParsedQuestion, value: Thing) -> NextAction | None:
-    """ "Was X opened in 2001?": true if X's value equals the one in the question."""
+    """Plans "Was X opened in 2001?": true if a value of X equals the one in the question."""
     roots = [root for root in asked.roots if root.name != value.name]
     fitting = [
         each
@@ -153,19 +163,23 @@ def _equals(asked: ParsedQuestion, value: Thing) -> NextAction | None:
 
 
 def _may_equal(concept: str, value: str) -> bool:
-    """True if values of `concept` may equal one of type `value`; a year may be given for a date or a number."""
+    """Returns True if values of `concept` may equal one of type `value`; a year may stand for a date or a number."""
     return concept in VALUES | {"text"} and (concept == value or {concept, value} <= {"date", "year", "number"})
 
 
 def over_values(asked: ParsedQuestion) -> NextAction | None:
-    """Applies the form's function to the best path whose last hop leads to values."""
+    """Applies the function of the form (such as argmax or sum) to the values at the end of the best path.
+
+    Only paths whose last step leads to values count; returns None if there is none. If the steps before the last one
+    have not been walked, the action follows them first.
+    """
     fitting = [each for each in asked.paths if each.path.concept in VALUES]
     if not fitting:
         return None
     best = fitting[0]
     before = best.path.before
     if before is None:
-        # The step before it must be walked first: as a path of its own it is among the candidates.
+        # The steps before the last one must be followed first; the path that they make is itself a candidate.
         shorter = [
             each
             for each in asked.paths
@@ -179,7 +193,11 @@ def over_values(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
-    """The union of all kinds with this value, for "who was born in 1984?"; empty if the question names a thing."""
+    """Returns the union of all kinds that have the value asked about: people and dogs for "who was born in 1984?".
+
+    `fitting`: the paths that lead to values, best first. Empty if the question names a thing, if the best path has
+    more than one step, or if only one kind has the value.
+    """
     best = fitting[0].path
     if not asked.from_kinds or len(best.steps) != 1:
         return ""
@@ -188,7 +206,7 @@ def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
 
 
 def _is_extreme(asked: ParsedQuestion, best: ScoredPath) -> NextAction | None:
-    """ "Is X the smallest city?": true if X is the least of its kind."""
+    """Plans "Is X the smallest city?": true if X has the least value of its kind (for "largest", the greatest)."""
     thing = next((root for root in asked.roots if root.name == best.path.root), None)
     kind = next((kind for kind in asked.kinds if thing and share(kind.concept, thing.concept)), None)
     if thing is None or kind is None or len(best.path.steps) != 1:
@@ -221,7 +239,8 @@ def compare_values(asked: ParsedQuestion) -> NextAction | None:
     return NextAction(values[0].score, (chosen,))
 
 
-# An answer in hand beats a longer path that fits equally well: a tie-break, chosen by hand; not fitted.
+# A tie-break: a path that has been walked wins over one that would have to be followed and fits equally well. Chosen
+# by hand; not fitted.
 ANSWER_BONUS = 0.01
 UNCOUNTED = VALUES | {YES_OR_NO}
 
@@ -236,7 +255,7 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
     if form == "than":
         return REFUSAL
     if form == "extreme" and asked.voted is not None:
-        # The offered values belong to the named thing itself, and one thing has no extremes.
+        # After a vote, the offered values belong to the named thing itself, so there is no set to choose from.
         return plan_things(asked)
     if form in ("extreme", "average", "sum", "filter"):
         return over_values(asked) or plan_things(asked)
@@ -250,7 +269,7 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
 
 
 def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
-    """Lists or counts everything of a kind, if the question says no more than the kind's word; else None."""
+    """Lists or counts all things of a kind; returns None if the question says more than the word for that kind."""
     said = {singular(word.lower()) for word in content_words(form.rest)}
     if form.form not in ("things", "count") or said != {singular(word) for word in kind.concept.lower().split()}:
         return None
@@ -258,8 +277,10 @@ def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
 
 
 def plan_things(asked: ParsedQuestion) -> NextAction | None:
-    """Answers with the end of the best path; a path not walked yet is followed first if it scores
-    ANSWER_BONUS more.
+    """Returns the action that answers with the end of the best walked path, or that follows unwalked paths first.
+
+    Unwalked paths (candidates) are followed if no path has been walked, or if the best of them scores more than
+    ANSWER_BONUS higher. In the last round nothing is followed. Returns None if there is nothing to answer or follow.
     """
     paths = _answering(asked)
     walked = next((each for each in paths if each.path.end is not None), None)
@@ -272,7 +293,7 @@ def plan_things(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _answering(asked: ParsedQuestion) -> Sequence[ScoredPath]:
-    """For a count, the paths to things that can be counted, if there are any; otherwise all paths."""
+    """Returns the paths that may answer: for a count, those that lead to countable things if there are any."""
     if asked.form.form != "count":
         return asked.paths
     return [each for each in asked.paths if each.path.concept not in UNCOUNTED] or asked.paths
@@ -289,12 +310,15 @@ def _answer(asked: ParsedQuestion, scored: ScoredPath) -> NextAction:
 
 
 def _of_kind(asked: ParsedQuestion, path: KnownPath) -> str:
-    """The end of `path`, narrowed to the kind that the question names if the end holds other kinds too."""
+    """Returns the end of `path`, narrowed to the kind that the question names if the end holds other kinds too."""
     return narrowed(asked, _without_root(path) or path.end or "", path.concept)
 
 
 def _without_root(path: KnownPath) -> str | None:
-    """The end of a path that goes out and back ("films of X's director"), without X itself; None for other paths."""
+    """Returns the end of a path that goes out and back ("films of X's director"), leaving out X on the way.
+
+    Returns None for other paths.
+    """
     if path.root[0] != "E" or len(path.steps) < 3 or not is_inverse_of(path.steps[1], path.steps[0]):
         return None
     done, name = max(waypoint for waypoint in path.waypoints if waypoint[0] <= 2)
@@ -316,9 +340,10 @@ _COUNTED = "count("
 
 
 def plan_turned(asked: ParsedQuestion, turned: Quantifier) -> NextAction | None:
-    """Plans the question without its quantifier and applies that afterwards; returns REFUSAL if this cannot be done.
+    """Plans a question with an exclusion: plans its other words, then leaves the excluded thing out of the answer.
 
-    A negation is refused: without declared kinds it is unknown what it leaves over.
+    Returns REFUSAL for a negation ("not"), because without declared kinds it is unknown from which set things are left
+    out. Also returns REFUSAL for forms that allow no exclusion, such as a superlative.
     """
     if not turned.turn:
         return plan_of(asked)

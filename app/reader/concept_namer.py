@@ -1,4 +1,8 @@
-"""Names the concepts of a graph that has no classes, by what the relations of each signature say of their ends."""
+"""Names the concept of each signature: from classes, or from words in relation labels.
+
+A signature is the set of relations around a thing. A label may say what both of its ends are: `plays in club` leads
+from a player to a club.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +23,25 @@ from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind, is_mask_
 from kg_store.text.english import NOUNS
 from kg_store.text.labels import readable_step
 
-# A relation counts as stored the wrong way round if so many signatures say so, and twice as many as deny it. By hand.
+# A relation counts as stored in the wrong direction if at least _MIN_TURNED signatures indicate that, and
+# _TURNED_SHARE times as many as indicate the opposite. Chosen by hand.
 _MIN_TURNED: Final = 3
 _TURNED_SHARE: Final = 2
-# From this number of relations on, a thing is named by likeness or the general word. Chosen by hand; not fitted.
+# A thing with at least this many relations is named by likeness, or by the general word of its kind. Chosen by hand.
 MANY: Final = 4
 _GENERAL_WORDS: Final = frozenset("place location area people human holder head figure".split())
 _MIN_WEIGHT: Final = 0.5
-"""A noun of less weight is rejected: the facts contradict it about as often as they support it. Chosen by hand; not
-fitted.
+"""Least weight of a noun that is accepted; below it, facts contradict the noun about as often as they support it.
+
+Chosen by hand; not fitted.
 """
 _MIN_SPOKEN: Final = 3
-"""If fewer relations than this say a kind, the other relations cannot confirm or refute it. Chosen by hand; not
-fitted.
+"""Least number of relations whose nouns are of a kind for other relations to confirm or refute that kind.
+
+Chosen by hand; not fitted.
 """
-# Shares that a word and a kind of similar things need, and the share assumed for a kind that was never seen. By hand.
+# The share of all weight that a word needs to be preferred over the general word of its kind; the share of similar
+# things that must have a noun for it to be borrowed; the share assumed for a noun that no similar thing has. By hand.
 _SHARE_OF_WORD: Final = 0.6
 _SHARE_OF_LIKE: Final = 2 / 3
 _UNSEEN: Final = 0.01
@@ -46,15 +54,20 @@ Nouns = Mapping[Hop, Noun]
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The noun on which relations agree: `word` is the concept, `kind` its most general kind."""
+    """The noun on which the labels of a thing's relations agree.
+
+    `word`, such as surgeon, names the thing's concept; `kind` is the most general kind of it, such as person.
+    """
 
     word: str
     kind: str
 
 
 class NounAgreement:
-    """The nouns of all relations of a schema, checked against each other. Deterministic; reads only labels and
-    signatures.
+    """Finds the noun on which the labels of a thing's relations agree. Deterministic.
+
+    Reads only labels and signatures (a signature is the set of relations around a thing). The nouns that different
+    relations give for the same things are checked against each other (see `_checked`).
     """
 
     def __init__(self, schema: Schema, signatures: Sequence[Signature]) -> None:
@@ -63,7 +76,7 @@ class NounAgreement:
         self._of_like = _of_like(nouns, signatures)
 
     def of(self, hops: Iterable[Hop]) -> Agreed | None:
-        """Returns the noun on which `hops` agree, or None if none of them says a noun."""
+        """Returns the noun on which the labels of `hops` agree, or None if none of them names one."""
         hops = tuple(hops)
         return agreed([self._nouns[hop] for hop in hops if hop in self._nouns], relations=len(hops))
 
@@ -79,9 +92,10 @@ class NounAgreement:
 
 
 def noun_of(label: str) -> Noun | None:
-    """The noun that a hop's label says of the thing that has it; None for a masked relation.
+    """Returns the noun that a label gives for the things with that hop, or None if it gives none or is masked.
 
-    `^` marks a hop that leads to the thing: `"leader of"` -> leader, `"^plays in club"` -> club.
+    A hop is a relation in one direction; `^` marks one that leads to the thing. `leader of` gives leader, its subject;
+    `^plays in club` gives club, its object.
     """
     if is_mask_word(label.lstrip("^").partition(" ")[0]):
         return None
@@ -89,10 +103,11 @@ def noun_of(label: str) -> Noun | None:
 
 
 def agreed(nouns: Sequence[Noun], *, relations: int = 2) -> Agreed | None:
-    """The kind of greatest weight, as the word that most relations say for it; None below _MIN_WEIGHT.
+    """Returns the noun that most of `nouns` support, by weight, or None if the weight is below _MIN_WEIGHT.
 
-    If the thing has many `relations`, the kind's general word is used, because things like it have other words. A
-    person keeps the word of the relation if only one says it.
+    The kind has the greatest total weight, and the word is the one most used for it, such as surgeon. The general word
+    of the kind, such as person, is used instead in three cases: the thing has MANY or more `relations`, its nouns use
+    many different words, or it is a person with several relations.
     """
     weights = _weights(nouns)
     if max(weights.values(), default=0.0) < _MIN_WEIGHT:
@@ -130,10 +145,10 @@ def _nouns_of_label(schema: Schema) -> dict[Hop, Noun]:
 
 
 def _checked(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Noun]:
-    """Returns the nouns with weights that take the other relations of the same things into account.
+    """Returns the noun of each hop, with less weight if other relations of the same things contradict it.
 
-    If most facts of a relation are stored the wrong way round (its subjects look like its objects), the nouns of its
-    two ends are exchanged.
+    If the subjects of a relation mostly look like its objects, its facts are stored in the wrong direction. Then the
+    nouns of its two ends are exchanged.
     """
     found, sides = dict(nouns), _sides(nouns, signatures)
     spoken = Counter(noun.kind for noun in nouns.values())
@@ -154,8 +169,9 @@ def _checked(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Noun]:
 
 
 def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> bool:
-    """True if, by their other relations, the things at each end of `hop` look like those that belong
-    at the other end.
+    """Returns True if the facts of `hop` seem to be stored in the wrong direction.
+
+    That is so if the things at each end mostly have other relations of the kind expected at the opposite end.
     """
     back = hop.reversed()
     own, other = nouns[hop].kind, nouns[back].kind
@@ -165,15 +181,20 @@ def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> boo
 
 
 def _share(kinds: Counter[str], noun: Noun, other: Noun) -> float:
-    """Of the things at one end that are of `noun`'s or of `other`'s kind: the share that are of
-    `noun`'s. From 0 to 1.
+    """Returns how large a share (0 to 1) of the things at one end of a relation is of `noun`'s kind.
+
+    `kinds`: the number of things of each kind at that end. Only the kinds of `noun` and `other` are counted, plus one
+    thing of `noun`'s kind, so that an end without such things gives 1.
     """
     right, wrong = _count(kinds, noun.kind), _count(kinds, other.kind)
     return (right + 1) / (right + wrong + 1)
 
 
 def _sides(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Counter[str]]:
-    """For each hop and kind: the number of signatures with that hop whose other relations say that kind."""
+    """Returns, for each hop, the kinds of the things that have it, as the nouns of their other relations say.
+
+    Each kind comes with the number of signatures (sets of relations around a thing) that say it.
+    """
     sides: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in signatures:
         said = [hop for hop in signature.hops if hop in nouns]
@@ -185,7 +206,7 @@ def _sides(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Counter[s
 
 
 def _meet(one: str, other: str) -> bool:
-    """True if one thing can be of both kinds: equal kinds, or "agent" with a person or an organization."""
+    """Returns True if one thing can be of both kinds: equal kinds, or "agent" with a person or an organization."""
     return one == other or (AGENT in (one, other) and not {one, other}.isdisjoint(ACTING))
 
 
@@ -194,8 +215,9 @@ def _count(kinds: Counter[str], wanted: str) -> int:
 
 
 def _of_like(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, dict[Agreed, float]]:
-    """For each hop: the nouns of the things that have it, with their shares (0 to 1); ignores things
-    without a noun.
+    """Returns, for each hop, the nouns of the things that have it, each with its share of those things (0 to 1).
+
+    Example: `plays in club` -> player 0.9, coach 0.1. Things whose labels agree on no noun are not counted.
     """
     counts: dict[Hop, Counter[Agreed]] = defaultdict(Counter)
     for signature in signatures:
@@ -213,31 +235,33 @@ _VALUE_WORDS = {
     ValueKind.TEXT: _TEXT,
     ValueKind.TRUTH: "yes or no",
 }
-# Least likeness (cosine) of a thing's relations to the typical ones of a noun, if no label says the noun itself:
-# the second applies if the thing has one relation. Chosen by hand; not fitted.
+# Least likeness (cosine) of a thing's relations to the typical relations of a noun, for a noun that no label states.
+# MIN_FIT_OF_ONE applies if the thing has only one relation. Chosen by hand; not fitted.
 MIN_FIT = 0.6
 MIN_FIT_OF_ONE = 0.8
 WORK, MIN_OF_WORK = "work", 2
-"""From MIN_OF_WORK relations on, the concept "work" gives way to a more precise noun (film, book) found by likeness.
+"""A thing called "work" with at least MIN_OF_WORK relations gets a more precise noun (film, book) by likeness.
 
 Chosen by hand; not fitted.
 """
-# A thing without a class takes the class that this share of things with the same relations have. Chosen by hand.
+# Least share of the things with the same relations that must have a class for a thing without one to get it. By hand.
 SHARE_OF_CLASS = 2 / 3
 
 Fits = npt.NDArray[np.float32]
 
 
 class ConceptNamer:
-    """Names concepts by classes, else by the nouns in relation labels, else by likeness of the labels.
-    Deterministic.
+    """Names the concept of each signature (the set of relations around a thing). Deterministic.
+
+    Uses the class of the things; else the nouns in their relation labels; else the noun whose typical relations are
+    most like those labels.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._fits = NounFits(embedder)
 
     def name(self, schema: Schema) -> list[str]:
-        """Returns one concept per signature, in the order of `schema.signatures`."""
+        """Returns one concept for each signature, in the order of `schema.signatures`."""
         classes = _classes_reached(schema)
         given = [_given_word(schema, signature, classes) for signature in schema.signatures]
         unnamed = [signature for signature, word in zip(schema.signatures, given, strict=True) if word is None]
@@ -255,12 +279,15 @@ class ConceptNamer:
         return self._of_labels([labels[hop] for hop in signature.hops], said)
 
     def name_relations(self, relations: Sequence[str]) -> str:
-        """Returns a concept for a thing with these relations; labels with `^` are relations that lead to the thing."""
+        """Returns a concept for a thing with these relation labels; `^` marks relations that lead to the thing."""
         return self._of_labels(relations, agreed([noun for label in relations if (noun := noun_of(label))]))
 
     def _of_labels(self, labels: Sequence[str], said: Agreed | None) -> str:
-        """Returns the noun that the labels say; without one, the noun whose typical relations are most
-        like `labels`.
+        """Returns the concept of a thing with these relation labels, or "thing" if none fits.
+
+        `said`: the noun on which the labels agree, or None. If it is uncertain (an agent, or a thing with many
+        labels), a noun of the same kind replaces it if its typical relations are like `labels`. Without `said`, the
+        noun is chosen by that likeness alone.
         """
         if said is not None and said.kind != AGENT and len(labels) < (MIN_OF_WORK if said.word == WORK else MANY):
             return said.word
@@ -277,9 +304,10 @@ class ConceptNamer:
 
 
 class NounFits:
-    """Scores of relation labels against the nouns of `NOUNS`: a row of scores a label, worked out once.
+    """Scores relation labels against the nouns in `NOUNS`: one row of scores for each label, computed once.
 
-    A label is scored by its nearest example: of what a thing of that noun has, or behind `^` of what leads to one.
+    The score is the likeness of the label to the nearest example relation of the noun. The examples are relations that
+    such things have. For a label with `^` they are relations that lead to such things.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -287,7 +315,7 @@ class NounFits:
         self._rows: dict[str, Fits | None] = {}
 
     def prepare(self, labels: Iterable[str]) -> None:
-        """Works out the rows of `labels` in one call; masked relations without a description have none."""
+        """Computes the rows of `labels` in one call to the model; masked relations without a description get none."""
         unknown = [label for label in dict.fromkeys(labels) if label not in self._rows]
         for is_played, examples in ((False, self._has), (True, self._plays)):
             mine = [label for label in unknown if label.startswith("^") == is_played]
@@ -299,8 +327,10 @@ class NounFits:
                 self._rows.update(zip(worded, rows, strict=True))
 
     def mean_of(self, labels: Sequence[str]) -> Fits | None:
-        """The mean over `labels`, shape (nouns,): few say little each, many together say it well. None where no label
-        has words."""
+        """Returns each noun's mean score over `labels`, shape (nouns,), or None if no label has words.
+
+        The mean is used because one label alone says little about a thing.
+        """
         self.prepare(labels)
         rows = [row for label in labels if (row := self._rows[label]) is not None]
         return np.mean(rows, axis=0) if rows else None
@@ -320,17 +350,16 @@ class NounFits:
 
 @dataclass(frozen=True, slots=True)
 class _Examples:
-    """The vectors of all examples, shape (examples, dimensions), and where those of each noun begin."""
+    """The vectors of all example relations, shape (examples, dimensions), and where those of each noun begin."""
 
     vectors: Fits
     begins: npt.NDArray[np.intp]
 
 
 def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
-    """The concept that is found without likeness: a value's type, the thing's own class, or the class of things like
-    it.
+    """Returns the concept that is known without comparing words, or None.
 
-    Returns None if there is none of these.
+    It is a value's type, the thing's own class, or the class of similar things.
     """
     if signature.kind is NodeKind.VALUE:
         return _value_word(schema, signature.hops)
@@ -342,9 +371,7 @@ def _has_classes(schema: Schema) -> bool:
 
 
 def _with_texts(schema: Schema, concepts: Sequence[str]) -> list[str]:
-    """Returns `concepts`, where "text" is replaced by the noun of the relations that lead there:
-    "email", "language".
-    """
+    """Returns `concepts` with "text" replaced by the noun of the relations that lead there, such as "email"."""
     return [
         said.word
         if concept == _TEXT and (said := agreed(_nouns_of(schema, signature))) and said.word not in VALUES
@@ -358,7 +385,10 @@ def _nouns_of(schema: Schema, signature: Signature) -> list[Noun]:
 
 
 def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
-    """For each hop that leads to things with a class: how many signatures have which class."""
+    """Returns, for each hop that leads to things with a class, how many signatures of each class it leads to.
+
+    A signature is the set of relations around a thing.
+    """
     reached: dict[Hop, Counter[str]] = {}
     for signature in schema.signatures:
         for hop in signature.hops if signature.classes else ():
@@ -368,10 +398,7 @@ def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
 
 
 def _borrowed_class(signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
-    """The class of at least SHARE_OF_CLASS of the things that the same relations lead to;
-
-    None if no class reaches it.
-    """
+    """Returns the class of at least SHARE_OF_CLASS of the things that the same relations lead to, else None."""
     counts = sum((classes[hop] for hop in signature.hops if hop in classes), Counter[str]())
     if not counts:
         return None

@@ -1,4 +1,4 @@
-"""Checks of a draft answer against its question: wrong kind, wrong side of a relation, words left out."""
+"""Checks a draft answer against its question: kind of result, and negations and comparisons left out or added."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _DETERMINERS: Final = frozenset({"which", "what", "many"})
 
 @dataclass(frozen=True, slots=True)
 class AskedNoun:
-    """A noun that names `kinds` of the graph, and the word `after` it.
+    """The noun that says what a question asks for, such as "doctors" in "which doctors smoke".
 
-    `is_direct`: the noun stands directly behind the question word, as in "which doctors".
+    `kinds`: the concepts that it names. `is_direct`: it follows directly after the question word. `after`: the word
+    after it.
     """
 
     kinds: frozenset[str]
@@ -35,14 +36,19 @@ class AskedNoun:
     after: str
 
     def leaves_room_for(self, label: Collection[str]) -> bool:
-        """True if the question may ask for a value of a relation with this label: "the number of the doctor" asks for
-        a number.
+        """Returns True if the question may ask for a value and not for the things that the noun names.
+
+        `label`: the words of the value's relation. "The number of the doctor" may ask for a value of the relation
+        "number".
         """
         return not self.is_direct or singular(self.after) in label
 
 
 def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
-    """Returns None if no noun says what is asked for, or if a name, a value or a word like "people" comes first."""
+    """Returns the noun that says what is asked for, or None if there is none.
+
+    Also None if a name, a value or a word such as "people" comes before it.
+    """
     for at in range(_begin(asked), len(asked.words)) if _begin(asked) >= 0 else ():
         if asked.roles[at] in ("thing", "value", "person"):
             return None
@@ -52,7 +58,7 @@ def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
 
 
 def asks_for_people(asked: AskedQuestion) -> bool:
-    """True if the question asks for people in general: "how many people", "which persons"."""
+    """Returns True if the question asks for people in general: "how many people", "which persons"."""
     for at in range(_begin(asked), len(asked.words)) if asked.asked >= 0 else ():
         if asked.roles[at] not in ("grammar", "superlative"):
             return asked.roles[at] == "person"
@@ -60,8 +66,8 @@ def asks_for_people(asked: AskedQuestion) -> bool:
 
 
 def _begin(asked: AskedQuestion) -> int:
-    """The position of the first word that can say what is asked for; in "who is the doctor" it is "doctor". -1 if none
-    can.
+    """Returns the position of the first word that may say what is asked for ("doctor" in "who is the doctor"), or
+    -1 if none may.
     """
     words = asked.words
     if words[:1] == ("who",) and len(words) > 3 and words[1] in _IS and words[2] == "the":
@@ -88,7 +94,7 @@ def _noun_at(asked: AskedQuestion, graph: SchemaGraph, at: int) -> AskedNoun | N
 _WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _TAKES_OUT: Final = frozenset({"difference", "none"})
 _OTHERS: Final = frozenset({"other", "others", "else", "another", "except", "besides", "excluding", "apart", "aside"})
-# Words that justify an exclusion in the answer although the question denies nothing.
+# Words of a question that justify an exclusion in the answer, although they are no negation.
 _MAY_TAKE_OUT: Final = frozenset(
     "all every each both only just unless nor neither either solely exclusively different distinct missing absent "
     "rest remaining rather free unlike but yet still never always if".split()
@@ -101,11 +107,11 @@ _PLACES: Final = frozenset({"who", "whom", "where"})
 
 @dataclass(frozen=True, slots=True)
 class DraftChecks:
-    """The checks of one question.
+    """The checks of draft answers to one question.
 
-    `named`: pseudonyms of the things and values that the question names. `also`: for each kind, the other classes that
-    its things have. `persons`: the kinds that are people. `meant`: the kinds that the service's own reading leads to,
-    if it is certain.
+    `named`: pseudonyms of the things and values that the question names. `also`: for each concept, the further classes
+    that its things have. `persons`: the concepts that are people. `meant`: the kind of result that the service's own
+    reading gives, or None if that reading is uncertain.
     """
 
     asked: AskedQuestion
@@ -116,8 +122,9 @@ class DraftChecks:
     meant: ResultKind | None = None
 
     def contradiction(self, answer: Sequence[str], shown: DraftKinds) -> Contradiction | None:
-        """Returns the first way in which `answer` contradicts the question, else None; skips expressions that do not
-        parse.
+        """Returns the first way in which `answer` contradicts the question, or None.
+
+        Expressions that do not parse are ignored.
         """
         parsed = list(_parsed(answer))
         if not parsed:
@@ -139,7 +146,7 @@ class DraftChecks:
         return None
 
     def _asks_for_things(self) -> bool:
-        """True if the question asks for things or for values in the graph, not for a count of them."""
+        """Returns True if the question asks for things or stored values, not for a computed result such as a count."""
         if self.asked.form != "things":
             return False
         if self.meant is not None and self.meant.is_known:
@@ -148,12 +155,18 @@ class DraftChecks:
         return is_said and {"how", "number"}.isdisjoint(self.asked.words)
 
     def _asks_for_truth(self) -> bool:
-        """False if "do you know" or the like introduces another question: "do you know who treats X"."""
+        """Returns True for a real yes/no question.
+
+        False if it offers a choice ("or") or only introduces another question ("do you know who treats X").
+        """
         words = self.asked.words
         return not {"you", "who", "whom", "which", "what", "where", "when", "or"} & set(words[1:])
 
     def _asks_for_number(self) -> bool:
-        """False if the number belongs to something else that is asked for: "which has the larger number of beds"."""
+        """Returns True if the question asks for a number itself.
+
+        False if "number" describes something else that is asked for, as in "which has the larger number of beds".
+        """
         words, roles = self.asked.words, self.asked.roles
         if not {"comparative", "superlative"}.isdisjoint(roles):
             return False
@@ -180,7 +193,9 @@ class DraftChecks:
         return None if fits else Contradiction.KIND
 
     def _may_mean(self, meant: ResultKind | None) -> TypeGuard[ResultKind]:
-        """True if the reading `meant` fits the question word: "who" needs people, "where" must not lead to people."""
+        """Returns True if the kind `meant` fits the question word: people for "who", anything but people for
+        "where".
+        """
         if meant is None or not meant.is_known or self.asked.form != "things" or self.asked.wh == "whose":
             return False
         are_people = bool(meant.kinds) and meant.kinds <= self.persons
@@ -189,8 +204,9 @@ class DraftChecks:
         return not meant.value and meant.kinds.isdisjoint(self.persons) if self.asked.wh == "where" else True
 
     def _is_out_of_place(self, known: Sequence[tuple[Expression, ResultKind]], shown: DraftKinds) -> bool:
-        """True if no result fits the question word: dates or numbers for "who" or "where", people for "where", things
-        for "when".
+        """Returns True if no result fits the question word.
+
+        Dates and numbers do not fit "who" or "where", people do not fit "where", things do not fit "when".
         """
         if self.persons and asks_for_people(self.asked):
             return all(of.kinds.isdisjoint(self.persons) for _, of in known)
@@ -204,7 +220,7 @@ class DraftChecks:
         return self.asked.wh == "when" and all(of.kinds for _, of in known)
 
     def _is_of(self, of: ResultKind, nouns: frozenset[str]) -> bool:
-        """True if every kind of `of` is one of `nouns`, or has one of them as a further class."""
+        """Returns True if every concept of the result `of` is in `nouns`, or has things of a further class that is."""
         return bool(of.kinds) and all(not nouns.isdisjoint(self._with_classes(kind)) for kind in of.kinds)
 
     def _may_be(self, of: ResultKind, meant: ResultKind) -> bool:
@@ -217,7 +233,7 @@ class DraftChecks:
         return self.also.get(kind, frozenset()) | {kind}
 
     def _is_worded(self, each: Expression, shown: DraftKinds, noun: AskedNoun | None = None) -> bool:
-        """True if the result is a value whose relation the question names: "what is the doctor's phone number"."""
+        """Returns True if the result is a value whose relation the question names: "what is the doctor's phone"."""
         if not shown.of(each).value:
             return False
         said = {singular(word) for word in self.asked.words}
@@ -236,7 +252,7 @@ class DraftChecks:
         return None
 
     def _denies(self, shown: DraftKinds) -> bool:
-        """True if the question excludes something, by a word that is not part of a label in the prompt."""
+        """Returns True if the question excludes something, by a word that is not in a relation label of the prompt."""
         asked, words = self.asked, self.asked.words
         if asked.excluded:
             return True
@@ -251,16 +267,20 @@ class DraftChecks:
         return False
 
     def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
-        """True if the draft is a plain set that needs no exclusion: names of the question are removed when the set is
-        executed.
+        """Returns True if a draft without an exclusion is right although the question has one, such as "who else".
+
+        That is so if the draft is a plain set: executing it leaves out the things that the question names. False if
+        the question has a negation.
         """
         if "negation" in self.asked.roles or not self.named:
             return False
         return any(isinstance(each, Name) and each.pseudonym not in self.named for each in parsed)
 
     def _named(self, parsed: Sequence[Expression]) -> Contradiction | None:
-        """A contradiction if the answer only repeats names of the question, unless it offers a choice ("X or Y") or
-        says no more.
+        """Returns NAMED if the answer only repeats things that the question names, else None.
+
+        Returns None also if the question offers a choice ("X or Y", "the older of X and Y"), or holds little more than
+        names.
         """
         asked = self.asked
         is_choice = "or" in asked.words or not {"comparative", "superlative"}.isdisjoint(asked.roles)
@@ -270,9 +290,7 @@ class DraftChecks:
         return Contradiction.NAMED if is_named else None
 
     def _compared(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
-        """A contradiction if the draft of a yes/no question only tests that something exists, without what it was
-        compared with.
-        """
+        """Returns ALL or VALUE if the draft of a yes/no question leaves out "all" or a thing that is compared."""
         if self.asked.form != "truth" or not self._asks_for_truth():
             return None
         truths = [each for each in parsed if shown.of(each).value == TRUTH]
@@ -312,7 +330,7 @@ def _inside_count(expression: Expression) -> Expression:
 
 
 def _is_of_all(expression: Expression) -> bool:
-    """True if the expression says that all members fulfil something: `none(difference(A, B))`, or `holds(...)`."""
+    """Returns True if the expression tests all members of a set: `none(difference(A, B))`, or `holds(...)`."""
     if not isinstance(expression, Call) or expression.function not in ("none", "holds"):
         return False
     inner = expression.operands[0]
@@ -327,20 +345,20 @@ def _exists_over_truths(expression: Expression, shown: DraftKinds) -> bool:
 
 
 def denies(asked: AskedQuestion, answer: Sequence[str]) -> bool:
-    """True if the question or the answer excludes something, so that "not" in a sentence of the answer
-    can be right.
-    """
+    """Returns True if the question or the answer excludes something, so that the answer's sentence may say "not"."""
     return "negation" in asked.roles or any(map(_takes_out, _parsed(answer)))
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionChecks:
-    """The `DraftChecks` of the language protocol."""
+    """Implements `app.language.protocol.DraftChecks` with the checks of one question."""
 
     checks: DraftChecks
 
     def contradiction(self, answer: Sequence[str], shown: StepInput | AnswerInput) -> Contradiction | None:
-        """The first way in which `answer` contradicts the question, by the schema and what `shown` holds."""
+        """Returns the first way in which `answer` contradicts the question, by the schema and by what `shown`
+        holds.
+        """
         ways = shown.candidates if isinstance(shown, StepInput) else ()
         return self.checks.contradiction(answer, DraftKinds(self.checks.graph, shown.things, shown.evidence, ways))
 
@@ -352,7 +370,10 @@ def checks_of_question(
     meant: ResultKind | None,
     type_of: Callable[[str], str],
 ) -> QuestionChecks | None:
-    """`type_of` gives the type of things of a kind. None where the question is in another language."""
+    """Returns the checks for `question`, or None if it is not in English.
+
+    `type_of` returns the type of a concept: person, group, place, date, number or thing.
+    """
     if foreign_language(question) is not None:
         return None
     asked, schema = read_question(question), schema_graph(graph)
@@ -363,7 +384,7 @@ def checks_of_question(
 
 @cached_by_version
 def classes_beside(schema: Schema) -> Mapping[str, frozenset[str]]:
-    """The classes that things of each concept have as well."""
+    """Returns, for each concept, all classes that things of that concept have."""
     found: dict[str, frozenset[str]] = {}
     for signature in schema.signatures:
         for concept in schema.concepts[signature.id].split(", "):

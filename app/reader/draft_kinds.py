@@ -1,4 +1,4 @@
-"""The kind or value type that each expression of a draft gives, from the facts in its prompt and from the schema."""
+"""Works out the kind of result of a draft's expressions, from the facts in its prompt and from the schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class _Shown:
 
 
 class DraftKinds:
-    """Everything that one prompt shows, by its word in expressions (`way3` is candidate 3), with its kind."""
+    """Looks up the kinds of everything that one prompt shows.
+
+    Each is found by its word in expressions: a thing by its pseudonym, candidate 3 by `way3`.
+    """
 
     def __init__(
         self,
@@ -44,10 +47,10 @@ class DraftKinds:
             self._see(f"way{way.number}", way.start, way.path, way.concept)
         labels = [label for each in self._shown.values() for label in each.labels]
         self.label_words = frozenset(word for label in labels for word in _words(label))
-        """The words of the last steps that the prompt shows."""
+        """The words, in the singular, of the last relation of each fact and candidate in the prompt."""
 
     def of(self, expression: Expression) -> ResultKind:
-        """Returns the kinds, or the value type, of the result of `expression`; UNKNOWN if it cannot be told."""
+        """Returns the concepts or the value type of the result of `expression`; UNKNOWN if they cannot be found."""
         if isinstance(expression, Name):
             found = self._shown.get(expression.pseudonym)
             return found.of if found else UNKNOWN
@@ -71,7 +74,7 @@ class DraftKinds:
         return _shared(operands) if function == "intersect" else _joined(operands)
 
     def lineage(self, names: Iterable[str]) -> frozenset[str]:
-        """Returns `names` and everything from which the prompt's facts lead to them, over any number of facts."""
+        """Returns `names` and every thing from which facts of the prompt lead to one of them, in one step or more."""
         found, queue = set[str](), list(names)
         while queue:
             name = queue.pop()
@@ -81,7 +84,7 @@ class DraftKinds:
         return frozenset(found)
 
     def last_words(self, expression: Expression) -> list[frozenset[str]]:
-        """For each relation that `expression` may end with, the words of its label in the singular."""
+        """Returns the words of the label of each relation that `expression` may end with, in the singular."""
         if isinstance(expression, Name):
             found = self._shown.get(expression.pseudonym)
             return [_words(label) for label in found.labels] if found else []
@@ -100,7 +103,7 @@ class DraftKinds:
         seen.labels.append(last)
 
     def _told(self, name: str, concept: str) -> ResultKind:
-        """The kind that the prompt gives for `name`; UNKNOWN if a model made the concept up."""
+        """Returns the kind that the prompt states for `name`, or UNKNOWN if the schema does not have that concept."""
         told = frozenset(concept.split(", "))
         if told <= self._graph.kinds.keys():
             return ResultKind(told)
@@ -118,7 +121,7 @@ class DraftKinds:
 
 
 def _shared(operands: Sequence[ResultKind]) -> ResultKind:
-    """The kind of an intersection: the kinds that all operands share. Operands of unknown kind are ignored."""
+    """Returns the kind of an intersection: the concepts that all operands share. Ignores operands of unknown kind."""
     known = [each for each in operands if each.is_known]
     if not known:
         return UNKNOWN

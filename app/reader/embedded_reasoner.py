@@ -1,4 +1,4 @@
-"""EmbeddedReasoner: does a language model's tasks without one, by likeness of words, on the same input."""
+"""Defines EmbeddedReasoner, which does a language model's tasks by comparing words, without calling a model."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from app.reader.step import MIN_SCORE, answer_from_evidence, take_step, words_as
 class EmbeddedReasoner:
     """The default reasoner: offline, deterministic, and the baseline that a language model has to beat. Thread-safe.
 
-    `least_score`: a path that scores less does not answer the question (see `step`). `answers_unsure`: answers even if
-    the meaning is uncertain, for evaluations that need wrong answers too.
+    `least_score`: a path with a lower score is not accepted as an answer (see `step`). `answers_unsure`: answers even
+    if the meaning is uncertain; set by evaluations that need wrong answers too.
     """
 
     answers_unsure: bool = False
@@ -70,14 +70,14 @@ class EmbeddedReasoner:
 
     @property
     def scorer(self) -> PathScorer:
-        """The scorer of paths in use, so that an error analysis can score again."""
+        """The scorer of paths in use; error analyses read it to score paths again."""
         return self._scorer
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:  # noqa: ARG002
         return ()
 
     def egress_of(self, task: Task[ReplyT]) -> Egress:
-        """Returns the task's input alone; instructions are for language models."""
+        """Returns the task's input alone, without instructions, which only language models need."""
         return Egress((Segment(task.input.model_dump_json().encode()),))
 
     @property
@@ -92,7 +92,7 @@ class EmbeddedReasoner:
         return 0
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:  # noqa: ARG002
-        # Embedding takes milliseconds of processor time, which other requests should not wait for.
+        # Embedding takes milliseconds of processor time; in a thread it does not delay other requests.
         return await asyncio.to_thread(self._verbs[task.kind.name], task.input)
 
     def _step(self, given: StepInput) -> Reply[StepReply]:

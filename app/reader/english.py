@@ -1,4 +1,4 @@
-"""English: all that reads and words it in the service, around one sentence model."""
+"""Defines EnglishReader, which implements the protocol `Language` for English with one sentence model."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from kg_store.terms import Schema
 
 
 class EnglishReader:
-    """The `Language` of English. Making one is quick: the model is loaded by the first text that it embeds.
+    """Implements `Language` for English. Construction is quick: the model is loaded when the first text is embedded.
 
-    `paths` ranks paths, with `head`, a trained adapter, where there is one; `reasoner` answers tasks without a model;
-    `warmer` embeds a schema's words ahead of need.
+    `head`: a trained adapter of relation vectors, if there is one. `paths` ranks paths with it; `reasoner` does a
+    language model's tasks without one; `warmer` embeds the words of a schema before they are needed.
     """
 
     def __init__(self, embedder: Embedder, head: RelationAdapter = NO_HEAD) -> None:
@@ -56,19 +56,19 @@ class EnglishReader:
         self.warmer = CacheWarmer(embedder)
 
     def read_form(self, question: str, topics: int) -> AskedForm:
-        """The form of answer that is asked for."""
+        """Returns the form of answer that the question asks for."""
         return read_form(question, topics)
 
     def read_time(self, question: str, dates: Collection[str]) -> AskedTime | None:
-        """The time that is asked about; None where none is."""
+        """Returns the time that the question asks about, or None if it names none."""
         return asked_time(question, dates)
 
     def read_unanswered(self, question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
-        """Why a question may have no answer."""
+        """Returns the words that may explain why a question has no answer."""
         return read_unanswered(question, schema, kinds)
 
     def read_question(self, given: StepInput) -> SureReading | None:
-        """The whole question as one expression; None where no reading is sure."""
+        """Reads the whole question as one expression; returns None if no reading is certain."""
         if given.steps:
             found = read_meaning(self.paths, given)
             if found is None or not found.is_sure:
@@ -80,7 +80,7 @@ class EnglishReader:
         return SureReading(plan.expressions[0], plan.scores)
 
     def said_labels(self, question: str, graph: BlindGraph) -> SaidLabels:
-        """The labels of the schema that words of the question say."""
+        """Returns the relation labels of the graph's schema that are like words of the question."""
         return SaidLabels.of(question, graph.schema, schema_steps(graph), self.embedder)
 
     def read_held(
@@ -90,41 +90,41 @@ class EnglishReader:
         named: Collection[int],
         result_of: Callable[[str], ExpressionResult | None],
     ) -> HeldMeaning | None:
-        """The best reading that gives something when it is executed."""
+        """Returns the best reading whose expression has a result when it is executed."""
         return held_meaning(self.paths, given, KnownGraph(alike, frozenset(named), result_of))
 
     def result_kind(self, expression: str, graph: BlindGraph, things: Iterable[Thing]) -> ResultKind:
-        """The kind of what an expression gives."""
+        """Returns the kind of result that `expression` has."""
         return DraftKinds(schema_graph(graph), things, []).of(parse(expression))
 
     def draft_checks(
         self, question: str, named: Collection[str], graph: BlindGraph, meant: ResultKind | None
     ) -> DraftChecks | None:
-        """Checks of drafts for a question; None where it is in another language."""
+        """Returns checks for draft answers to `question`, or None if the question is not in English."""
         return checks_of_question(question, named, graph, meant, self.paths.type_of)
 
     def word_answer(self, expressions: Sequence[str], shown: StepInput) -> tuple[list[str], str]:
-        """The parts of an answer and its sentence."""
+        """Returns the expressions of an answer and its sentence."""
         return told_answer(expressions, shown)
 
     def word_candidate(self, way: Candidate) -> str:
-        """The things that a way leads to, in plain words."""
+        """Returns a plain phrase for the things that a candidate leads to."""
         return candidate_phrase(way)
 
     def word_reply(self, given: ReplyInput) -> list[WrittenSentence]:
-        """A reply in dialogue from facts."""
+        """Returns the sentences of a dialogue reply that states facts of `given`."""
         return dialogue_text(given)
 
     def can_word(self, step: str) -> bool:
-        """True where a fact by this step can be said."""
+        """Returns True if a fact whose relation has the label `step` can be stated in a sentence."""
         return can_be_said(step)
 
     def word_question(self, asked: AskedStep | AskedOfKind) -> list[str]:
-        """Ways to ask this, the plainest first."""
+        """Returns questions that ask for what `asked` describes, the plainest first."""
         return wordings(asked) if isinstance(asked, AskedStep) else questions_of_kind(asked)
 
     def name_concepts(self, schema: Schema) -> Sequence[str]:
-        """Returns one concept per signature, in the order of `schema.signatures`."""
+        """Returns one concept for each signature, in the order of `schema.signatures`."""
         return ConceptNamer(self.embedder).name(schema)
 
     remark_on: Callable[[str], str | None] = staticmethod(remark_on)

@@ -1,4 +1,4 @@
-"""The noun in a relation's label that names its object or its subject: `plays in club` -> club, for the object."""
+"""Finds the noun in a relation's label that names its object or its subject: club in `plays in club`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _BEHIND: Final = frozenset(
 _BEFORE: Final = frozenset("has have had is was are be been a an the currently formerly historically".split())
 _ADVERBS: Final = frozenset("here there formerly currently primarily partially also together".split())
 _ONE_FORM: Final = frozenset("series species news premises headquarters aircraft".split())
-# Weights of nouns that a label only implies: an agent of a verb, a class noun, what has such a relation. By hand.
+# Weights of nouns that a label only implies, below the weight 1 of a stated noun: the agent of a verb, the thing that
+# a label classifies, and the usual subject of such a relation. Chosen by hand.
 _AGENT_SHARE: Final = 0.6
 _CLASSED: Final = 0.9
 _HAVING: Final = 0.7
@@ -37,8 +38,9 @@ _HAVING: Final = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun with its most general certain `kind` and its `weight`: 1 if the label says the noun itself, less if
-    implied.
+    """A noun for a relation's subject or object. `kind` is its most general certain kind (`surgeon` -> `person`).
+
+    `weight`: 1 if the label states the noun, less if it only implies it.
     """
 
     word: str
@@ -48,7 +50,7 @@ class Noun:
 
 @lru_cache(maxsize=20_000)
 def object_noun(label: str) -> Noun | None:
-    """Returns the noun of the relation's object, or None if the label says none: `plays in club` -> club."""
+    """Returns the noun of the relation's object, or None if the label names none: `plays in club` -> club."""
     words = _words(label)
     if " ".join(words) in _data().silent:
         return None
@@ -73,7 +75,7 @@ def object_noun(label: str) -> Noun | None:
 
 @lru_cache(maxsize=20_000)
 def subject_noun(label: str) -> Noun | None:
-    """The noun of the relation's subject, or None if the label says none.
+    """Returns the noun of the relation's subject, or None if the label names none.
 
     `film.film.genre` -> film (the type before the last dot), `leader of` -> leader, `first name` -> person.
     """
@@ -107,14 +109,14 @@ def _having(words: list[str]) -> Noun | None:
 
 
 def kind_of(word: str) -> str:
-    """The general kind of a noun (`"surgeon"` -> "person"); the noun itself if no list has it."""
+    """Returns the general kind of a noun (`surgeon` -> `person`), or the noun itself if no list has it."""
     last = word.split()[-1]
     known = _data().kinds.get(word) or _data().kinds.get(last)
     return known or ("agent" if is_agent(last) and last not in _data().things else word)
 
 
 def told(kind: str) -> str | None:
-    """The usual word for a kind that several nouns name, or None if the kind has no such word."""
+    """Returns the usual word for a kind, such as "person", or None if the list has no word for that kind."""
     return _data().told.get(kind)
 
 
@@ -135,7 +137,7 @@ def _words(label: str) -> list[str]:
 
 
 def _pointed(words: list[str]) -> Noun | None:
-    """The object's noun from the list of whole labels, or None if the list has no such label."""
+    """Returns the object's noun from the list of whole labels, or None if the list does not have this label."""
     known = _data().objects
     if " ".join(words) in known:
         return _noun(known[" ".join(words)])
@@ -147,7 +149,7 @@ def _pointed(words: list[str]) -> Noun | None:
 
 
 def _is_done(words: list[str], rest: list[str]) -> bool:
-    """True if the label begins with a verb: `made by company`, `plays in club`; false for `games on this platform`."""
+    """Returns True if the label begins with a verb: `made by company`, but not `games on this platform`."""
     first = words[0]
     if is_done(first):
         return True
@@ -166,14 +168,12 @@ def _of_verb(verbs: list[str], preposition: list[str], behind: list[str]) -> Nou
 
 
 def _first_head(words: list[str]) -> Noun | None:
-    """The head noun of the first phrase in `words`, before any preposition."""
+    """Returns the head noun of the first phrase in `words`, which ends before the first preposition."""
     return _head(words[: next((at for at, word in enumerate(words) if word in _BEHIND), len(words))])
 
 
 def _agent(participle: str) -> Noun | None:
-    """The noun of whoever does what the participle says: `managed` -> manager, `directed` -> a person; None if
-    unknown.
-    """
+    """Returns the noun for whoever does what the participle says (`managed` -> manager), or None if none is known."""
     for verb in sorted(_verbs(participle)):
         if verb in _data().agents:
             return _noun(_data().agents[verb])
@@ -191,7 +191,7 @@ def _verbs(participle: str) -> frozenset[str]:
 
 
 def _without_verbs(words: list[str]) -> list[str]:
-    """`words` without the participles and adverbs at their end: `organization founded` -> organization."""
+    """Returns `words` without the participles and adverbs at their end: `organization founded` -> organization."""
     kept = list(words)
     while len(kept) > 1 and (kept[-1] in _ADVERBS or (is_participle(kept[-1]) and not _is_noun(kept[-1]))):
         kept.pop()

@@ -1,11 +1,12 @@
-"""Does the tasks `step` and `answer` without a language model: follows paths, answers with the end of the best one, or
-asks back (`Did you mean ...`) where several readings score about the same.
+"""Does the tasks `step` and `answer` without a language model: follows paths and answers with the end of the best one,
+or asks back (`Did you mean ...`) if several readings have about the same score.
 
-Promise: the offered questions depend on the question, on the part of the schema that the asker may see and on which of
-its relations the named things have; no answer is computed for them. Each offered question, if asked, is read as
-exactly the expression that it was made from, and with certainty.
+Promise: the questions that are offered depend on the question, on the part of the schema that the asker may see, and
+on which of its relations the named things have; no answer is computed for them. Each offered question, if it is asked,
+is read with certainty as the expression from which it was made.
 
-Limit: a reading is not offered if its relations make no plain English, or if its words could mean something else.
+Limit: a reading is not offered if its relations have no plain English words, or if those words could mean something
+else.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ from app.reader.sentences.question_text import QuestionWriter
 from kg_store.algebra.expressions import walked_along
 from kg_store.text.labels import plain_words
 
-# The lead that is reported for a settled path, which has no competitor. Chosen by hand; not fitted.
+# The lead reported for a path that earlier cases settle, since it has no competitor. Chosen by hand; not fitted.
 MARGIN = 0.5
 
 
 def settled_expression(given: StepInput) -> str:
-    """Returns the expression of the path that earlier cases settle; empty if none does.
+    """Returns the expression of the path that answered most earlier questions with the same words, or an empty string.
 
-    The question must name exactly one thing, that thing must have the path's first hop, and nothing may be counted,
+    The question must name exactly one thing, that thing must have the path's first step, and nothing may be counted,
     compared or excluded.
     """
     settling = [case for case in given.cases if case.settles]
@@ -62,24 +63,25 @@ def settled_expression(given: StepInput) -> str:
 
 
 def scores_of_settled(given: StepInput) -> ReadingScores:
-    """The scores of a settled path: certain, and far ahead of any other."""
+    """Returns the scores of a path that earlier questions settled: certain, and ahead of any other by MARGIN.
+
+    See `settled_expression`.
+    """
     steps = next(len(case.path) for case in given.cases if case.settles)
     return ReadingScores("path", SURE, MARGIN, steps=steps)
 
 
-# Questions offered, readings tried and wordings tried of each; few, so that asking back stays short. By hand.
+# Greatest numbers of questions offered, of readings tried, and of wordings tried for each reading; few, so that asking
+# back stays short. Chosen by hand.
 MAX_OFFERED: Final = 2
 MAX_TRIED: Final = 4
 MAX_WORDINGS: Final = 2
 MIN_OFFERED: Final = 0.35
-"""Least confidence of the nearest reading that is offered though words are left over. Chosen by hand."""
+"""Least confidence of the nearest reading for it to be offered although it leaves words unexplained. By hand."""
 
 
 def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
-    """Returns an action that answers nothing and offers at most MAX_OFFERED questions;
-
-    None if there is none to offer.
-    """
+    """Returns an action that answers nothing and offers at most MAX_OFFERED questions; None if it can offer none."""
     if found is None or _is_answered(found) or given.further:
         return None
     writer, offered = QuestionWriter(given, plain_words), list[str]()
@@ -96,10 +98,10 @@ def _is_answered(found: ReadMeaning) -> bool:
 
 
 def _near(found: ReadMeaning) -> list[Meaning]:
-    """The readings that may have been meant, the likeliest first.
+    """Returns the readings that the asker may have meant, the likeliest first; at most MAX_TRIED.
 
-    Those that score within MIN_MARGIN of the best one, of equal scores the shorter first; where none explains the
-    whole question, those most like it.
+    These are the readings that score within MIN_MARGIN of the best one; of equal scores, the shorter comes first. If
+    no reading explains the whole question, the readings most like it are returned.
     """
     if not found.is_whole:
         nearest = found.nearest
@@ -119,22 +121,23 @@ def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, meanin
 
 
 def _reads_as(scorer: PathScorer, given: StepInput, text: str, meaning: Meaning) -> bool:
-    """True if `text`, asked alone and without the turns before it, is read with certainty as `meaning`."""
+    """Returns True if `text`, asked without the turns before it, is read with certainty as `meaning`."""
     read = read_meaning(scorer, given.model_copy(update={"question": text, "dialogue": []}))
     return (
         read is not None and _is_answered(read) and sense_of(read.meaning.expression) == sense_of(meaning.expression)
     )
 
 
-# A path that scores less does not answer the question; chosen by the curve in docs/results.md ("When to refuse").
+# The least score of a path that may answer; chosen by the curve in docs/results.md ("When to refuse").
 MIN_SCORE = 0.2
 
 
 def take_step(
     scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE, answers_unsure: bool = False
 ) -> Reply[StepReply]:
-    """Follows the best candidates until the best path has been walked, then answers with its end; refuses below
-    `least_score`.
+    """Follows the best candidates until the best path has been walked, then answers with its end.
+
+    Refuses if the best path scores below `least_score`.
     """
     plan = plan_step(scorer, given, answers_unsure)
     if plan is None:
@@ -149,14 +152,14 @@ def _reply_of(plan: NextAction | None, given: StepInput, least_score: float) -> 
 
 
 def _is_enough(plan: NextAction, least_score: float) -> bool:
-    """True if the question is covered well enough: by the confidence of a vote's winner, else by the path's score."""
+    """Returns True if the plan is good enough to answer: by its confidence after a vote, else by its score."""
     if plan.scores is not None and plan.scores.road == "vote":
         return least_score < MIN_SCORE or is_likely(plan.scores)
     return plan.score >= least_score
 
 
 def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[AnswerReply]:
-    """Answers from evidence alone; the reply is "insufficient" if the best path does not cover the question."""
+    """Answers from the evidence alone; the reply is "insufficient" if the best path does not cover the question."""
     step = StepInput(
         question=given.question,
         dialogue=given.dialogue,
@@ -182,7 +185,10 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[Answer
 
 
 def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
-    """Returns the content words of the question as one triple, from what it names to what it asks for."""
+    """Returns the question as one triple: the first thing it names, its content words as the relation, and "thing".
+
+    Returns an empty list if the question has no content words.
+    """
     words = content_words(question)
     head = things[0].name if things else "thing"
     return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
@@ -229,8 +235,9 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
 def _plan_meaning(
     scorer: PathScorer, found: ReadMeaning | None, given: StepInput, answers_unsure: bool
 ) -> NextAction | None:
-    """The action of a meaning; None if it is uncertain. With `answers_unsure`, a complete meaning is enough, or else
-    the one nearest to the whole question.
+    """Returns the action that executes the meaning `found`, or None if the meaning is uncertain.
+
+    With `answers_unsure`, a meaning that explains the whole question is enough, or else the one most like it.
     """
     if found is not None and answers_unsure and found.nearest and not found.is_whole:
         found = found.by_nearest(found.nearest)
@@ -240,7 +247,7 @@ def _plan_meaning(
 
 
 def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> NextAction:
-    """Follows the candidates on the paths of `text`, the longest first; answers with `text` if there are none left."""
+    """Follows the candidates that lie on the paths of `text`, the longest first; if none is left, answers `text`."""
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
         text = text.replace(walked_along(fact.start, fact.path), fact.end)
     ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]
@@ -251,9 +258,11 @@ def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> Next
 
 
 def _told_beside(text: str, question: str) -> list[str]:
-    """The expressions that are told beside the answer `text`: both numbers of two sets that are compared, and what
-    the end of the question asks for as well, the members of a number ("and who?") or the number of members ("and how
-    many?")."""
+    """Returns the expressions that are answered beside `text`.
+
+    These are: the two numbers, if two sets are compared by size; the members of a counted set, if the question ends
+    with "and who?"; the number of members, if it ends with "and how many?".
+    """
     if text.startswith("outnumbers("):
         return [f"count({each})" for each in operands_of(text)]
     if text.startswith("count(") and AND_WHO.search(question):
@@ -266,7 +275,7 @@ def _told_beside(text: str, question: str) -> list[str]:
 
 
 def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:
-    """The scores of the best path, with its lead over the next one that takes other steps."""
+    """Returns the scores of the best path, with its lead over the next path that has other steps."""
     paths = asked.paths
     if asked.voted is not None:
         return ReadingScores("vote", score, asked.voted.margin, steps=1, share=asked.voted.share)
@@ -277,8 +286,9 @@ def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:
 
 
 def _turned(question: str) -> Quantifier:
-    """The negation or exclusion of a question. On a graph without declared kinds "other" is ignored: it may belong to
-    a label.
+    """Returns the negation or exclusion of a question.
+
+    The word "other" is ignored, because on a graph without declared kinds it may belong to a relation label.
     """
     turned = read_quantifier(question)
     return turned if turned.turn in ("negated", "except") else Quantifier("", question)
@@ -299,8 +309,9 @@ def _form_of(text: str, topics: int) -> AskedForm:
 
 
 def _reply(given: StepInput, plan: NextAction | None = None) -> StepReply:
-    """The reply of a plan; without a plan, that the graph does not cover the question or a word of it cannot be
-    executed.
+    """Returns the reply of a plan.
+
+    Without a plan, the reply says that the graph does not cover the question, or that a word of it cannot be executed.
     """
     return StepReply(
         path=given.path or words_as_path(given.question, given.things),

@@ -1,4 +1,4 @@
-"""Ranks candidate facts by a whole dialogue (SURGE, section 3.3), without any name.
+"""Ranks candidate facts by how much they matter to a dialogue (SURGE, section 3.3), without reading any name.
 
-Imports only `llm.embeddings`. `training` fits it, `evaluation.dialogue` measures it.
+Imports only `llm.embeddings`. `evaluation.training` fits its weights, `evaluation.dialogue` measures it.
 """

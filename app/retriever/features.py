@@ -1,4 +1,4 @@
-"""A dialogue and the facts that may matter to it, and what the network reads of them: arrays, free of names."""
+"""Defines a retriever's query (a dialogue and candidate facts) and makes the network's input of it, without names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from app.llm.embeddings.model_files import TokenVectors
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A span of an utterance that stands for `entities`, numbers of the query's entities.
+    """A span of an utterance's text that means `entities`, given as positions in the query's entities.
 
-    `is_name`: False for common words that also name something; they are read as words.
+    `is_name`: False for common words that also name something; they are read as words and not hidden.
     """
 
     start: int
@@ -30,7 +30,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One turn. Its mentions do not overlap; the text of those that are names makes no difference."""
+    """One turn of a dialogue. Its mentions must not overlap; the text of those that are names is not read."""
 
     speaker: str
     text: str = field(repr=False)
@@ -39,7 +39,7 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class EntityProfile:
-    """An entity without its name: the words of its relations in both directions."""
+    """An entity as the network knows it, without its name: the words of its outgoing and incoming relations."""
 
     outgoing: tuple[str, ...]
     incoming: tuple[str, ...]
@@ -47,7 +47,7 @@ class EntityProfile:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`head` and `tail` are numbers of the query's entities; `relation` is the relation's words."""
+    """A candidate fact. `head` and `tail`: positions in the query's entities. `relation`: the relation's words."""
 
     head: int
     relation: str
@@ -56,7 +56,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalQuery:
-    """`history`: oldest first, at least one utterance. `facts`: the candidates, in any order."""
+    """A dialogue and the candidate facts to rank for its next turn.
+
+    `history`: the turns, oldest first, at least one. `facts`: the candidates, in any order.
+    """
 
     history: tuple[Utterance, ...]
     entities: Sequence[EntityProfile]
@@ -64,7 +67,10 @@ class RetrievalQuery:
 
 
 class RelationTable:
-    """Assigns rows in the order in which words are first seen; they never change. Thread-safe."""
+    """Maps the words of relations to rows of a table of their vectors. Thread-safe.
+
+    Rows are given in the order in which words are first seen, and never change.
+    """
 
     def __init__(self, embedder: Embedder, words: Sequence[str] = ()) -> None:
         self._embedder = embedder
@@ -74,7 +80,7 @@ class RelationTable:
         self.rows(words)
 
     def rows(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Returns the row of each relation; new ones are embedded."""
+        """Returns the row of each relation in `words`; new relations are embedded and added."""
         with self._lock:
             if new := [each for each in dict.fromkeys(words) if each not in self._rows]:
                 added = self._embedder.sentences(new)
@@ -83,7 +89,7 @@ class RelationTable:
             return np.array([self._rows[each] for each in words], np.int64)
 
     def vectors(self) -> npt.NDArray[np.float32]:
-        """Unit vectors; shape (rows, dimensions)."""
+        """Returns the table of unit vectors; shape (rows, dimensions)."""
         return self._vectors
 
 
@@ -92,7 +98,7 @@ Ints = npt.NDArray[np.int64]
 
 PLACEHOLDER: Final = "X"
 MAX_AGO: Final = 2
-"""Turns further back than this count as being at this distance."""
+"""The greatest distance of a turn from the last one, in turns; earlier turns count as being at this distance."""
 ENTITY_MARKS: Final = 8
 FACT_MARKS: Final = 6
 _DAMPING = 5.0
@@ -100,8 +106,9 @@ _DAMPING = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Lists of rows of the relation table: the n-th is `rows[starts[n]:starts[n + 1]]`, the last one
-    ends with `rows`.
+    """Several lists of rows of the relation table, stored one after the other in `rows`.
+
+    List n is `rows[starts[n]:starts[n + 1]]`; the last one ends with `rows`.
     """
 
     rows: Ints = field(repr=False)
@@ -110,11 +117,12 @@ class Bags:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of one query.
+    """The network's input for one query.
 
-    `tokens`: of all turns, (tokens, dimensions), with the number of turns since, and whether the last speaker said
-    them. `mentioned` and `mentions`: entities in the dialogue, and the mean vectors of their tokens. `profiles`: the
-    position of each entity's relations in `outgoing` and `incoming`. `heads`, `tails`, `relations`: shape (facts,).
+    `tokens`: vectors of all turns' tokens, shape (tokens, dimensions). `token_ago`: for each, the number of turns
+    since; `token_speaker`: 1 if the last speaker said it, else 0. `mentioned` and `mentions`: the entities in the
+    dialogue, and the mean vectors of their tokens. `profiles`: for each entity, the position of its relations in
+    `outgoing` and `incoming`. `heads`, `tails`, `relations`: of each fact, shape (facts,).
     """
 
     tokens: Floats = field(repr=False)
@@ -133,10 +141,11 @@ class Features:
 
 
 class FeatureMaker:
-    """Makes features. Promise: the names at mentions in the history make no difference.
+    """Makes the network's input of a query.
 
-    Limit: the place of a mention in a turn affects the vectors of its other words. `placeholder`: the text that is
-    read in place of a name; None reads the names themselves, which only the evaluation does.
+    Promise: the names in the history do not influence it. Limit: the place of a mention in a turn influences the
+    vectors of the turn's other words. `placeholder`: the text that is read in place of a name; with None the names
+    themselves are read, which only the evaluation does.
     """
 
     def __init__(self, embedder: Embedder, relations: RelationTable, placeholder: str | None = PLACEHOLDER) -> None:
@@ -175,8 +184,10 @@ class FeatureMaker:
         return Bags(self._relations.rows([words for bag in bags for words in bag]), starts.astype(np.int64))
 
     def _likeness(self, rows: Ints, vectors: Sequence[TokenVectors]) -> Floats:
-        """The cosine of each fact's relation with the last turn, the one before, the mean of all, and the nearest
-        token of the last turn; shape (4, facts).
+        """Returns four cosines of each fact's relation, shape (4, facts).
+
+        They are those with the last turn, with the turn before it, the mean over all turns, and the greatest with a
+        token of the last turn.
         """
         unique, back = np.unique(rows, return_inverse=True)
         relations = self._relations.vectors()[unique]
@@ -187,7 +198,7 @@ class FeatureMaker:
 
 
 def read_text(utterance: Utterance, placeholder: str | None) -> tuple[str, list[tuple[int, int]]]:
-    """Returns the text as the sentence model reads it, and the position of each mention in it."""
+    """Returns an utterance's text with `placeholder` in place of names, and the span of each mention in it."""
     read, spans, done = "", [], 0
     for mention in sorted(utterance.mentions, key=lambda each: each.start):
         read += utterance.text[done : mention.start]
@@ -207,7 +218,7 @@ def _mentions(
         mentions = sorted(utterance.mentions, key=lambda each: each.start)
         for mention, (start, end) in zip(mentions, places, strict=True):
             inside = (tokens.spans[:, 0] < end) & (tokens.spans[:, 1] > start)
-            if inside.any():  # The model cuts long texts.
+            if inside.any():  # The model truncates long texts, so a mention may have no tokens.
                 for entity in mention.entities:
                     found.setdefault(entity, []).append(tokens.vectors[inside].mean(axis=0))
     dimensions = vectors[0].vectors.shape[1]
@@ -218,8 +229,10 @@ def _mentions(
 def _entity_marks(
     query: RetrievalQuery, texts: Sequence[tuple[str, Sequence[tuple[int, int]]]], ago: Sequence[int]
 ) -> Floats:
-    """Numbers for each entity, by column: mentioned in the last turn, the one before, earlier, at all; how often; as a
-    name; as a common word; how late in the last turn.
+    """Returns features of each entity, shape (entities, ENTITY_MARKS).
+
+    The columns: mentioned in the last turn, in the turn before, earlier, at all; how often (0.3 for each time); as a
+    name; as a common word; how late in the last turn (0 to 1).
     """
     marks = np.zeros((len(query.entities), ENTITY_MARKS), np.float32)
     for utterance, (text, spans), turn in zip(query.history, texts, ago, strict=True):
@@ -234,7 +247,8 @@ def _entity_marks(
 
 
 def _fan_outs(heads: Ints, tails: Ints, relations: Ints) -> list[Floats]:
-    """The number of candidates with the same head and relation, and with the same tail and relation, damped."""
+    """Returns two features of each fact: the numbers of facts with its head and relation, and with its tail and
+    relation, each as log(1 + n) / _DAMPING."""
     found = []
     for ends in (heads, tails):
         pairs = list(zip(ends.tolist(), relations.tolist(), strict=True))

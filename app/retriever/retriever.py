@@ -1,10 +1,10 @@
-"""Retriever: ranks the candidate facts z of a dialogue x by p(z|x), proportional to exp(d(z) . s(x)).
+"""Ranks the candidate facts z of a dialogue x by p(z|x), proportional to exp(d(z) . s(x)).
 
 s(x): token vectors of the frozen sentence model, pooled by attention (SURGE, appendix E.1). d(z): an MLP of head,
-relation and tail (section 3.3, equation 3); nodes by a graph convolution over the candidates (Kipf and Welling, ICLR
-2017), edges by message passing over the dual hypergraph (Jo et al., NeurIPS 2021), where each node is a hyperedge.
-Beside the papers: marks of entities and facts, and profiles, which are the mean of an entity's relations either way.
-Here it runs on numpy, so that the service loads no torch; `evaluation.training.retriever` is the same to be trained.
+relation and tail (section 3.3, equation 3). Nodes are embedded by a graph convolution over the candidates (Kipf and
+Welling, ICLR 2017), edges by message passing over the dual hypergraph (Jo et al., NeurIPS 2021), in which each node is
+a hyperedge. Added to the papers: features of entities and facts, and profiles (means over an entity's relations in
+each direction). It runs on numpy, so that the service loads no torch; `evaluation.training.retriever` trains it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ TURN_WIDTH: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
-    """The shape of a network."""
+    """The shape of a retriever's network.
+
+    `dimensions`: those of the sentence model's vectors. `width` and `layers`: of the graph convolution.
+    """
 
     dimensions: int = 384
     width: int = 128
@@ -45,11 +48,11 @@ class NetworkConfig:
 
 
 RetrieverWeights = TrainedNetwork[NetworkConfig]
-"""They fit every graph, because relations are read by words."""
+"""Trained weights; they fit every graph, because relations are read by their words."""
 
 
 def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
-    """Returns the shape that each array of a complete network must have."""
+    """Returns, by name, the shape that each array of a complete network must have."""
     words, width = config.dimensions, config.width
     linear = {
         "attention.0": (ATTENTION_WIDTH, words + 2 * TURN_WIDTH),
@@ -75,20 +78,20 @@ def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
 
 
 def scores_of(weights: RetrieverWeights, features: Features, relations: Floats) -> Floats:
-    """Returns log p(z|x) up to a constant of the query; shape (facts,). `relations`: the table that the features refer
-    to.
+    """Returns log p(z|x) of each fact up to a constant of the query; shape (facts,).
 
-    Raises KeyError, ValueError if the weights are incomplete.
+    `relations`: the table of relation vectors that the features refer to. Raises KeyError, ValueError if the weights
+    are incomplete.
     """
     return _Pass(weights, features, relations).scores()
 
 
 class _Pass:
-    """The computation of one query through the network."""
+    """Computes the network for one query."""
 
     def __init__(self, weights: RetrieverWeights, features: Features, relations: Floats) -> None:
         self._config, self._arrays, self._of = weights.config, weights.arrays, features
-        # Of a large schema a query needs few rows.
+        # Only the rows that the query uses are computed, which are few of a large schema.
         every = np.concatenate([features.relations, features.outgoing.rows, features.incoming.rows])
         self._used = np.unique(every)
         self._words = relations[self._used]
@@ -141,7 +144,10 @@ class _Pass:
         return _relu(edges + 0.5 * (around[of.heads] + around[of.tails]))
 
     def _means(self, name: str, bags: Bags) -> Floats:
-        """The mean of each list of relations, zero for an empty one; shape (bags, width)."""
+        """Returns the mean over each list of relations after the layer `name`, shape (bags, width).
+
+        It is zero for an empty list.
+        """
         counts = np.diff(np.append(bags.starts, len(bags.rows)))
         sums = np.zeros((len(counts), self._config.width), np.float32)
         relations = self._linear(name, self._words)[self._places(bags.rows)]
@@ -165,33 +171,44 @@ _WHOLE: Final = {"nodes": True, "edges": True, "messages": True, "trained_relati
 
 
 def write_weights(weights: RetrieverWeights, file: Path, model: str) -> None:
-    """Writes `weights`, trained on vectors of the sentence model `model`. The same numbers give the same bytes."""
+    """Writes `weights`, trained on vectors of the sentence model `model`, to a file; the same weights give the same
+    bytes."""
     write_network(_NAME, weights, file, model)
 
 
 def read_weights(file: Path, model: str) -> RetrieverWeights:
-    """Returns the weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
+    """Returns the weights in `file`.
+
+    Raises NetworkWeightsError if it is unusable or was trained for another sentence model than `model`.
+    """
     return read_network(_NAME, _config_of, shapes_of, file, model)
 
 
 def _config_of(dimensions: int, width: int, layers: int, **parts: object) -> NetworkConfig:
-    """Files written before named the `parts` that a network might lack; it has all of them. Raises ValueError."""
+    """Returns the settings of a network read from a file.
+
+    `parts`: in files of older versions, the parts of the network that could be switched off, such as "edges". Raises
+    ValueError if one of them is off, or is not known.
+    """
     if any(parts.get(name, whole) != whole for name, whole in _WHOLE.items()) or parts.keys() - _WHOLE.keys():
         raise ValueError("the network lacks a part")
     return NetworkConfig(dimensions, width, layers)
 
 
 class Retriever:
-    """Promise: the scores depend on no name, and not on the order of the facts. Thread-safe."""
+    """Scores the candidate facts of a query with a trained network. Thread-safe.
+
+    Promise: the scores depend neither on names nor on the order of the facts.
+    """
 
     def __init__(self, weights: RetrieverWeights, embedder: Embedder, placeholder: str | None = PLACEHOLDER) -> None:
-        """`placeholder`: see FeatureMaker."""
+        """Takes the trained weights and the sentence model; `placeholder` is explained at FeatureMaker."""
         self._weights = weights
         self._relations = RelationTable(embedder)
         self._maker = FeatureMaker(embedder, self._relations, placeholder)
 
     def scores(self, query: RetrievalQuery) -> Floats:
-        """Returns log p(z|x) up to a constant of the query, higher is better; shape (facts,)."""
+        """Returns log p(z|x) of each fact up to a constant of the query, higher is better; shape (facts,)."""
         if not query.facts:
             return np.zeros(0, np.float32)
         return scores_of(self._weights, self._maker.make(query), self._relations.vectors())

@@ -29,18 +29,18 @@ _IN_FILES = ("admin_key", "endpoint_api_key")
 MIN_KEY_CHARS = 32
 MIN_DIFFERENT_CHARS = 10
 
-# Words that stand in examples, tutorials and compose files; no generated secret holds one but by a freak chance.
+# Words of secrets in examples, tutorials and compose files; a generated secret almost never contains one.
 _EXAMPLE_WORDS = re.compile(
     r"change.?me|replace.?(me|this|with)|example|placeholder|your.?(admin|api|key|master|secret|token)"
     r"|insert|\btodo\b|password|s3cret|<.*>",
     re.IGNORECASE,
 )
-# Others may do nothing with such a file; a group may read it, as mounted secrets let it.
+# Mode bits a secret's file must not have. Its group may read it, because mounted secrets allow that.
 _MODE_OF_OTHERS = 0o027
 
 
 class ConfigurationError(Exception):
-    """The service cannot start with these settings. The text names settings and says what to do, but never a value."""
+    """The service cannot start with these settings. The message names settings and the remedy, but never a value."""
 
 
 def _no_example(key: SecretStr | None) -> SecretStr | None:
@@ -72,7 +72,7 @@ EndpointKind = Literal["openai", "vllm"]
 
 
 class EndpointChoice(BaseModel):
-    """One model endpoint. Prices are for a million tokens; `kind` "vllm" allows fields that only vLLM knows."""
+    """One model endpoint. Prices are per million tokens; `kind` "vllm" allows request fields that only vLLM knows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -85,7 +85,7 @@ class EndpointChoice(BaseModel):
 
 
 class Settings(BaseSettings):
-    """The settings of one process. Build it with `load_settings`; nothing reads the environment at import."""
+    """The settings of one process. Build it with `load_settings`; importing this module reads no environment."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True,
@@ -278,19 +278,23 @@ class Settings(BaseSettings):
 
     @property
     def effective_profile(self) -> Literal["kind", "strict", "open"]:
-        """The profile that applies: the embedded reasoner sends no prompt, so nothing is hidden from it by default."""
+        """The profile that applies: the one that is set, else "kind" with an endpoint, "open" if embedded.
+
+        The embedded reasoner sends no prompt, so nothing needs to be hidden from it.
+        """
         return self.profile or ("kind" if self.reasoner == "endpoint" else "open")
 
     @property
     def about_few(self) -> Literal["tell", "generalise", "refuse"]:
-        """The policy for prompts that few entities match; the open profile shows each entity's own
-        facts by default.
+        """The policy for prompts that match few entities: the one that is set, else "tell" in the profile "open".
+
+        In the other profiles the default is "generalise".
         """
         return self.disclosure or ("tell" if self.effective_profile == "open" else "generalise")
 
     @property
     def endpoints(self) -> tuple[EndpointChoice, ...]:
-        """The endpoints in the order in which they are asked; empty if no URL is set."""
+        """The endpoints in the order in which they are tried; empty if no URL and model are set."""
         if not (self.endpoint_url and self.endpoint_model):
             return ()
         first = EndpointChoice(
@@ -305,18 +309,21 @@ class Settings(BaseSettings):
 
     @property
     def falls_back(self) -> bool:
-        """True if the reasoner inside the service answers when no endpoint does."""
+        """True if the embedded reasoner answers when no endpoint does."""
         return "embedded" in self.endpoint_fallbacks
 
     @property
     def database(self) -> str:
-        """The database's URL, or the default. It may hold a password."""
+        """The database's URL, by default that of a SQLite file in the data folder. It may contain a password."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.data_dir.resolve() / 'arog.db'}"
 
     def require_master_key(self) -> None:
-        """Raises ConfigurationError if there is a key neither in the environment nor in a file. Reads no key."""
+        """Raises ConfigurationError if the master key is neither in the environment nor in a file.
+
+        Does not read the key.
+        """
         if self.master_key is None and not self.key_file.exists():
             raise ConfigurationError(
                 "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE to the one that sealed this folder; for a "
@@ -342,8 +349,9 @@ def _text_of(path: Path, setting: str) -> str:
 
 
 def load_settings(env_file: Path | None = Path(".env")) -> Settings:
-    """Returns the settings of this process. Raises ConfigurationError with a sentence for each bad setting, without
-    values.
+    """Returns the settings of this process.
+
+    Raises ConfigurationError with one sentence for each bad setting, without values.
     """
     try:
         return Settings(_env_file=env_file)
@@ -358,7 +366,10 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
 
 
 def make_data_folder(settings: Settings) -> None:
-    """Creates the data folder if it is missing, with access for this user only. Raises ConfigurationError."""
+    """Creates the data folder if it is missing, accessible to this user only.
+
+    Raises ConfigurationError if it can't be created or written.
+    """
     try:
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -370,7 +381,7 @@ def make_data_folder(settings: Settings) -> None:
 
 
 def unknown_names(environment: Iterable[str], env_file: Path = Path(".env")) -> list[str]:
-    """Returns names that look like settings but are none; most are typing errors."""
+    """Returns the names that begin like settings but are none, sorted; most are typing errors."""
     lines = env_file.read_text("utf-8", "replace") if env_file.is_file() else ""
     written = re.findall(r"^\s*(?:export\s+)?(\w+)\s*=", lines, re.MULTILINE)
     known = {PREFIX + name.upper() for name in Settings.model_fields} | _OF_THE_SDK
@@ -380,7 +391,7 @@ def unknown_names(environment: Iterable[str], env_file: Path = Path(".env")) -> 
 def _sentence(place: tuple[int | str, ...], message: str) -> str:
     name = PREFIX + str(place[0]).upper() if place else ""
     if len(place) > 1:
-        # A field that nobody knows is the operator's own word.
+        # An unknown field is the operator's own word, which is left out of the message.
         known = [str(part) for part in place[1:] if isinstance(part, int) or part in EndpointChoice.model_fields]
         name += f" ({'.'.join(known)})"
     words = message.removeprefix("Value error, ").removeprefix("Input ")

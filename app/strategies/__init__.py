@@ -1,4 +1,4 @@
-"""Strategies: they decide which steps of the graph a question follows, and how much of them prompts show.
+"""Searches a graph by strategies: each decides which relations are followed, and what prompts show of them.
 
 Imports `egress`, `llm` and the terms of the graph.
 """

@@ -1,4 +1,7 @@
-"""The `arog` strategy: the paper's algorithm, step by step (ARoG, sections RA, SA, AR and Generator)."""
+"""The `arog` strategy: the algorithm of the ARoG paper, step by step.
+
+The steps are relation-centric abstraction, structure-oriented abstraction, abstraction-driven retrieval and generator.
+"""
 
 from __future__ import annotations
 
@@ -49,17 +52,21 @@ from app.strategies.start import starting_places
 from kg_store.graph.traversal import steps_from
 from kg_store.text.words import asked_words
 
-MAX_NAMED = 16  # relations beside those of the evidence
-MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words
+MAX_NAMED = 16  # relations that the answer's prompt names beside those of the evidence; chosen by hand
+MAX_CANDIDATES = 90  # Candidates are numbered, and the guard lets only numbers up to 99 pass as public words.
 
 
 _Cluster = tuple[NodeSet, FoundFact]
-"""The things that one head reaches by one relation: the place where it leads, and the fact that says so."""
+"""The things that one head reaches by one relation, as a set, and the fact that states it."""
 
 
 @dataclass(slots=True)
 class _Progress:
-    """Everything that the rounds of one question have gathered."""
+    """The state of one question's search, updated by each round.
+
+    `frontier`: the sets from which the next round goes on. `near`: relation labels, those most like the question
+    first. `is_cut`: the token budget left candidates out.
+    """
 
     drafts: CheckedDrafts
     things: tuple[NodeSet, ...]
@@ -73,17 +80,17 @@ class _Progress:
 
 
 class ArogStrategy:
-    """The paper's method, for comparison with it and its reference code.
+    """Answers with the paper's method, so that results can be compared with the paper and its reference code.
 
-    Unlike the reference code it drops no neighbour: a cluster stays together as one set, relations may be used twice,
-    and paths may lead back through the topic.
+    Unlike the reference code it drops no neighbour: all things of a cluster stay together as one set. Relations may be
+    used twice, and paths may lead back through the topic.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
-        inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts show facts of single things.
+        inquiry = replace(inquiry, profile=Profile.OPEN)  # The paper's prompts show the facts of single things.
         start = starting_places(inquiry, self._embedder)
         progress = _Progress(CheckedDrafts(inquiry), (*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:
@@ -131,7 +138,10 @@ class ArogStrategy:
         return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
 
     async def _choose(self, inquiry: StrategyInput, progress: _Progress) -> list[CandidatePath]:
-        """Relation retrieval: the `width` relations that the model chooses, from every head that has them."""
+        """Retrieves relations: asks the model to choose up to `width` candidates.
+
+        Returns these, and the candidates with the same relation from all other sets of the frontier.
+        """
         ways = [CandidatePath(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
         ways = self._offered(inquiry, progress, ways)
         if not ways:
@@ -144,7 +154,10 @@ class ArogStrategy:
         return chosen + [way for way in ways if way.path in relations and way not in chosen]
 
     def _offered(self, inquiry: StrategyInput, progress: _Progress, ways: list[CandidatePath]) -> list[CandidatePath]:
-        """The candidates most like the question, as many as numbers and the token budget allow."""
+        """Returns the candidates most like the question, at most MAX_CANDIDATES and as many as the budget allows.
+
+        They keep the order of `ways`; a note says how many were left out.
+        """
         labels = [inquiry.graph.schema.described(way.path[-1]) for way in ways]
         nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
         nearest = [ways[int(i)] for i in np.argsort(-nearness, kind="stable")[:MAX_CANDIDATES]]
@@ -160,9 +173,13 @@ class ArogStrategy:
     async def _abstract(
         self, inquiry: StrategyInput, progress: _Progress, chosen: list[CandidatePath]
     ) -> list[_Cluster]:
-        """Entity abstraction: names one concept, or several joined by commas, for each new cluster."""
+        """Abstracts entities: asks the model what kind of things each new cluster holds.
+
+        A cluster is the set to which a chosen candidate leads, with its fact. Returns the new clusters with the
+        concepts that the model named, several joined by commas.
+        """
         arrivals = [arrival for way in chosen if (arrival := arrive(inquiry, way)) is not None]
-        # Compared without concepts, because these may have been renamed since.
+        # Facts are compared without their concepts, because an earlier round may have renamed those.
         known = {_identity(fact) for fact in progress.facts}
         clusters = [(place, fact) for place, fact in arrivals if _identity(fact) not in known]
         if not clusters:
@@ -187,7 +204,7 @@ class ArogStrategy:
         ]
 
     def _nearest_relations(self, inquiry: StrategyInput, place: NodeSet) -> list[str]:
-        """Relation filtering: the K relations around the cluster that are most like the question."""
+        """Filters relations: returns the labels of the K relations around `place` that are most like the question."""
         hops, schema = inquiry.graph.relations_of(place.mids), inquiry.graph.schema
         worded = [schema.described((hop,)) for hop in hops]
         nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), worded)
@@ -195,7 +212,10 @@ class ArogStrategy:
         return [schema.label(hops[int(i)]) for i in nearest]
 
     def _keep(self, inquiry: StrategyInput, progress: _Progress, clusters: list[_Cluster]) -> tuple[NodeSet, ...]:
-        """Abstraction-driven retrieval: the `width` clusters most like a triple of the concept path."""
+        """Retrieves by abstraction: adds the facts of the `width` best clusters to the evidence; returns their sets.
+
+        Clusters are ranked by the highest cosine between their fact and a triple of the concept path.
+        """
         if not clusters:
             return ()
         wanted = [_path_text(triple, progress.things) for triple in progress.path] or [
@@ -251,6 +271,10 @@ def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:
 
 
 def _path_text(triple: PathTriple, things: tuple[NodeSet, ...]) -> str:
-    """A triple of the concept path as words, with each pseudonym replaced by its concept."""
+    """Returns a triple of the concept path in words, with each pseudonym replaced by its concept.
+
+    The concept path is the question as the model has rewritten it: triples that lead from what is known to what is
+    asked.
+    """
     concepts = {place.pseudonym: place.concept for place in things}
     return " ".join((concepts.get(triple.head, triple.head), triple.relation, concepts.get(triple.tail, triple.tail)))

@@ -1,4 +1,4 @@
-"""The interface of strategies (a StrategyInput in, a RetrievalResult out) and what they need from other packages."""
+"""Defines the interface of all strategies: a StrategyInput goes in, a RetrievalResult comes out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ _RUN: Final = re.compile(r"[0-9A-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """W relations a round (`width`), D rounds (`depth`) and K relations for one concept (ARoG, section Settings)."""
+    """Limits of one search, with the paper's letters and defaults (ARoG, section Settings).
+
+    `width` (W): relations followed per round. `depth` (D): rounds. `relations_per_concept` (K): relations from which
+    one concept is inferred.
+    """
 
     width: int = 3
     depth: int = 3
@@ -32,36 +36,42 @@ class Limits:
 
 
 TurnKind = Literal["question", "tell", "talk", "neither"]
-"""The purpose of the last turn: to ask the graph, to hear about a thing ("tell"), to talk about one, or none of these.
+"""The purpose of the last turn: a question to the graph, a wish to hear about a thing ("tell"), a remark about a thing
+("talk"), or none of these.
 """
 
 
 class Pseudonyms(Protocol):
-    """The conversation's pseudonyms, as strategies use them. The same thing always gets the same pseudonym."""
+    """Issues the pseudonyms of a conversation. The same thing always gets the same pseudonym."""
 
     def of_entity(self, mid: Mid) -> str: ...
 
     def of_value(self, mid: Mid) -> str: ...
 
     def of_set(self, start: str, path: Path, members: Mids) -> str:
-        """Returns the pseudonym of what `path` reaches from the things that `start` (a pseudonym) stands for."""
+        """Returns the pseudonym of the set `members`: all that `path` reaches from the things of pseudonym `start`."""
         ...
 
     def of_kind(self, concept: str, members: Mids) -> str:
-        """Returns the pseudonym of everything in the graph that is of one concept."""
+        """Returns the pseudonym of the set `members`: all things in the graph of the kind `concept`."""
         ...
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` in a shuffled order that stays the same within a thread of questions.
+        """Returns the positions of `keys`, shuffled in the same way in all prompts of one thread.
 
-        So the same facts give the same bytes in each prompt.
+        A thread is a row of questions in the conversation that depend on each other. The same facts then give the same
+        bytes.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyInput:
-    """One question, ready to be asked; it holds no name. `needs_context`: it is understood only with earlier turns."""
+    """All that a strategy needs to answer one question. Names are replaced by pseudonyms.
+
+    `needs_context`: the question can be understood only with the turns before it. `on_round` is called with the
+    number of each round as it starts.
+    """
 
     dialogue: SafeDialogue
     graph: BlindGraph
@@ -73,25 +83,27 @@ class StrategyInput:
     on_round: Callable[[int], None] = lambda _round: None
     profile: Profile = Profile.OPEN
     wider: Mapping[str, str] = field(default_factory=dict)
-    """For each concept of few things, the wider concept that prompts show (`kg_store.graph.matching_entities`)."""
+    """Maps a concept that only few things have to the wider concept that prompts show in its place."""
     truth_of: Callable[[str], bool | None] = lambda _expression: None
-    """Executes an expression; returns None if the result is not a yes or no."""
+    """Executes an expression; returns None if the result is not yes or no."""
     result_of: Callable[[str], ExpressionResult | None] = lambda _expression: None
     """Executes an expression; returns None if it has no result or cannot be executed."""
     today: Callable[[], str] = lambda: ""
     """Returns the pseudonym of today's date; empty if the date is unknown."""
     cases: tuple[CasePath, ...] = ()
-    """Paths that answered questions like this one (`app.memory`)."""
+    """Paths that answered earlier questions like this one (`app.memory`)."""
     turn: TurnKind = "question"
     may_leave: Callable[[str], bool] = lambda _text: True
     """True if the guard lets the text leave the service."""
     typed: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Words as typed, by their pseudonyms, where no model is asked (`Anonymised.typed`)."""
+    """Maps pseudonyms to the words that the user typed; empty if a model is asked (`Anonymised.typed`)."""
 
     @property
     def asked(self) -> str:
-        """The question for the reader inside the service: words that may say no thing stand in it as typed, and those
-        of a masked relation as its name."""
+        """The question for the language reader inside the service.
+
+        Pseudonyms in `typed` are replaced by the typed words, and the words that mask relations by the real labels.
+        """
         return _RUN.sub(lambda run: self._as_typed(run[0]), self.dialogue.question)
 
     def _as_typed(self, word: str) -> str:
@@ -105,7 +117,10 @@ class StrategyInput:
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """One abstracted triple of the evidence: `start` along `path` reaches `end`; an empty `size` is not shown."""
+    """One abstracted triple of the evidence: from the pseudonym `start`, the relation labels `path` lead to `end`.
+
+    `size` is the size class of `end` ("1", "2-5", ...); if empty, prompts show none.
+    """
 
     start: str
     start_concept: str
@@ -117,8 +132,10 @@ class FoundFact:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before execution: expressions, and a text of the service's own in which `{1}` stands for the first
-    one."""
+    """An answer before execution: expressions over pseudonyms, and the service's sentence for their results.
+
+    In `text`, `{1}` stands for the result of the first expression.
+    """
 
     expressions: tuple[str, ...]
     text: str
@@ -126,7 +143,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class OwnReading:
-    """The scores of the service's own reading; `expression` is set only if a model drafted the answer."""
+    """The scores of the question's meaning as the service itself read it, without a model.
+
+    `expression`: that meaning, set only if a model drafted the answer.
+    """
 
     scores: ReadingScores
     expression: str = ""
@@ -136,15 +156,16 @@ class OwnReading:
 class RetrievalResult:
     """The findings of a strategy for one question.
 
-    `draft`: None if the graph does not hold the answer. `things`: pseudonyms shown to the reasoner beside the
-    evidence. `rounds`: number of retrieval rounds. `notes`: sentences about candidates that were cut by rank.
-    `over_budget`: it ended before the graph was searched through. `withheld`: it ended because a prompt would have
-    shown too much. `said`: the reply to a turn that asks nothing of the graph. `contradicted`: sentence for the asker
-    if the draft contradicts the question. `own`: the service's own reading, if it has one. `asks_back`: questions, in
-    pseudonyms, that may have been meant.
+    `draft`: the answer before execution; None if the graph does not hold the answer. `things`: pseudonyms shown to the
+    reasoner beside the evidence. `rounds`: number of retrieval rounds. `notes`: sentences for the asker about
+    candidates that ranked too low to be offered. `over_budget`: the token budget ended the search too early.
+    `withheld`: the search ended because the next prompt would have shown too much. `said`: the reply to a turn that
+    asks nothing of the graph. `contradicted`: a sentence for the asker if the draft contradicts the question. `own`:
+    the service's own reading, if it has one. `asks_back`: questions, in pseudonyms, that may have been meant.
 
-    For dialogue, `reply` holds the sentences and `reply_facts` the positions in the evidence of the facts each states;
-    `is_worded`: a model wrote them, so each has to be checked. `in_order` sorts found things by likelihood.
+    For dialogue: `reply` holds sentences. `reply_facts` holds, for each sentence, the positions in `evidence` of the
+    facts that it states. `is_worded`: a model wrote the sentences, so each has to be checked. `in_order` sorts things
+    by likelihood.
     """
 
     draft: Draft | None
@@ -165,6 +186,6 @@ class RetrievalResult:
 
 
 class Strategy(Protocol):
-    """One way to answer questions: `arog`, `sets` or `dialogue`. `find` may raise ReasonerError."""
+    """One way to answer questions: `arog`, `sets` or `dialogue`. `find` raises ReasonerError if the reasoner fails."""
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult: ...

@@ -1,4 +1,4 @@
-"""The `dialogue` strategy: ranks the facts that matter to a turn and writes a reply from those alone."""
+"""The `dialogue` strategy: ranks the facts around the things spoken of and writes a reply from the best ones alone."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mid, NodeKind, as_mids
 
 Told = Sequence[tuple[str, tuple[int, ...]]]
-"""Sentences, each with the positions in the evidence of the facts that it states."""
+"""Sentences, each with the facts that it states, given as positions in the evidence."""
 
 RECOMMENDED: Final = "You may want to look at {0}."
 ASKED_ON: Final = "Shall I tell you about {0}?"
 
 
 def written(language: Language, given: ReplyInput, reply: DialogueReply) -> Told:
-    """The sentences of `reply`; none where none of its facts can be said.
+    """Returns sentences that state the facts chosen in `reply`; empty if no chosen fact can be put into words.
 
-    Promise: a sentence holds fixed wordings of the service, relation labels, concepts and pseudonyms of the evidence.
+    Promise: sentences are made only of the service's fixed wordings and of relation labels, concepts and pseudonyms
+    of the evidence.
     """
     chosen = [at - 1 for at in dict.fromkeys(reply.facts) if 1 <= at <= len(given.evidence)]
     if reply.manner == "compare":
-        # Sorted by relation first, so that the same fact of both things stands side by side.
+        # Sorted by relation, so that facts of both things by the same relation stand side by side.
         chosen.sort(key=lambda at: given.evidence[at].path)
     sentences = language.word_reply(given.model_copy(update={"ranked": tuple(chosen)})) if chosen else []
     told = [(each.text, each.facts) for each in sentences]
@@ -54,20 +55,20 @@ def written(language: Language, given: ReplyInput, reply: DialogueReply) -> Told
 
 
 MAX_SPOKEN_OF: Final = 3
-"""The greatest number of things that a reply is about; the newest come first. Chosen by hand; not fitted."""
+"""The greatest number of things that a reply is about, if the turn names some. Chosen by hand; not fitted."""
 MAX_EARLIER: Final = 2
-"""The same bound for a turn that names nothing itself."""
+"""The greatest number of things that a reply is about, if only earlier turns name some. Chosen by hand; not fitted."""
 MAX_BRIDGES: Final = 8
-"""The greatest number of things one step away whose own facts are candidates too. Chosen by hand; not fitted."""
+"""The greatest number of neighbouring things whose own facts are candidates too. Chosen by hand; not fitted."""
 MAX_SENTENCES: Final = 5
 _CUT: Final = f"Of what leads to more than {MAX_TAILS} things, so many were ranked for the reply."
 
 
 class DialogueStrategy:
-    """Makes one call a turn.
+    """Replies to a turn with at most one model call.
 
-    `in_house` chooses the facts if the profile lets no prompt show what a thing has. `model_words`: a model words the
-    reply itself, and says which facts each sentence states.
+    `in_house` chooses the facts if the privacy profile forbids prompts to show a single thing's facts. `model_words`:
+    the model writes the sentences itself, and says which facts each of them states.
     """
 
     def __init__(self, ranker: FactRanker, in_house: Reasoner, *, model_words: bool = False) -> None:
@@ -87,7 +88,7 @@ class DialogueStrategy:
         if not facts:
             return over_budget(RetrievalResult(None, things, (), 0, notes))
         told, is_worded = await self._told(inquiry, task)
-        # Positions in the shuffled evidence that was shown become positions among our facts.
+        # The prompt shows the evidence shuffled: its positions are mapped back to positions in `facts`.
         shown = cast(ReplyInput, task.input).ranked
         ours = [
             (text, tuple(shown.index(at) for at in stated if at in shown)) for text, stated in told[:MAX_SENTENCES]
@@ -105,7 +106,10 @@ class DialogueStrategy:
         )
 
     def facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
-        """Returns the facts of the reply, most relevant first, and True if some could not be ranked."""
+        """Returns the facts for the reply, most relevant first, and True if some facts were left unranked.
+
+        That happens if one relation leads to too many things. `spoken`: the things that the reply is about.
+        """
         graph, dialogue = inquiry.graph, inquiry.dialogue
         near = list(_sayable(inquiry, facts_around(graph, spoken)))
         told = frozenset(int(mid) for topic in dialogue.topics for mid in topic.mids)
@@ -122,10 +126,10 @@ class DialogueStrategy:
         return nearest(inquiry, candidates, scores, told), was_cut(candidates)
 
     async def _told(self, inquiry: StrategyInput, task: Task[Any]) -> tuple[Told, bool]:
-        """The sentences of the reply with the facts that each states, and True if a model worded them.
+        """Returns the sentences of the reply with the facts that each states, and True if a model worded them.
 
-        A model chooses the facts if one is asked. The embedded reasoner chooses if the model chooses none, or if no
-        prompt may show what a single thing has.
+        A model is asked only under the open profile, which lets prompts show a single thing's facts. Without a model,
+        or if the facts that it chooses can't be put into words, the embedded reasoner chooses.
         """
         given = cast(ReplyInput, task.input)
         if inquiry.reasoner.is_model and inquiry.profile.is_open:
@@ -139,7 +143,7 @@ class DialogueStrategy:
 
 
 def spoken_of(inquiry: StrategyInput) -> list[Mid]:
-    """Returns the things that the turn names, else those of earlier turns.
+    """Returns the things that the last turn names, or those of earlier turns if it names none.
 
     Things that share a name, and the members of a small set, are listed one by one.
     """

@@ -1,4 +1,4 @@
-"""The facts of a reply in dialogue: found one or two steps around what is spoken of, ranked and chosen."""
+"""Finds, ranks and chooses the facts for a reply in dialogue: those one or two steps from the things spoken of."""
 
 from __future__ import annotations
 
@@ -23,12 +23,16 @@ from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, RelationId, Step, as_mi
 from kg_store.text.english import synonyms_of
 
 MAX_TAILS: Final = 60
-"""If one step leads from one thing to more things than this, the remaining ones are not ranked. Chosen by hand."""
+"""The greatest number of tails that are ranked for one head and step; the rest is left out. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateFact:
-    """`head` reaches `tail` by `step`, which leads to `size` things. `is_behind`: the dialogue mentions no `head`."""
+    """A fact that the reply may state: `head` reaches `tail` by `step`.
+
+    `size`: the number of things that `head` reaches by `step`. `kind`: entity or value, for the tail. `is_behind`: the
+    dialogue does not mention `head`, but a thing that it mentions leads to `head`.
+    """
 
     head: Mid
     step: Step
@@ -44,19 +48,21 @@ class CandidateFact:
 
     @property
     def is_inverse(self) -> bool:
-        """True if the relation's subject is `tail`."""
+        """True if the step walks the relation backwards, so that `tail` is its subject."""
         return self.step[0].inverse
 
 
 def facts_around(
     graph: BlindGraph, heads: Iterable[Mid], without: Mids = NO_MIDS, *, is_behind: bool = False
 ) -> Iterator[CandidateFact]:
-    """Yields the facts one step around each of `heads`, without those that lead to `without` or to a mediator."""
+    """Yields the facts one step from each of `heads`, except those whose tail is in `without` or is a mediator."""
     for head in heads:
         one = as_mids([head])
         for step in steps_from(graph, one):
             if len({hop.inverse for hop in step}) > 1:
-                continue  # It turns at a mediator: what else was billed to an insurer says nothing about it.
+                # The direction changes at a mediator, as from an insurer over a bill to what was billed. Such facts
+                # say nothing about the head.
+                continue
             tails = reached(graph, one, (step,))
             tails = tails[~np.isin(tails, (*without, head))]
             kind = kind_of(graph, tails) if len(tails) else NodeKind.MEDIATOR
@@ -77,20 +83,20 @@ _STAND_IN: Final = "X"
 
 
 class FactRanker(Protocol):
-    """Scores candidate facts for the next turn of a dialogue.
+    """Scores candidate facts for the reply to a dialogue.
 
-    `looks_further`: it can also judge facts that are two steps away.
+    `looks_further`: the ranker can also judge facts that are two steps from the things spoken of.
     """
 
     looks_further: bool
 
     def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
-        """Returns one score a fact, shape (facts,); higher is better."""
+        """Returns one score for each fact, shape (facts,); higher is better."""
         ...
 
 
 class LikenessRanker:
-    """Ranks by the cosine of a relation's words with the last turn; for services without a trained retriever."""
+    """Ranks facts by the cosine between their relation's words and the last turn; needs no trained retriever."""
 
     looks_further = False
 
@@ -108,7 +114,7 @@ class LikenessRanker:
 
 
 class TrainedRanker:
-    """Ranks by `app.retriever`, which estimates p(fact | dialogue) and reads no name and no pseudonym."""
+    """Ranks facts with the trained `app.retriever`, which estimates p(fact | dialogue). It reads no pseudonyms."""
 
     looks_further = True
 
@@ -120,7 +126,7 @@ class TrainedRanker:
 
 
 def query_of(dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> RetrievalQuery:
-    """Returns the dialogue and its candidates as the retriever reads them: with numbers instead of things."""
+    """Returns the dialogue and the candidate facts as a query of the retriever, with things replaced by numbers."""
     ends = dict.fromkeys(mid for fact in facts for mid in (fact.head, fact.tail))
     number = {mid: at for at, mid in enumerate(ends)}
     spoken = {
@@ -150,18 +156,22 @@ MAX_TOLD: Final = 8
 MAX_TALKED: Final = 3
 """The greatest number of facts in a remark. Chosen by hand; not fitted."""
 MAX_TOGETHER: Final = 12
-"""The greatest number of things that are told as one set. Chosen by hand; not fitted.
+"""The greatest size of a set that is told as one fact. Chosen by hand; not fitted.
 
-A hub is described by its own relations, not by all things that lead to it.
+A hub (a thing that very many others lead to) is described by its own relations, not by everything that leads to it.
 """
 MAX_OF_HUB: Final = 3
-"""The greatest number of things leading to a hub that are told. Chosen by hand; not fitted."""
+"""The greatest number of facts told of a hub that has none of its own. Chosen by hand; not fitted."""
 
 Told = frozenset[int]
 
 
 def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Told) -> list[FoundFact]:
-    """Returns the facts that describe a thing: its own before those of which it is the object, and few before many."""
+    """Returns the facts that describe the heads of `facts`; those whose ends were named already come last.
+
+    Facts of which a head is the subject come before those of which it is the object, and small sets before large ones.
+    `told`: the things that the dialogue has named.
+    """
     by_step: defaultdict[tuple[Mid, Step], list[CandidateFact]] = defaultdict(list)
     for fact in facts:
         by_step[fact.head, fact.step].append(fact)
@@ -187,7 +197,7 @@ def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Tol
 
 
 def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floats, told: Told) -> list[FoundFact]:
-    """Returns the facts most relevant to the turn, unsaid ones first.
+    """Returns at most MAX_TALKED facts with the highest `scores`; those about things already told come last.
 
     A fact about a thing that the dialogue has not mentioned follows the fact that leads to that thing.
     """
@@ -203,7 +213,7 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
 
 
 def upright(fact: FoundFact) -> FoundFact:
-    """Returns a fact between two single things from its subject to its object; other facts as they are."""
+    """Returns the fact, turned to run from subject to object if it joins two single things by one relation."""
     step = fact.path[0]
     if len(fact.path) != 1 or fact.end.startswith("S"):
         return fact
@@ -213,7 +223,7 @@ def upright(fact: FoundFact) -> FoundFact:
 
 
 def _is_among(fact: CandidateFact, chosen: Sequence[CandidateFact]) -> bool:
-    """True if a chosen fact already says it, as part of the same set or from its other end."""
+    """Returns True if a chosen fact already states `fact`, as part of a set or in the other direction."""
     return any(
         (each.head == fact.head and each.step == fact.step and (each.tail == fact.tail or each.size <= MAX_TOGETHER))
         or (each.head == fact.tail and each.tail == fact.head)
@@ -223,13 +233,13 @@ def _is_among(fact: CandidateFact, chosen: Sequence[CandidateFact]) -> bool:
 
 
 def _is_said_forwards(fact: CandidateFact, facts: Sequence[CandidateFact]) -> bool:
-    """True of an inverse fact whose forward form is among `facts` too: siblings are siblings both ways."""
+    """Returns True for an inverse fact that `facts` also holds forwards, as with a symmetric relation (sibling)."""
     ends = fact.head, fact.tail, fact.relations
     return fact.is_inverse and any((each.head, each.tail, each.relations) == ends for each in facts if each != fact)
 
 
 def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact:
-    """All things that `head` reaches by the step, including those that are not candidates, as one fact."""
+    """Returns one fact for all that the head of `group` reaches by its step, including things not in `group`."""
     fact = group[0]
     members = reached(inquiry.graph, as_mids([fact.head]), (fact.step,))
     if len(members) == 1:
@@ -239,7 +249,10 @@ def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact
 
 
 def as_one(inquiry: StrategyInput, fact: CandidateFact) -> FoundFact:
-    """Returns one of the things that `head` reaches by the step; its size is not shown if there are others."""
+    """Returns the fact that leads from the head to its single `tail`, even if the step leads to other things too.
+
+    In that case `size` is empty, so that prompts show none.
+    """
     return _found(inquiry, fact, _word(inquiry, fact), "1" if fact.size == 1 else "")
 
 

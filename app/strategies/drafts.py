@@ -1,4 +1,4 @@
-"""Drafts of answers: how they are worded, how a model's are checked, and what the service itself reads beside one."""
+"""Words drafts of answers, checks a model's draft against the question, and reads the question without a model."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PLAIN: Final = "The answer is {1}."
 
 
 def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -> Draft:
-    """The draft of an answer; `shown` holds the facts and ways behind it. Several parts are told one after the other.
+    """Returns a draft that puts `expressions` into a sentence; `shown` holds the facts and candidates that they use.
 
-    Promise: its text holds fixed wordings of the service, relation labels, concepts and pseudonyms of `shown`, and
-    nothing of a model.
+    Promise: the text is made only of the service's fixed wordings and of relation labels, concepts and pseudonyms of
+    `shown`; no word of it is a model's.
     """
     is_number_of = len(expressions) == 2 and expressions[0] == f"count({expressions[1]})"
     if len(expressions) > 1 and not (is_number_of or expressions[1].startswith("count(")):
@@ -37,7 +37,7 @@ def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -
     try:
         parts, text = language.word_answer(expressions, shown)
     except ExpressionError:
-        # Executing it fails as well, and reports the error.
+        # The expression cannot be parsed. Executing it later fails for the same reason, and reports the error.
         return Draft(tuple(expressions), PLAIN)
     return Draft(tuple(parts), text)
 
@@ -54,15 +54,17 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
     Contradiction.ALL: f"The question asks about all of them, and the model looked at some{_NOT_SHOWN}",
     Contradiction.NAMED: f"The model answered with what the question itself names{_NOT_SHOWN}",
 }
-"""Sentences for the asker: why a draft that contradicts the question is refused."""
+"""The sentences that tell the asker why a draft is refused, one for each way in which it can contradict the question.
+"""
 
 
 @dataclass(slots=True)
 class CheckedDrafts:
-    """The drafts of one question, with the result of the last check.
+    """Asks the reasoner for draft answers to one question, and checks each draft against the question.
 
-    `refusal`: why the last draft is refused, else empty. `read`: the service's own reading, if a model is asked. `own`
-    and `asks_back` belong to the last reply.
+    `meant`: the kind of result that the question asks for. `refusal`: why the last draft is refused, else empty.
+    `read`: the service's own reading of the question, if a model is asked. `own`: the reading that belongs to the last
+    reply; `asks_back`: the questions that this reply offers.
     """
 
     inquiry: StrategyInput
@@ -74,9 +76,9 @@ class CheckedDrafts:
     _checks: DraftChecks | None = field(default=None, init=False)
 
     async def ask(self, task: Task[ReplyT]) -> ReplyT:
-        """Returns the reply to `task`, and sets `refusal` if it is a draft that contradicts the question.
+        """Returns the reply to `task`, and sets `refusal` if it is a model's draft that contradicts the question.
 
-        The model is not asked again. Raises what the reasoner raises.
+        The model is not asked again after a refusal. Raises the reasoner's errors.
         """
         reply = await self.inquiry.reasoner.ask(task)
         self.own = OwnReading(reply.scores) if reply.scores else self.read
@@ -107,7 +109,10 @@ _LABEL: Final = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class QuestionMeaning:
-    """An `expression` over pseudonyms, the kinds of its result, and the scores of the reading."""
+    """The meaning of a question as the service itself read it.
+
+    `expression` is over pseudonyms; `gives` is the kind of its result, None if unknown.
+    """
 
     expression: str
     gives: ResultKind | None
@@ -115,17 +120,20 @@ class QuestionMeaning:
 
     @property
     def own(self) -> OwnReading:
-        """The reading as it is kept with the answer, beside a model's draft."""
+        """This meaning as an `OwnReading`, the form that is stored with the answer beside a model's draft."""
         return OwnReading(self.scores, self.expression)
 
     @property
     def labels(self) -> list[str]:
-        """The labels of the relations that it uses, without their direction."""
+        """The labels of the relations in the expression, without the sign for their direction."""
         said = (part for label in _LABEL.findall(self.expression) for part in label.split("|"))
         return [label.lstrip("^") for label in said]
 
     def hint_for(self, given: StepInput) -> str:
-        """The expression in the words of the prompt `given`; empty if the prompt lacks some of them."""
+        """Returns the expression in the terms of the prompt `given`: its sets, and `way(n)` for candidate n.
+
+        Empty if the expression uses a thing or a relation that the prompt does not show.
+        """
         text = self.expression
         for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
             text = text.replace(walked_along(fact.start, fact.path), fact.end)
@@ -138,7 +146,10 @@ class QuestionMeaning:
 
 
 async def meaning_of(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:
-    """None where no model is asked, the graph declares no kinds, or the reading is not sure."""
+    """Returns the meaning that the service itself reads in the question, as a hint and check for a model.
+
+    None if no model is asked, the graph declares no kinds, or the reading is not sure.
+    """
     is_asked = inquiry.reasoner.is_model and declares_kinds(inquiry.graph.schema)
     return await asyncio.to_thread(_read, inquiry, places) if is_asked else None
 
@@ -146,7 +157,7 @@ async def meaning_of(inquiry: StrategyInput, places: Sequence[NodeSet]) -> Quest
 def _read(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:
     steps, kinds = schema_steps(inquiry.graph), whole_kinds(inquiry)
     things = show_things(inquiry, places)
-    # Where a prompt tells of kinds alone, each thing is taken to have the steps of its kind.
+    # If prompts show only what a thing's kind has, each thing is taken to have all steps of its kind.
     of_kinds = {
         each.name: tuple(step.label for step in steps if step.kind in each.concept.split(", ")) for each in things
     }
@@ -169,8 +180,11 @@ def _read(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning 
 
 
 def read_prompt(language: Language, given: StepInput) -> QuestionMeaning | None:
-    """The reading of a prompt over a graph without kinds, by what it shows and nothing else; None where none fits."""
-    # Names of sets that no conversation uses, because pseudonyms hold no run of three zeros.
+    """Returns the meaning of a question over a graph without declared kinds, read from the prompt `given` alone.
+
+    None if no reading fits.
+    """
+    # Stand-in names for the candidates' sets. They equal no pseudonym, because those hold no three zeros in a row.
     ways = {f"S000{way.number:02}": way for way in given.candidates}
     walked = [
         Evidence(start=way.start, path=way.path, end=name, end_concept=way.concept) for name, way in ways.items()

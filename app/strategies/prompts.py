@@ -1,4 +1,4 @@
-"""The prompts of the strategies `arog` (one for each of the paper's four steps) and `dialogue`."""
+"""Holds the prompts of the strategies `arog` (one for each of the paper's four steps) and `dialogue`."""
 
 from __future__ import annotations
 

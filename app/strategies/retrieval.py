@@ -1,4 +1,4 @@
-"""The findings of a question so far (things, evidence, candidates), put into words for a task, as many as fit."""
+"""Walks candidate paths, and writes things, evidence and candidates as a prompt shows them, as many as fit in it."""
 
 from __future__ import annotations
 
@@ -34,15 +34,18 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def utterances_of(dialogue: SafeDialogue, numbers: Mapping[str, tuple[int, ...]]) -> tuple[Utterance, ...]:
-    """Returns the turns as the retriever reads them.
+    """Returns the turns of the dialogue as the retriever reads them, with every pseudonym marked as a mention.
 
-    `numbers`: for each pseudonym, the numbers of its things in the query; every other pseudonym is hidden as well.
+    `numbers`: for each pseudonym, the numbers of its things in the query; mentions of other pseudonyms get none.
     """
     return tuple(Utterance(turn.role, turn.text, tuple(_mentions(turn.text, numbers))) for turn in dialogue.turns)
 
 
 def relation_words(schema: Schema, step: Step) -> str:
-    """Returns the words of a step without its direction: `has admission ward`."""
+    """Returns the words of a step's relations, without their direction, for example "has admission ward".
+
+    A masked relation is given in its owner's description if there is one.
+    """
     known = _words_by_step(schema)
     if step not in known:
         relations = [schema.relations[hop.relation] for hop in step]
@@ -65,7 +68,10 @@ def _words_by_step(_schema: Schema) -> dict[Step, str]:
 
 
 def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """One for each candidate, in their order; empty where there is none."""
+    """Returns each candidate in plain words, in the order of `candidates`.
+
+    The phrase is "" if there is no good wording, or if the wording must not be sent to a model.
+    """
     phrases = map(inquiry.language.word_candidate, candidates)
     return tuple(phrase if phrase and inquiry.may_leave(phrase) else "" for phrase in phrases)
 
@@ -74,15 +80,15 @@ _RUN = re.compile(r"[0-9A-Za-z]+")
 
 
 def bucket(count: int) -> Size:
-    """Returns the size class of `count` ("2-5" and the like); prompts never show an exact size."""
+    """Returns the size class of `count`, such as "2-5", because prompts never show an exact size."""
     return next(size for size, (_, most) in BUCKETS.items() if most is None or count <= most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSet:
-    """A place where retrieval stands: a pseudonym, the things that it stands for, and their concept.
+    """A set of things that retrieval has reached: its pseudonym, its members `mids`, and their concept.
 
-    `reached`: if a path led here, the concept where it began and that path.
+    `reached`: if a path led to the set, the concept where the path began, and the path.
     """
 
     pseudonym: str
@@ -98,14 +104,18 @@ class NodeSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePath:
-    """A path that leads on from a place and has not been walked yet."""
+    """A path from the set `start` that could be followed next."""
 
     start: NodeSet
     path: Path
 
 
 def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact] | None:
-    """Walks a candidate: returns the place it leads to and the fact that says so, or None if nothing is there."""
+    """Walks a candidate path; returns the set that it reaches and the fact that states it.
+
+    Under the open profile, None if it reaches nothing. Under the others never None, because prompts must not show that
+    a thing lacks a relation.
+    """
     if not inquiry.profile.is_open:
         return _arrive_unseen(inquiry, way)
     edges = walk(inquiry.graph, way.start.mids, way.path)
@@ -113,7 +123,8 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
     if not len(members):
         return None
     kind = kind_of(inquiry.graph, members)
-    # A single pair is shown as the thing itself; a value that many share must stay a set.
+    # If one start reaches one end, the end is shown as a single thing. If several starts share one value, it stays a
+    # set, which holds the pairs of start and end: a sum counts the value once for each start.
     if len(edges.tails) == 1 and kind is not NodeKind.MEDIATOR:
         one = Mid(int(members[0]))
         pseudonyms = inquiry.pseudonyms
@@ -122,7 +133,7 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
         pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     concept = concept_of(inquiry.graph, members)
     if len(members) > 1:
-        # The schema's concepts for the relation: some members may be of further kinds.
+        # The concepts that the schema gives for the relation's end are added: some members may have further ones.
         further = tail_concept(inquiry.graph.schema, way.path[-1])
         concept = ", ".join(dict.fromkeys([*concept.split(", "), *further.split(", ")]))
     place = NodeSet(pseudonym, members, concept, kind, way.start.kin.along(way.path))
@@ -130,7 +141,7 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
 
 
 def _arrive_unseen(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact]:
-    """Reports only what the schema says: not how many things are there, nor whether there are any."""
+    """Walks a candidate, but describes its end by the schema alone, so a prompt can't tell if anything was reached."""
     members = reached(inquiry.graph, way.start.mids, way.path)
     pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     schema, last = inquiry.graph.schema, way.path[-1]
@@ -158,7 +169,7 @@ def labels_of(inquiry: StrategyInput, path: Path) -> tuple[str, ...]:
 
 
 def show_dialogue(inquiry: StrategyInput) -> list[Turn]:
-    """The turns before the question."""
+    """Returns the turns before the question, as prompts show them."""
     return [Turn(role=turn.role, text=turn.text) for turn in inquiry.dialogue.turns[:-1]]
 
 
@@ -168,16 +179,17 @@ def show_things(inquiry: StrategyInput, places: Iterable[NodeSet]) -> list[Thing
 
 
 def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
-    """Returns facts as evidence in the thread's own order, so that the same facts give the same bytes in every prompt.
+    """Returns facts as evidence for a prompt, shuffled in the same way in all prompts of a thread.
 
-    `told`: pseudonyms whose concept the prompt shows elsewhere.
+    A thread is a row of questions that depend on each other. `told`: pseudonyms whose concept the prompt shows
+    elsewhere; it is not repeated.
     """
     keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
     return [evidence_of(facts[i], is_told=facts[i].start in told) for i in inquiry.pseudonyms.shuffled_order(keys)]
 
 
 def evidence_of(fact: FoundFact, *, is_told: bool = False) -> Evidence:
-    """`is_told`: the concept of its start is shown elsewhere."""
+    """Returns a fact as a prompt shows it. `is_told`: the prompt shows the concept of its start elsewhere."""
     return Evidence(
         start=fact.start,
         start_concept="" if is_told else fact.start_concept,
@@ -190,9 +202,10 @@ def evidence_of(fact: FoundFact, *, is_told: bool = False) -> Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberedWays:
-    """Ways on as a prompt shows them: `candidates` in the thread's order, and `by_number` the way that each means.
+    """Candidate paths with the numbers by which a reply refers to them.
 
-    `nearest` holds the numbers in the order in which the ways were given, the nearest first.
+    `candidates`: the paths as a prompt shows them, shuffled. `by_number`: the path of each number. `nearest`: the
+    numbers in the order of `ways`, which begins with the path most like the question.
     """
 
     ways: Ways
@@ -202,7 +215,10 @@ class NumberedWays:
 
 
 def numbered(inquiry: StrategyInput, ways: Ways) -> NumberedWays:
-    """`ways` numbered from 1 in the thread's own order, the same numbers for the same ways."""
+    """Numbers candidate paths from 1, shuffled in the same way in all prompts of a thread.
+
+    A thread is a row of questions that depend on each other.
+    """
     labels = [labels_of(inquiry, way.path) for way in ways]
     keys = [f"{way.start.pseudonym} {told}" for way, told in zip(ways, labels, strict=True)]
     order = inquiry.pseudonyms.shuffled_order(keys)
@@ -222,7 +238,7 @@ def numbered(inquiry: StrategyInput, ways: Ways) -> NumberedWays:
 
 
 def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
-    """Returns the owner's descriptions of the masked relations that occur in `shown`, in the thread's own order."""
+    """Returns the owner's descriptions of the masked relations that occur in the texts `shown`, shuffled."""
     means = _described(inquiry.graph.schema)
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
     ordered = [met[at] for at in inquiry.pseudonyms.shuffled_order(met)]
@@ -234,8 +250,11 @@ MAX_RELATIONS = 6
 
 
 def near_relations(inquiry: StrategyInput, likeness: Likeness) -> list[str]:
-    """Returns relation labels, those most like the question first: an answer may filter, sort or group by a relation
-    that is on no path. Empty under the strict profile, where they would say something about the question."""
+    """Returns all relation labels, those most like the question first.
+
+    An answer may filter, sort or group by a relation that is on no path. Empty without a model, and under the strict
+    profile, where the order would say something about the question.
+    """
     if not inquiry.reasoner.is_model or inquiry.profile is Profile.STRICT:
         return []
     schema = inquiry.graph.schema
@@ -246,7 +265,7 @@ def near_relations(inquiry: StrategyInput, likeness: Likeness) -> list[str]:
 
 
 def beside(labels: Sequence[str], shown: Iterable[str], most: int = MAX_RELATIONS) -> list[str]:
-    """Returns the first `most` of `labels` that no path of `shown` uses."""
+    """Returns the first `most` of the relation labels that no step in `shown` uses."""
     named = {part.lstrip("^") for step in shown for part in step.split("|")}
     return [label for label in labels if label not in named][:most]
 
@@ -256,7 +275,7 @@ def steps_shown(*parts: Iterable[Candidate | Evidence]) -> list[str]:
 
 
 def described_path(inquiry: StrategyInput, path: Iterable[str]) -> str:
-    """Returns the labels of a path with each description behind its opaque word, for comparison with a question."""
+    """Returns the labels of a path as text, with the owner's description after the mask of each masked relation."""
     means = _described(inquiry.graph.schema)
     return _RUN.sub(lambda run: f"{run[0]} {means[run[0]]}" if run[0] in means else run[0], " ".join(path))
 
@@ -267,13 +286,14 @@ def _described(schema: Schema) -> Mapping[str, str]:
 
 
 def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
-    """Returns the first of `ways` (nearest first) that fit into a prompt from which `width` may be chosen.
+    """Returns the first of `ways` (nearest first), as many as the token budget lets one prompt show.
 
-    As many as leave room for one more call, to answer; if that leaves none, as many as fit alone.
+    Room is kept for one more call that answers; if then no candidate fits, that room is used too. `task_of` makes the
+    prompt's task from candidates; a reply chooses at most `width` of them. Without a model, all are returned.
     """
     if not reasoner.is_model:
-        return ways  # The reasoner in the service costs no tokens.
-    # What was chosen comes back as facts, and a fact takes less than two ways on.
+        return ways  # The embedded reasoner costs no tokens.
+    # The next prompt shows the chosen paths as facts, and one fact takes fewer tokens than two candidates.
     answering = task_of(ways[: 2 * width])
     if reasoner.fits(task_of(ways), answering):
         return ways
@@ -289,14 +309,17 @@ def cut_note(number: int, count: int) -> str:
 
 
 def over_budget(finding: RetrievalResult) -> RetrievalResult:
-    """Returns `finding` marked as ended by the token budget and not because the graph was searched through."""
+    """Returns `finding` marked as ended by the token budget, with a note for the asker."""
     where = f"in step {finding.rounds}" if finding.rounds else "before the first step"
     told = f"The question's budget of tokens was used up {where}."
     return replace(finding, notes=(*finding.notes, told), over_budget=True)
 
 
 def _most(count: int, fits: Callable[[int], bool]) -> int:
-    """The greatest number up to `count` that fits, 0 if none does; `fits` must be true below any number that fits."""
+    """Returns the greatest number up to `count` that fits, 0 if none does.
+
+    Searches by bisection, so if a number fits, all smaller ones must fit.
+    """
     low, high = 0, count
     while low < high:
         middle = (low + high + 1) // 2
@@ -310,7 +333,7 @@ MAX_TRIPLES = 8
 
 
 class Vocabulary:
-    """The words that may stand in a concept path: pseudonyms that were sent, concepts and relation words."""
+    """The words that a model's concept path may use: pseudonyms that were sent, concepts and relation words."""
 
     def __init__(self, pseudonyms: Collection[str], words: frozenset[str]) -> None:
         self._pseudonyms, self._words = frozenset(pseudonyms), words
@@ -321,13 +344,16 @@ class Vocabulary:
         return cls(pseudonyms, _words_of(schema))
 
     def keep(self, text: str) -> str:
-        """Returns `text` without words outside of it, so that a name guessed by the model is not sent again."""
+        """Returns `text` without words outside the vocabulary, so that a name the model guessed is not sent again."""
         kept = [word for word in _WORD.findall(text) if word in self._pseudonyms or word.casefold() in self._words]
         return " ".join(kept)
 
 
 def parse_path(path: Iterable[PathTriple], vocabulary: Vocabulary) -> list[PathTriple]:
-    """Returns the triples of `path` in words of the vocabulary; a triple without any relation word left is dropped."""
+    """Returns the first MAX_TRIPLES triples of `path`, reduced to words of the vocabulary.
+
+    A triple whose relation has no such word is dropped; an emptied head or tail becomes "thing".
+    """
     parsed = []
     for triple in list(path)[:MAX_TRIPLES]:
         relation = vocabulary.keep(triple.relation)

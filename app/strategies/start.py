@@ -1,4 +1,4 @@
-"""Finds where retrieval starts: what the question names, and whole kinds if it names nothing."""
+"""Finds where retrieval starts: at the things that the question names, or at whole kinds of things without any."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from kg_store.text.words import asked_words
 
 
 def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
-    """Returns every kind with its pseudonym; sizes are not shown."""
+    """Returns every kind of the graph with a pseudonym for the set of its members, without sizes."""
     graph = inquiry.graph
     members = ((kind, members_of(graph, kind)) for kind in kinds_of(graph.schema))
     return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
 
 
 def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tuple[str, ...]]:
-    """Returns, by pseudonym, the labels of the steps that leave each of `places`."""
+    """Maps the pseudonym of each place to the labels of the steps that leave it."""
     named = [place for place in places if len(place.mids)]
     steps = steps_from_each(inquiry.graph, [place.mids for place in named])
     label = inquiry.graph.schema.label_step
     return {place.pseudonym: tuple(map(label, on)) for place, on in zip(named, steps, strict=True)}
 
 
-# Kinds that retrieval starts from, and relations up to which a schema is small enough to compare whole. By hand.
+# Retrieval starts from at most MAX_KINDS kinds. With at most MAX_RELATIONS relations, a schema is small enough to
+# compare each of them with every question. Both are chosen by hand.
 MAX_KINDS = 3
 MAX_RELATIONS = 300
 _WORD = re.compile(r"[^\W\d_]+")
@@ -45,16 +46,19 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """`frontier`: where retrieval starts; `kinds` are only shown, so that an answer may be narrowed to one."""
+    """The sets from which retrieval starts (`frontier`), and the kinds that prompts show beside them.
+
+    `kinds` are not followed; they are shown so that an answer may use them.
+    """
 
     frontier: tuple[NodeSet, ...]
     kinds: tuple[NodeSet, ...]
 
 
 def starting_places(inquiry: StrategyInput, embedder: Embedder) -> Start:
-    """Returns the topics of the question, those of earlier turns if it needs them, and the kinds that it names.
+    """Returns the things that the question names, those of earlier turns if it needs them, and the kinds it names.
 
-    A question that names no thing starts from its kinds, or from the kinds most like it if it names none.
+    A question that names no thing starts from the kinds that it names, or else from the kinds most like its words.
     """
     places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if inquiry.needs_context or topic.newest]
     kinds = _named_kinds(inquiry)
@@ -77,18 +81,18 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 
 
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
-    """Kinds that the question names, in its order: what it asks for comes first."""
+    """Returns the kinds that the question names, in the order of its words, so that the asked kind comes first."""
     schema = inquiry.graph.schema
     said, stems = _stems(inquiry.asked), _stems_of_kinds(schema)
     kinds_with = _kinds_with(schema)
     if declares_kinds(schema):
-        # A word of which the graph has no kind stands for another word for the same kind.
+        # A word that names no kind of the graph is replaced by a synonym that does.
         others = [[other for other in sorted(kind_words(word)) if other in kinds_with] for word in said]
         said = [
             word if word in kinds_with or not known else known[0] for word, known in zip(said, others, strict=True)
         ]
     asked = frozenset(said)
-    # In the order of the schema, which decides between kinds that share a word.
+    # Sorted by position in the schema, which decides between kinds that share a word.
     near = sorted({at for word in asked for at in kinds_with.get(word, ())})
     kinds = list(stems)
     found = {kinds[at]: [words for words in stems[kinds[at]] if words and words <= asked] for at in near}
@@ -98,14 +102,14 @@ def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
 
 @cached_by_version
 def _stems_of_kinds(schema: Schema) -> dict[str, list[frozenset[str]]]:
-    """For each kind, the singular words of each name that it has."""
+    """Maps each kind to its names, each as the set of its words in the singular."""
     further = words_of_kinds(schema)
     return {kind: [frozenset(_stems(each)) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
 
 
 @cached_by_version
 def _kinds_with(schema: Schema) -> dict[str, list[int]]:
-    """For each word, the positions in `_stems_of_kinds` of the kinds whose names hold it."""
+    """Maps each word to the kinds that have it in one of their names, given as positions in `_stems_of_kinds`."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for at, ways in enumerate(_stems_of_kinds(schema).values()):
         for word in frozenset[str]().union(*ways):
@@ -115,15 +119,15 @@ def _kinds_with(schema: Schema) -> dict[str, list[int]]:
 
 @cached_by_version
 def declares_kinds(schema: Schema) -> bool:
-    """True if the graph itself says of what kind its things are, so an answer can be bound to a kind.
+    """Returns True if the graph itself states the kinds of its things, so that an answer can be checked for its kind.
 
-    False for huge schemas of many sources, where one thing has many kinds and is asked for by others.
+    False for schemas of more than MAX_RELATIONS relations: there a thing has many kinds, and questions use others.
     """
     return len(schema.relations) <= MAX_RELATIONS and any(each.classes for each in schema.signatures)
 
 
 def is_wide(schema: Schema) -> bool:
-    """True of a schema with too many relations to compare all of them with each question."""
+    """Returns True if the schema has too many relations to compare all of them with each question."""
     return len(schema.relations) > MAX_RELATIONS
 
 

@@ -1,4 +1,4 @@
-"""Logs and metrics, without any word of a question and any name.
+"""Logs and metrics that hold no word of a question and no name.
 
 Imports nothing of this project except the SDK's protocol.
 """

@@ -1,4 +1,4 @@
-"""Logs and metrics that cannot reveal a name: allowed keys only, exceptions as type and place, numbers as counts."""
+"""Logs that cannot reveal a name: only allowed keys are written, and of an exception only its type and place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import structlog
 
-# Ids, counts, step names and durations. Whatever else is passed to a logger is dropped, not printed.
+# Ids, counts, step names and durations. All other keys that are passed to a logger are dropped.
 ALLOWED_KEYS = frozenset(
     {"event", "level", "timestamp", "logger", "id", "code", "status", "error", "place", "caller", "job", "state"}
     | {"method", "route", "milliseconds", "step", "count", "calls", "rounds", "expired", "version", "host", "port"}
@@ -21,14 +21,14 @@ ALLOWED_KEYS = frozenset(
 MAX_VALUE_CHARS = 120
 _SET_DUMPABLE = 4  # PR_SET_DUMPABLE of linux/prctl.h
 _OURS = ("app", "client_sdk", "kg_store")
-# Libraries whose message templates (without their arguments) are fixed words worth having.
+# Libraries whose message templates are logged, without arguments: they are fixed words.
 _TEMPLATES_OF = ("uvicorn", "alembic", "arog")
 
 
 def event_log(name: str) -> structlog.stdlib.BoundLogger:
     """Returns the logger of one module. Events are fixed words; keys outside ALLOWED_KEYS are dropped.
 
-    It has processors of its own, because structlog's default ones would print an exception with its local variables.
+    It has its own processors because structlog's default ones would print an exception with its local variables.
     """
     logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
         logging.getLogger(f"arog.{name}"),
@@ -44,7 +44,7 @@ def event_log(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def place_of(error: BaseException) -> str:
-    """Returns `module:line` of the innermost frame of this project, or of the innermost frame."""
+    """Returns `module:line` of the innermost frame in this project's code, or else of the innermost frame."""
     place, ours = "", ""
     trace = error.__traceback__
     while trace is not None:
@@ -57,7 +57,7 @@ def place_of(error: BaseException) -> str:
 
 
 def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> None:
-    """Sends every logger of the process, and uncaught exceptions, through the allow-list as JSON lines."""
+    """Sends the records of every logger, and uncaught exceptions, through the allow-list as JSON lines."""
     renderer: list[structlog.types.Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.JSONRenderer(),
@@ -73,7 +73,7 @@ def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> No
         quiet = logging.getLogger(name)
         quiet.handlers[:] = []
         quiet.propagate = name != "uvicorn.access"
-    # What libraries say in passing loses its words here, so it would be noise.
+    # Messages of libraries lose their words here, so below WARNING they would be noise.
     root.setLevel(max(level, logging.WARNING))
     logging.getLogger("arog").setLevel(level)
     logging.captureWarnings(True)
@@ -82,10 +82,10 @@ def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> No
 
 
 def forbid_core_dumps() -> None:
-    """Forbids core dumps, which would hold the vault's open rows and the master key.
+    """Forbids core dumps, which would contain decrypted rows of the vault and the master key.
 
-    The limit stops files. On Linux the process is also marked as not dumpable, which stops programs that the kernel
-    would give the memory to, and debuggers of the same user.
+    The resource limit stops dump files. On Linux the process is also marked as not dumpable, so that the kernel passes
+    its memory to no dump program and other processes of the same user cannot attach a debugger.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
@@ -103,13 +103,13 @@ def _chain() -> list[structlog.types.Processor]:
 
 
 def _foreign(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Reduces a record of another library to its message template at most, because the message may quote data."""
+    """Reduces a library's record to its message template, or to fixed words, because the message may quote data."""
     record: logging.LogRecord = event["_record"]
     known = record.name.split(".")[0] in _TEMPLATES_OF
     event["event"] = record.msg if known and isinstance(record.msg, str) else "library message"
     if record.exc_info:
         event["exc_info"] = record.exc_info
-        # The formatter would render the text again after the chain.
+        # Else the formatter would add the exception's text again after these processors.
         record.exc_info, record.exc_text = None, None
     return event
 
@@ -124,7 +124,7 @@ def _reduce_exception(_logger: Any, _name: str, event: MutableMapping[str, Any])
 
 def _keep_allowed(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     kept = {key: _plain(value) for key, value in event.items() if key in ALLOWED_KEYS}
-    # structlog's own bookkeeping, removed before the line is rendered.
+    # structlog's own entries, which it removes before the line is rendered.
     return {**kept, **{key: event[key] for key in ("_record", "_from_structlog") if key in event}}
 
 

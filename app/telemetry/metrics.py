@@ -12,7 +12,7 @@ _ENTITIES = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)
 
 
 class Metrics:
-    """The counters of one application, in a registry of its own, so that two applications can share a process."""
+    """The counters of one application, in its own registry, so that two applications can share a process."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -60,7 +60,7 @@ class Metrics:
         self._ready.set(int(ready))
 
     def exposition(self) -> bytes:
-        """Returns everything in Prometheus' text format."""
+        """Returns all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:

@@ -1,4 +1,4 @@
-"""Builds the services from the settings, once.
+"""Builds all services of a process from its settings.
 
 Imports everything below `api`.
 """

@@ -1,4 +1,4 @@
-"""Graphs, cases and erasure for commands, without a reasoner; the sentence model is loaded only if a graph is."""
+"""Builds the administration of graphs, cases and erasure, which needs no reasoner and can be used by commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from kg_store.terms import Schema
 
 
 def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> GraphAdmin:
-    """Returns the administration of graphs; for commands the sentence model is loaded only if a graph is."""
+    """Returns the administration of graphs.
+
+    `name_concepts`: names the concepts of a loaded graph; without it, the sentence model is loaded once it is needed.
+    """
     return GraphAdmin(
         store.catalog,
         store.conversations,
@@ -27,12 +30,15 @@ def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) 
 
 
 def cases_in(store: ServiceContext) -> CaseAdmin:
-    """Returns the administration of all cases."""
+    """Returns the administration of the cases of all graphs."""
     return CaseAdmin(store.catalog, store.cases)
 
 
 def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
-    """Returns the Eraser; for commands the model that names concepts is loaded when it is needed."""
+    """Returns the eraser of persons' data.
+
+    `name_concepts`: names the concepts of a changed graph; without it, the sentence model is loaded once it is needed.
+    """
     settings = store.settings
     stores = ErasureStores(
         store.catalog,
@@ -51,7 +57,7 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
 
 def _namer_of(settings: Settings) -> NameConcepts:
     def name_concepts(schema: Schema) -> Sequence[str]:
-        # Most commands load no graph, and what reads English takes a while to import.
+        # Imported here because most commands load no graph, and this import takes a while.
         from app.wiring.chats import namer_of
 
         return namer_of(settings)(schema)

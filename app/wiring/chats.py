@@ -1,4 +1,4 @@
-"""The chat services of one process, the reasoner that they ask, and the fixed words of what it is asked."""
+"""Builds the chat services of a process and their options, and collects the fixed words of requests to models."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from kg_store.terms import Schema
 
 @dataclass(frozen=True, slots=True)
 class ReasonerBundle:
-    """The reasoner, its strategies and its connections.
+    """The reasoner of a process with all that depends on it.
 
-    `language` reads questions; `note` names the reasoner in words; `close` ends its connections and what it does in
-    the background. `warm` prepares for questions about a graph, in the background, and `wait_until_warm` returns when
-    that is done. `likeness` is that of the sentence model, which is `embedder`: without it nothing is learnt from
-    ratings.
+    `language` reads questions. `kinds`: the kinds of tasks that strategies ask. `note`: the reasoner in words. `close`
+    ends its connections and background work. `warm` prepares for questions about a graph, in the background;
+    `wait_until_warm` returns when that is done. `embedder`: the sentence model, None if nothing is to be learnt from
+    ratings; `likeness`: its cosines.
     """
 
     reasoner: Reasoner
@@ -96,19 +96,22 @@ def chat_of(
 
 
 def in_house(thinking: ReasonerBundle) -> ReasonerBundle:
-    """Returns the bundle with the reasoner inside the service and without cases: nothing that it is asked leaves the
-    machine, and ratings of one user do not show in what it gives to others.
+    """Returns the bundle with the embedded reasoner and without cases.
+
+    So nothing that it is asked leaves the machine, and the ratings of one user do not influence what others see.
     """
     return replace(thinking, reasoner=thinking.in_house or thinking.reasoner, embedder=None)
 
 
 def next_questions_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> SuggestNext:
-    """Returns what makes follow-up questions with the reasoner inside the service; nothing is recorded or paid for.
+    """Returns the function that suggests follow-up questions, tested with the embedded reasoner.
 
-    It uses cases, since the questions are for the same caller. Returns nothing_next if there is no such reasoner.
+    Each question is first asked as a test, which is neither recorded nor counted in budgets. Tests use the cases
+    learnt from the caller's ratings, because the real question would use them too. Returns `nothing_next` if there is
+    no embedded reasoner, or if suggestions are turned off.
     """
     own = thinking.in_house
-    if own is None or own.longest_reply or not settings.suggestions:  # A model would be sent what nobody asked.
+    if own is None or own.longest_reply or not settings.suggestions:  # A model must not get questions nobody asked.
         return nothing_next
     chat = chat_of(settings, store, replace(thinking, reasoner=own))
     budgets = replace(store.budgets, tenants=None, reveals=None)
@@ -124,12 +127,15 @@ def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
 
 
 def namer_of(settings: Settings) -> NameConcepts:
-    """Names concepts; the sentence model is loaded for the first one."""
+    """Returns the function that names concepts; it loads the sentence model at its first call."""
     return EnglishReader(Embedder(settings.embedder, settings.cache_dir)).name_concepts
 
 
 def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
-    """The remark on questions in other languages; it applies only if the installed English model reads them."""
+    """Returns the function that remarks on questions in other languages than English.
+
+    The function makes no remark if a model reads the questions, or a sentence model other than the one in the box.
+    """
     if settings.reasoner != "embedded" or settings.embedder != BOXED_MODEL:
         return no_remark
     threading.Thread(target=EnglishReader.read_words, name="words of languages", daemon=True).start()
@@ -137,15 +143,19 @@ def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
 
 
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
-    """The disclosure rule; nothing is measured if nothing leaves the machine, unless the profile is set."""
+    """Returns the rule on how much prompts may show.
+
+    Nothing is measured if the embedded reasoner answers, since nothing leaves, unless the settings name a profile.
+    """
     if settings.reasoner == "embedded" and settings.profile is None:
         return NO_EGRESS
     return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
 
 
 def _recogniser_of(settings: Settings) -> Recogniser | None:
-    """The recogniser of the settings. Raises ConfigurationError, because a service must not start without the one it
-    needs.
+    """Returns the recogniser of the settings, if they name one.
+
+    Raises ConfigurationError if it can't be opened, because the service must not start without it.
     """
     try:
         return None if settings.recogniser is None else open_recogniser(settings.recogniser)
@@ -154,7 +164,7 @@ def _recogniser_of(settings: Settings) -> Recogniser | None:
 
 
 def statics_of(thinking: ReasonerBundle) -> StaticSegments:
-    """Returns the fixed text of all requests, which the guard may skip; it is registered before any question."""
+    """Returns the fixed texts of all requests, which the guard may skip; to be called before any question."""
     statics = StaticSegments()
     for kind in thinking.kinds:
         for segment in thinking.reasoner.statics_of(kind):
@@ -167,10 +177,10 @@ _INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, 
 
 @cache
 def request_words() -> tuple[str, ...]:
-    """Returns the fixed words in the variable part of a request: field names and values of the tasks, and our
-    own sentences, which later prompts hold as earlier turns.
+    """Returns the fixed words that the variable part of a request may hold.
 
-    A name that equals one of them is a public word, because the guard could not tell it from these.
+    They are field names and values of the tasks, and the service's own sentences, which later prompts hold as earlier
+    turns. A name that equals one of them is a public word, because the guard could not tell them apart.
     """
     words = {word for model in _INPUTS for word in _schema_words(model.model_json_schema())}
     told = (PATH, *ASKED.values(), *FUNCTIONS.values())

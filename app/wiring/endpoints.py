@@ -1,4 +1,4 @@
-"""Builds model endpoints from the settings, has them probed, and reports their state."""
+"""Builds model endpoints from the settings, probes them (asks what they can do), and reports their state."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ log = event_log("endpoint")
 
 
 def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
-    """Returns the endpoints in the order in which they are asked; sends nothing."""
-    # The library's own hook prints lines that know nothing of our log.
+    """Returns the endpoints of the settings in the order in which they are asked; sends nothing."""
+    # The library's own hook would print lines outside of our log.
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     last = len(settings.endpoints) - 1
-    # Whoever has another endpoint to ask need not wait long for this one; the last is worth any wait.
+    # If another endpoint can be asked instead, a retry waits at most PATIENCE_S; for the last one any wait is right.
     return [
         _endpoint_of(choice, settings, math.inf if at == last else PATIENCE_S)
         for at, choice in enumerate(settings.endpoints)
@@ -35,7 +35,7 @@ def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
 
 
 async def probe_once(choice: EndpointChoice, settings: Settings) -> EndpointStatus:
-    """Probes one endpoint and returns its status; nothing is kept."""
+    """Probes one endpoint, closes it, and returns its status."""
     endpoint = _endpoint_of(choice, settings, math.inf)
     try:
         await endpoint.probe()
@@ -45,7 +45,10 @@ async def probe_once(choice: EndpointChoice, settings: Settings) -> EndpointStat
 
 
 def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) -> EndpointStatus:
-    """Returns the result of the last probe, and the state since then."""
+    """Returns the findings of the endpoint's last probe and its state now.
+
+    `position`: its place among the endpoints, from 1. `with_model`: show the model's name.
+    """
     found = endpoint.found
     state: EndpointState = "unprobed" if found is None else "unreachable" if found.problem else "ready"
     if state == "ready" and not endpoint.is_ready:
@@ -70,18 +73,24 @@ def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) 
 
 
 def _cost(endpoint: ModelEndpoint, found: Capabilities) -> float | None:
-    """The cost of a question about as long as a puzzle; None without a price, or if the endpoint reports no counts."""
+    """Returns the cost of a question about as long as a probe's puzzle.
+
+    None without a price, or if the endpoint reports no token counts.
+    """
     if endpoint.price is None or not found.prompt_tokens:
         return None
     return endpoint.price.of(found.prompt_tokens, found.reply_tokens)
 
 
 OnProbed = Callable[[EndpointStatus, str], None]
-"""Called with new findings of a probe and the endpoint's address, which is only for the owner's own terminal."""
+"""Called with the new status of an endpoint and its address, which may be shown only on the owner's own terminal."""
 
 
 async def watch(endpoints: Sequence[ModelEndpoint], on_probed: OnProbed = lambda _status, _address: None) -> None:
-    """Probes each endpoint at once, and again whenever something may have changed. Never returns."""
+    """Probes each endpoint at once, and again whenever its last findings are in doubt. Never returns.
+
+    It looks every LOOK_EVERY_S seconds, and calls `on_probed` if the findings have changed.
+    """
     while True:
         for position, endpoint in enumerate(endpoints, start=1):
             before = endpoint.found
@@ -93,7 +102,7 @@ async def watch(endpoints: Sequence[ModelEndpoint], on_probed: OnProbed = lambda
 
 
 async def probe_all(endpoints: Sequence[ModelEndpoint]) -> None:
-    """Probes the endpoints one after the other, and logs what changed."""
+    """Probes the endpoints one after the other, and logs those whose findings have changed."""
     for endpoint, before in [(endpoint, endpoint.found) for endpoint in endpoints]:
         found = await endpoint.probe()
         if found != before:

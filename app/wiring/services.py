@@ -1,4 +1,4 @@
-"""Wiring: builds everything that one process needs from its settings; only here are concrete classes named."""
+"""Builds all services of one process from its settings: the store, the reasoner, the chat and the rest."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from kg_store.terms import Schema
 
 
 def embedder_of(settings: Settings) -> Embedder:
-    """Returns the sentence model, loaded. Raises ConfigurationError."""
+    """Returns the loaded sentence model of the settings. Raises ConfigurationError if it can't be loaded."""
     embedder = Embedder(settings.embedder, settings.cache_dir)
     try:
         embedder.load()
@@ -68,7 +68,10 @@ def embedder_of(settings: Settings) -> Embedder:
 
 @contextmanager
 def _refused_as(setting: str) -> Iterator[None]:
-    """Raises ConfigurationError for a trained file that can't be read or belongs to another sentence model."""
+    """Turns errors of a trained file into a ConfigurationError that names the setting.
+
+    Such a file is unusable or belongs to another sentence model.
+    """
     try:
         yield
     except (AdapterError, NetworkWeightsError) as problem:
@@ -88,7 +91,10 @@ def _retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
 
 
 def read_back_of(settings: Settings) -> ReadBack | None:
-    """Returns what reads a model's sentences back. Raises ConfigurationError."""
+    """Returns the function that reads facts from a model's sentence, to check it; None if no extractor is set.
+
+    Raises ConfigurationError.
+    """
     if settings.extractor is None:
         return None
     with _refused_as("AROG_EXTRACTOR"):
@@ -100,23 +106,24 @@ def read_back_of(settings: Settings) -> ReadBack | None:
 
 
 def _turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
-    """It uses vectors only if the sentence model is the one of its training."""
+    """Returns the classifier of turns; it uses sentence vectors only if it was trained with this sentence model."""
     model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
     return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
 MAX_WARMED: Final = 8
-"""Graphs, the newest first; each keeps its maps in memory."""
+"""The greatest number of graphs that are opened at start, the newest first; each stays in memory. Chosen by hand."""
 MIN_THINGS: Final = 5_000
-"""Of a graph whose questions are tried, too; the first question to a smaller one takes little time."""
+"""The least number of things in a graph whose suggested questions are prepared at start too. In a smaller graph the
+first question takes little time anyway. Chosen by hand."""
 WITHIN_S: Final = 60.0
-"""Seconds; what is not warm by then is opened by its first question."""
-_KEY_ID: Final = "suggestions"  # No key is called so.
+"""The longest time of warming up, in seconds; other graphs are opened by their first question. Chosen by hand."""
+_KEY_ID: Final = "suggestions"  # No API key has this id.
 log = event_log("warm_start")
 
 
 class ChatHandler(Protocol):
-    """The part of a chat service that POST /chat needs; the evaluation has one of its own."""
+    """The part of a chat service that the route POST /chat needs; the evaluation implements it in its own way."""
 
     @property
     def strategies(self) -> list[str]: ...
@@ -126,7 +133,7 @@ class ChatHandler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything that the routes use."""
+    """All services of one process that the routes use."""
 
     store: ServiceContext
     chat: ChatHandler
@@ -141,7 +148,7 @@ class Services:
 
     @property
     def refiner(self) -> ConceptRefiner:
-        """Returns the refiner of concepts. Raises ConfigurationError if no endpoint is set."""
+        """The refiner, which lets a model rename concepts. Raises ConfigurationError if no endpoint is set."""
         return refiner_of(self.store, self.thinking)
 
     @property
@@ -150,20 +157,22 @@ class Services:
 
     @property
     def reasoner(self) -> str:
-        """The reasoner, in words."""
+        """The reasoner in words: "embedded" or "endpoint"."""
         return self.thinking.note
 
     async def close(self) -> None:
-        """Waits for running loads, then closes the endpoint and the database."""
+        """Waits for running jobs, then closes the connections to endpoints and the database."""
         await asyncio.to_thread(self.jobs.close)
         await self.thinking.close()
         self.store.close()
 
 
 def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:
-    """All of it; a few seconds, since the embedding model is loaded. Raises what `open_store` raises, and OSError.
+    """Builds all services; this takes a few seconds, because the sentence model is loaded.
 
-    Only tests and the evaluation bring a `thinking` of their own; the guard stands before it all the same.
+    `describe_error`: words the errors of jobs. `thinking`: the reasoner, if None the one that the settings name; tests
+    and the evaluation pass their own, and the guard checks its requests too. Raises OSError and the errors of
+    `open_store`.
     """
     store = open_store(settings)
     thinking = thinking or think(settings)
@@ -191,8 +200,9 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
 
 
 def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefiner:
-    """Returns the refiner of concepts. Raises ConfigurationError without an endpoint, as the embedded reasoner named
-    them already.
+    """Returns the refiner, which lets a model rename concepts.
+
+    Raises ConfigurationError without an endpoint, because the embedded reasoner has already named them.
     """
     settings = store.settings
     if settings.reasoner != "endpoint":
@@ -210,13 +220,13 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 
 
 def think(settings: Settings) -> ReasonerBundle:
-    """Returns the reasoner and strategies of the settings; loads the sentence model."""
+    """Builds the reasoner and the strategies of the settings; loads the sentence model."""
     embedder = embedder_of(settings)
     reader = EnglishReader(embedder, _head_of(settings))
     strategies = _strategies_of(settings, reader)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
-        """Prepares what the first question needs while the load ends."""
+        """Names the concepts of a new graph, and begins in the background to prepare for its first question."""
         concepts = reader.name_concepts(schema)
         reader.warmer.begin(schema)
         return concepts
@@ -267,8 +277,10 @@ def _prompted(settings: Settings, endpoints: Sequence[ModelEndpoint], embedder: 
 
 
 async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> None:
-    """`told` hears how many of how many graphs are warm. Never raises: a graph that can't be opened is logged, and
-    says why to whoever asks it."""
+    """Opens the newest graphs, so that their first questions are fast. Errors are logged and not raised.
+
+    `told` is called with two numbers, for example (2, 5) when two of five graphs are ready.
+    """
     try:
         async with asyncio.timeout(WITHIN_S):
             newest = await asyncio.to_thread(services.store.catalog.newest, MAX_WARMED)
@@ -280,8 +292,7 @@ async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> N
 
 
 async def _warm(services: Services, tenant: str, name: str) -> None:
-    """Its files are mapped and its words embedded; where a reasoner in the service answers, questions about a large
-    graph are tried, too, which the page suggests later."""
+    """Opens one graph and embeds its words; for a large graph, also prepares the questions that the page suggests."""
     try:
         opened = await asyncio.to_thread(services.store.catalog.open, tenant, name)
         await asyncio.to_thread(services.thinking.wait_until_warm)

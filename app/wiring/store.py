@@ -1,4 +1,4 @@
-"""Opens the data folder and its database: everything that needs no reasoner."""
+"""Opens the data folder and its database, and builds the stores in them; none of these needs a reasoner."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ from kg_store.storage.master_key import MasterKey
 
 INCOMING = "incoming"
 UPLOAD_LOCK = ".lock"
-"""The file in an upload's folder that its process holds locked."""
+"""The name of a file in an upload's folder; the process that loads the upload holds it locked."""
 
 
 class _RequestWords:
-    """Imports `app.wiring.chats.request_words` only when a graph is built, because it imports the whole
-    service.
+    """Iterates over `app.wiring.chats.request_words`, imported only when a graph is built.
+
+    That module imports the whole service, which most commands do not need.
     """
 
     def __iter__(self) -> Iterator[str]:
@@ -45,7 +46,10 @@ class _RequestWords:
 
 @dataclass(frozen=True, slots=True)
 class ServiceContext:
-    """Everything that needs no reasoner: enough to manage graphs and keys in the data folder."""
+    """The settings, the database and the stores in the data folder: all that manages graphs, keys and the ledger.
+
+    None of it needs a reasoner.
+    """
 
     settings: Settings
     engine: Engine
@@ -61,7 +65,7 @@ class ServiceContext:
 
     @property
     def budgets(self) -> Budgets:
-        """The budgets; unlimited if the reasoner costs no tokens."""
+        """The budgets of the settings; unlimited if the embedded reasoner answers, which costs no tokens."""
         if self.settings.reasoner == "embedded":
             return UNLIMITED
         settings = self.settings
@@ -73,7 +77,7 @@ class ServiceContext:
 
     @property
     def incoming(self) -> Path:
-        """The folder of uploads while they are loaded."""
+        """The folder that holds uploads while they are loaded into a graph."""
         return self.settings.data_dir / INCOMING
 
     @property
@@ -86,7 +90,7 @@ class ServiceContext:
 
 
 def read_master_key(settings: Settings) -> MasterKey:
-    """Returns the key ring from the environment, else from its file. Raises ConfigurationError, MasterKeyError."""
+    """Returns the master key from the environment, else from its file. Raises ConfigurationError, MasterKeyError."""
     settings.require_master_key()
     if settings.master_key is not None:
         return MasterKey.from_text(settings.master_key.get_secret_value())
@@ -94,8 +98,9 @@ def read_master_key(settings: Settings) -> MasterKey:
 
 
 def open_store(settings: Settings) -> ServiceContext:
-    """Returns the opened data folder with its migrated database. Raises MasterKeyError, StoreError,
-    ConfigurationError.
+    """Opens the data folder, migrates its database to this version, and returns the stores in them.
+
+    Raises MasterKeyError, StoreError, ConfigurationError.
     """
     master = read_master_key(settings)
     make_data_folder(settings)
@@ -130,8 +135,11 @@ def open_store(settings: Settings) -> ServiceContext:
 
 
 def delete_uploads(folder: Path) -> None:
-    """Deletes uploads of a killed process, which are not encrypted. Those that a living process holds are left."""
+    """Deletes uploads that a killed process left in `folder`, as they are not encrypted.
+
+    Uploads that a running process holds locked are left alone.
+    """
     for upload in folder.glob("*"):
         with suppress(OSError), (upload / UPLOAD_LOCK).open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError where somebody holds it.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # Raises OSError if a process holds the lock.
             shutil.rmtree(upload, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Answers with their names: text, evidence, pictures, tables.
+"""Answers with their names restored: text, evidence, pictures and tables.
 
 Imports the protocol and `restore`.
 """

@@ -1,4 +1,4 @@
-"""An answer with its names restored, and how it is made of what the service sent."""
+"""Answer: what `ask` returns, with names restored, and how it is made from the service's reply."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ if TYPE_CHECKING:
 _FACT_NAMES, _MAX_RUNS = 5, 3
 Part = Literal["entities", "evidence"]
 RateAnswer = Callable[["Answer", RatingWord, "Sequence[str] | None"], Any]
-"""Sends the rating of an answer, where it came from."""
+"""A function that sends the rating of an answer; it belongs to the Chat that the answer came from."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """The result of `ask`. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
+    """The result of `ask`. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` contain real names.
 
-    `answered` is false when the graph does not hold the answer; `text` then says so. `confidence` is the chance that
-    the answer is right, None where nothing measures it. `grounded` says that everything the answer names is in the
-    evidence, and nothing of whether the question was understood. `did_you_mean` are questions that may have been
-    meant, to be asked as they stand, `suggestions` questions to go on with. `strategy` is the one that answered.
-    `sentences` are those of a reply in dialogue, with the facts that carry each; `removed` counts the statements that
-    were taken out of it, since the graph does not hold them. `ambiguous` maps a mention to what it may mean; `inexact`
-    maps words of the question to the name that they were read as, where the graph spells it otherwise.
-    `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`, and
-    `explanation` one line that says how the answer was reached; empty where nothing was followed or worked out.
+    `answered` is false if the graph does not hold the answer; `text` then says so. `confidence` is the chance that the
+    answer is right, None if it was not measured. `grounded` means that everything the answer names is in the evidence;
+    it does not mean that the question was understood. `did_you_mean` are questions that may have been meant,
+    `suggestions` are questions to ask next; both can be asked as they are. `strategy` is the one that answered.
+    `sentences` are those of a reply in dialogue, each with the facts that support it; `removed` counts the statements
+    that were taken out because the graph does not hold them. `ambiguous` maps a mention to what it may mean; `inexact`
+    maps words of the question to the name that they were read as, if the graph spells it differently.
+    `pseudonymous_text` is the text as the service and the model had it. `path` are the lines of `why()`, and
+    `explanation` is one line that says how the answer was reached; both are empty if no path was followed and nothing
+    was computed.
     """
 
     id: str
@@ -62,18 +63,19 @@ class Answer:
     rate_by: RateAnswer | None = field(default=None, repr=False, compare=False)
 
     def rate(self, rating: RatingWord, correct: Sequence[str] | None = None) -> Any:
-        """Rates this answer right or wrong, as `Chat.rate` does; an AsyncChat's answer gives an awaitable. Raises
-        BadRequestError where the answer is of no Chat."""
+        """Rates this answer as right or wrong, as `Chat.rate` does; for an AsyncChat's answer, returns an awaitable.
+
+        Raises BadRequestError if the answer does not come from a Chat.
+        """
         if self.rate_by is None:
             hint = "rate the answer that `Chat.ask` gave"
             raise BadRequestError("this answer is of no dialogue", code="no_dialogue", hint=hint)
         return self.rate_by(self, rating, correct)
 
     def why(self) -> str:
-        """The path that was followed to the answer, a line for each thing it set out from, and what was worked out of
-        that; says so if there is none.
+        """Returns the path to the answer, one line for each thing it starts from, and what was computed from it.
 
-        Rose -> treated by (doctor) -> Dr X; lives in (city) -> Y
+        If there is none, the text says so. Example: Rose -> treated by (doctor) -> Dr X; lives in (city) -> Y
         """
         return "\n".join(self.path) or "No path was followed."
 
@@ -83,11 +85,11 @@ class Answer:
         return [name for entity in self.entities for name in entity.names]
 
     def to_dataframe(self, part: Part = "entities") -> pandas.DataFrame:
-        """The answer as a table: a row for each name, or with `"evidence"` for each fact.
+        """Returns the answer as a table: one row for each name, or with `"evidence"` one for each fact.
 
-        Of `entities`: `part` (its number in the answer), `name` (missing where none was sent), `concept`, `kind` and
-        `total`, the members of the part, of which only some may have come by name. Raises NotConfiguredError where
-        pandas (`pip install '.[pandas]'`) is missing.
+        Columns for names: `part` (number of the entity in the answer), `name` (missing if none was sent), `concept`,
+        `kind` and `total`, the number of members of the part, which may be more than its names. Raises
+        NotConfiguredError if pandas (`pip install '.[pandas]'`) is not installed.
         """
         try:
             import pandas
@@ -109,7 +111,10 @@ class Answer:
         return pandas.DataFrame(rows, columns=columns)
 
     def _repr_html_(self) -> str:
-        """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
+        """Returns the view for notebooks.
+
+        A notebook's file keeps it with its names: clear the outputs before sharing the file.
+        """
         told = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
         warnings = (*told, *amendments(self.removed, self.sentences))
         return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
@@ -122,9 +127,10 @@ class Answer:
 
 
 def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> Answer:
-    """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsuleError and BadAnswerError.
+    """Opens the capsule with `key` and restores the names in every part of the answer.
 
-    Without a key every part stays in pseudonyms. `question` is the message that was answered: `inexact` quotes it.
+    If `key` is None every part stays in pseudonyms. `question` is the message that was answered; `inexact` quotes it.
+    Raises CannotOpenCapsuleError and BadAnswerError.
     """
     table = open_names(answer, key)
     short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
@@ -155,10 +161,10 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
 
 
 def open_names(answer: ChatAnswer, key: KeyPair | None) -> Mapping[str, Names]:
-    """The names of one answer; none where it has none, and without a key. May raise CannotOpenCapsuleError and
-    BadAnswerError.
+    """Returns the names of one answer; empty without a key, and if the answer names nothing.
 
-    Promise: of an answer that was changed on the way nothing opens, be it a letter of its text (capsule_context).
+    Promise: if the answer was changed on the way, even by one letter, nothing opens (see `capsule_context`). Raises
+    CannotOpenCapsuleError and BadAnswerError.
     """
     if key is None:
         return {}
@@ -202,7 +208,7 @@ def _sentence(sentence: Sentence, table: Mapping[str, Names], evidence: Sequence
 
 
 def _unnamed(answer: ChatAnswer) -> dict[str, Names]:
-    """Words for what the evidence holds and no name was sent of: how many there are, where that is known."""
+    """Returns words to show in place of names that were not sent, by pseudonym: "19 not named" for a set."""
     found: dict[str, Names] = {}
     for fact in answer.evidence:
         found.setdefault(fact.head, Names(names=["not named"], total=1))
@@ -232,7 +238,7 @@ def _names(pseudonym: str, table: Mapping[str, Names]) -> tuple[str, ...]:
 
 
 def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[str, ...]]:
-    """Two mentions that read the same are one."""
+    """Returns the possible meanings of each mention; mentions with the same text are merged."""
     choices: dict[str, tuple[str, ...]] = {}
     for one in answer.ambiguous:
         names = _names(one.pseudonym, table)
@@ -244,18 +250,21 @@ def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[
 
 
 def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
-    """`Anna Keller`, or `Anna Keller (date of birth: 1961-03-12)`."""
+    """Returns a choice with a fact that tells it apart, if there is one: `Anna Keller (date of birth: 1961-03-12)`."""
     name = restore(choice, table)
     return name if hint is None else f"{name} ({restore(' '.join(hint.path), table)}: {restore(hint.tail, table)})"
 
 
 def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, ...]:
-    """One line for each run of cited facts in which one begins where the one before ends; names of `table`."""
+    """Returns the path to the answer as lines, from the cited facts.
+
+    Facts share a line if each begins where the one before ends: `Rose -> treated by (doctor) -> Dr X`.
+    """
     return tuple(_line(run, table) for run in chains(fact for fact in evidence if fact.cited))
 
 
 def in_short(answer: ChatAnswer, table: Mapping[str, Names]) -> str:
-    """One line that says how the answer was reached; several things are told by their number."""
+    """Returns one line that says how the answer was reached; sets of several things appear as counts."""
     counted = {
         word: names if names.total == 1 else Names(names=[f"{names.total:,} of them"], total=1)
         for word, names in table.items()
@@ -271,7 +280,7 @@ def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:
 
 
 def _step(fact: Fact, table: Mapping[str, Names]) -> str:
-    """An arrow that points as the relation does: what is walked backwards points back."""
+    """Returns a fact's path and end with an arrow in the relation's direction: `<-` if it is walked backwards."""
     tail = restore(fact.tail, table)
     words = " > ".join(restore(step.replace("|", " / ").replace("^", ""), table) for step in fact.path)
     arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"

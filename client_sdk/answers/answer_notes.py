@@ -1,4 +1,4 @@
-"""An answer for other programs: notes beside its text as Markdown, its facts as documents, ratings as commands."""
+"""Prepares an answer for other programs: notes below its text as Markdown, facts as documents, ratings as commands."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from client_sdk.protocol import MAX_CORRECT, MAX_CORRECT_CHARS, AnswerRated, Rat
 
 
 def remarks(answer: Answer, *, explained: bool = False, evidence: bool = False) -> str:
-    """Paragraphs that follow the text, each after an empty line; "" where there is nothing to say.
+    """Returns paragraphs to put after the text, each after an empty line; "" if there is nothing to say.
 
-    A name that fits several things comes with a numbered list, one of which the next turn may choose. `explained`:
-    with one line that says how the answer was reached; `evidence`: with the path to it, a line for each thing that it
-    set out from.
+    A name that fits several things comes with a numbered list, from which the next turn may choose. `explained` adds
+    one line that says how the answer was reached; `evidence` adds the path to it, one line for each thing it starts
+    from.
     """
     told = _paragraphs(answer, evidence)
     how = [f"({answer.explanation})"] if explained and not evidence and answer.answered and answer.explanation else []
@@ -41,7 +41,7 @@ def _paragraphs(answer: Answer, evidence: bool) -> Iterator[str]:
 
 
 def facts_of(answer: Answer, *, all_facts: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Id, text and metadata of each fact that leads to the answer; with `all_facts`, then of the others."""
+    """Yields (id, text, metadata) of each fact that leads to the answer; with `all_facts`, the other facts follow."""
     numbered = list(enumerate(answer.evidence, start=1))
     for number, fact in sorted(numbered, key=lambda each: not each[1].cited):
         if fact.cited or all_facts:
@@ -49,7 +49,7 @@ def facts_of(answer: Answer, *, all_facts: bool) -> Iterator[tuple[str, str, dic
 
 
 def _metadata(fact: RestoredFact, answer: Answer) -> dict[str, Any]:
-    """Plain values alone, as stores of documents take them."""
+    """Returns a fact as a dict of plain values, the form that document stores take."""
     return {
         "answer": answer.id,
         "explanation": answer.explanation,
@@ -68,7 +68,7 @@ _COMMAND: Final = re.compile(r"/(right|wrong)(?:\s+(.*))?", re.DOTALL)
 
 
 def typed_rating(text: str) -> tuple[RatingWord, list[str]] | None:
-    """The rating that a message is, with the right answers that it names; None for every other message."""
+    """Returns (rating, right answers) if the message is `/right` or `/wrong NAMES`, else None."""
     found = _COMMAND.fullmatch(text.strip())
     if found is None:
         return None
@@ -78,12 +78,12 @@ def typed_rating(text: str) -> tuple[RatingWord, list[str]] | None:
 
 
 def right_answers(text: str) -> list[str]:
-    """The names of a text with semicolons between them."""
+    """Returns the names in a text that separates them by semicolons."""
     return [name for part in text.split(";") if (name := part.strip()[:MAX_CORRECT_CHARS])][:MAX_CORRECT]
 
 
 def rated_sentence(told: AnswerRated, corrected: bool) -> str:
-    """The reply to a rating; `corrected`: with the right answer."""
+    """Returns the reply to a rating. `corrected`: the rating named the right answer."""
     if told.rating == "right":
         return "Thank you: similar questions will lean on this." if told.learnt else "Thank you: noted as right."
     if not corrected:

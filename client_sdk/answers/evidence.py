@@ -1,4 +1,4 @@
-"""The parts of an answer as the asker sees them: facts of the evidence, and what is named."""
+"""The parts of an answer as the asker sees them: entities, sentences, and facts of the evidence."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from client_sdk.restore import shown
 
 @dataclass(frozen=True, slots=True)
 class RestoredFact:
-    """One fact of the evidence, names restored where the capsule holds them, else in counts (`19 not named`); without
-    a key to open it in pseudonyms.
+    """One fact of the evidence, with names restored if the capsule has them.
 
-    `head` and `tail` show at most five names of a set; `head_names` and `tail_names` hold all that came. `cited`
-    facts lead to the answer. The pseudonyms tell apart what has the same name.
+    Without a name it shows a count (`19 not named`), without a key pseudonyms. `head` and `tail` show at most five
+    names of a set; `head_names` and `tail_names` have all that were sent. `cited` facts lead to the answer. The
+    pseudonyms tell apart things with the same name.
     """
 
     head: str = field(repr=False)
@@ -33,7 +33,7 @@ class RestoredFact:
 
     @property
     def head_key(self) -> str:
-        """The key that tells heads apart."""
+        """The key that tells heads with the same name apart."""
         return self.head_pseudonym or self.head
 
     @property
@@ -41,15 +41,17 @@ class RestoredFact:
         return self.tail_pseudonym or self.tail
 
     def __str__(self) -> str:
-        """`head (concept), relation > relation, tail (concept)`."""
+        """Returns `head (concept), relation > relation, tail (concept)`."""
         path = " > ".join(self.path)
         return f"{self.head} ({self.head_concept}), {path}, {self.tail} ({self.tail_concept})"
 
 
 @dataclass(frozen=True, slots=True)
 class RestoredSentence:
-    """One sentence of a reply in dialogue, and the facts of the evidence that carry it; none where it states none.
-    `restated`: it stands in the place of a statement of the model's that had to be taken out."""
+    """One sentence of a reply in dialogue, and the facts of the evidence that support it; none if it states no fact.
+
+    `restated`: it replaces a statement of the model that the graph does not hold.
+    """
 
     text: str = field(repr=False)
     facts: tuple[RestoredFact, ...] = ()
@@ -63,7 +65,8 @@ class RestoredSentence:
 class Entity:
     """One part of the answer: an entity, a value, a number, or a set of them.
 
-    `total` counts all members; `names` may be fewer (see the option `names`). `ordered` sets keep their order.
+    `total` counts all members; `names` may be fewer (see the option `names`). Sets that are `ordered` keep their
+    order.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -75,12 +78,12 @@ class Entity:
 
     @property
     def name(self) -> str:
-        """The names as words: `A`, `A and B`, or `A, B and 12 more`; the pseudonym when none was sent."""
+        """The names as words: `A`, `A and B`, or `A, B and 12 more`; the pseudonym if no name was sent."""
         return shown(Names(names=list(self.names), total=self.total)) if self.names else self.pseudonym
 
 
 def amendments(removed: int, sentences: Sequence[RestoredSentence]) -> Iterator[str]:
-    """`2 statements were removed: the graph does not hold them.`, and how many were restated."""
+    """Yields sentences on statements that were removed because the graph does not hold them, and on restated ones."""
     restated = sum(sentence.restated for sentence in sentences)
     if restated == 1:
         yield "1 sentence was written anew from the graph: the model's own could not be confirmed."
@@ -93,16 +96,16 @@ def amendments(removed: int, sentences: Sequence[RestoredSentence]) -> Iterator[
 
 
 MIN_SURE: Final = 0.7
-"""Below it an answer comes with a caution."""
+"""The least confidence at which an answer is shown without a caution."""
 
 
 def is_unsure(confidence: float | None) -> bool:
-    """True where the asker should be cautioned; an answer that nothing measures is not spoken of."""
+    """True if the confidence is below MIN_SURE; false if it was not measured."""
     return confidence is not None and confidence < MIN_SURE
 
 
 def confidence_words(confidence: float | None) -> str:
-    """`confidence 0.93`, `not sure: confidence 0.55`; empty where nothing measures it."""
+    """Returns `confidence 0.93` or `not sure: confidence 0.55`; "" if the confidence was not measured."""
     if confidence is None:
         return ""
     return f"{'not sure: ' if is_unsure(confidence) else ''}confidence {confidence:.2f}"

@@ -1,6 +1,6 @@
-"""An answer as HTML, as notebooks show it: text, what it names, and the evidence as a picture and as a table.
+"""Shows an answer as HTML, as in notebooks: text, entities, and the evidence as a picture and a table.
 
-Promise: whatever comes from the graph, the question or the service is shown as text, never as markup.
+Promise: everything that comes from the graph, the question or the service is shown as text, never as markup.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def cautions(
     ambiguous: Mapping[str, Sequence[str]],
     confidence: float | None = None,
 ) -> tuple[str, ...]:
-    """Sentences that the asker should read before they believe the answer, its confidence first."""
+    """Returns sentences that the asker should read before believing the answer, the one on confidence first."""
     words = confidence_words(confidence)
     return (
         *((f"{words[0].upper()}{words[1:]}.",) if words else ()),
@@ -47,7 +47,7 @@ def answer_as_html(
     evidence: Sequence[RestoredFact],
     notes: Sequence[str],
 ) -> str:
-    """One <div>; it needs no script, no style sheet and no network. `warnings` stand right after the text."""
+    """Returns one <div> that needs no script, style sheet or network. `warnings` come right after the text."""
     return as_html(
         element(
             "div",
@@ -95,7 +95,7 @@ def _table(evidence: Sequence[RestoredFact]) -> Element:
 
 
 def _relation(path: Sequence[str]) -> str:
-    """A relation that is walked backwards has an arrow before it."""
+    """Returns a path as text; a relation that is walked backwards has an arrow before it."""
     return " > ".join(step.replace("|", " / ").replace("^", "← ") for step in path)
 
 
@@ -113,10 +113,10 @@ def _summary(evidence: Sequence[RestoredFact]) -> str:
 
 
 def evidence_picture(facts: Sequence[RestoredFact]) -> Element | None:
-    """A small picture (SVG) of the first 24 of the facts that lead to the answer (of all, where none is marked); None
-    where there is none. Things stand from left to right, and an arrow points as its relation does.
+    """Returns a small SVG picture of at most 24 facts: those that lead to the answer, or all if none is cited.
 
-    Colours are the page's own (`currentColor`), so that it is readable on light and on dark.
+    None if there are no facts. Things are placed from left to right, and arrows point in the relation's direction.
+    Colours are the page's own (`currentColor`), so that the picture is readable on light and dark pages.
     """
     chosen = ([fact for fact in facts if fact.cited] or list(facts))[:MAX_FACTS]
     return _Picture(chosen).drawn() if chosen else None
@@ -124,7 +124,7 @@ def evidence_picture(facts: Sequence[RestoredFact]) -> Element | None:
 
 @dataclass(slots=True)
 class _Thing:
-    """One entity, value or set. `column` and `row` count from 0."""
+    """One entity, value or set in the picture. `column` and `row` count from 0."""
 
     name: str = field(repr=False)
     concept: str
@@ -144,7 +144,7 @@ class _Arrow:
 
 
 def _arrows_of(facts: Iterable[RestoredFact]) -> Iterator[_Arrow]:
-    """One for each pair, in the facts' order."""
+    """Yields one arrow for each pair of things, in the facts' order."""
     between: dict[tuple[str, str], dict[str, bool]] = {}
     for fact in facts:
         label = " > ".join(step.replace("|", " / ").replace("^", "") for step in fact.path)
@@ -155,7 +155,10 @@ def _arrows_of(facts: Iterable[RestoredFact]) -> Iterator[_Arrow]:
 
 
 def _columns_of(things: Iterable[str], arrows: Sequence[_Arrow]) -> dict[str, int]:
-    """Steps from the nearest thing to which no arrow leads; in a ring, from the first one."""
+    """Returns the column of each thing: its distance in arrows from the nearest thing that no arrow leads to.
+
+    In a ring, which has no such thing, the first one counts as the start.
+    """
     tails = {arrow.tail for arrow in arrows}
     columns: dict[str, int] = {}
     for start in [*(key for key in things if key not in tails), *things]:
@@ -172,7 +175,7 @@ def _columns_of(things: Iterable[str], arrows: Sequence[_Arrow]) -> dict[str, in
 
 
 class _Picture:
-    """Things by pseudonym: two of the same name are two."""
+    """The layout of one picture. Things are told apart by pseudonym, so that two with the same name are two boxes."""
 
     def __init__(self, facts: Sequence[RestoredFact]) -> None:
         self._things: dict[str, _Thing] = {}
@@ -192,7 +195,7 @@ class _Picture:
         self._height = max(self._rows) * _ROW_PX + 2 * _MARGIN_PX
 
     def drawn(self) -> Element:
-        # Room at the right for arrows that do not lead to the next column.
+        # Adds room at the right for arrows that bend back to the same column or an earlier one.
         bows = any(self._is_bow(arrow) for arrow in self._arrows)
         width = self._lefts[-1] + self._widths[-1] + _MARGIN_PX + (_ROW_PX if bows else 0)
         parts = [*self._drawn_arrows(), *(self._box(thing) for thing in self._things.values())]
@@ -212,7 +215,7 @@ class _Picture:
         width, top = self._widths[thing.column], middle - _BOX_PX / 2
         line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6}
         frame = element("rect", x=left, y=top, width=width, height=_BOX_PX, rx=7, **line)
-        # A set looks like a pile.
+        # A second border behind the box shows that it is a set.
         behind = f"M{left + 6} {top + _BOX_PX + 4}h{width - 8}q6 0 6 -6v{10 - _BOX_PX}"
         pile = [element("path", d=behind, **line)] if thing.is_set else []
         text = {"text_anchor": "middle", "fill": "currentColor", "x": left + width / 2}
@@ -240,14 +243,17 @@ class _Picture:
         curve = element(
             "path", d=f"M{x1} {y1}C{reach} {y1} {reach} {y2} {x2} {y2}", fill="none", stroke="currentColor"
         )
-        # The tip points into the box that it touches: to the left at the end of a bow, and at an arrow's own start.
+        # The tip points into the box that it touches: to the left for a bow, and for a backward arrow at its start.
         x, y = start if backward else end
         back = 8 if backward or bow else -8
         tip = element("path", d=f"M{x} {y}l{back} -4v8z", fill="currentColor")
         return element("g", curve, tip, opacity=0.7)
 
     def _label(self, arrow: _Arrow, start: tuple[float, float], end: tuple[float, float], bow: bool) -> Element:
-        """On the side where fewer lines meet, and on that side of its own line to which the line does not bend."""
+        """Returns the label of an arrow as an element.
+
+        It stands near that end of the arrow where fewer lines meet, and does not cover the arrow.
+        """
         meeting = sum(other.tail == arrow.tail for other in self._arrows)
         parting = sum(other.head == arrow.head for other in self._arrows)
         at_head = bow or meeting > parting
@@ -269,7 +275,7 @@ class _Picture:
         return self._things[arrow.tail].column <= self._things[arrow.head].column
 
     def _middle(self, thing: _Thing) -> float:
-        """Each column stands in the middle of the picture's height."""
+        """Returns the vertical middle of a thing; each column is centred in the picture's height."""
         return self._height / 2 + (thing.row - (self._rows[thing.column] - 1) / 2) * _ROW_PX
 
     def _box_width(self, column: int) -> float:
@@ -282,7 +288,7 @@ class _Picture:
 
 
 def _widest(texts: Iterable[str], most: int) -> int:
-    """Columns of the widest text, shortened; letters of CJK take two."""
+    """Returns the width of the widest text in characters, after shortening to `most`; letters of CJK count as two."""
     return max(
         (sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in _short(text, most)) for text in texts),
         default=0,

@@ -1,6 +1,6 @@
-"""Elements of HTML and SVG with text of others in them; the tree escapes it when it is written.
+"""Makes text of others safe to show: as HTML and SVG elements, in Markdown, and on a terminal.
 
-Promise: no name, concept or relation becomes markup. It holds while whatever is shown goes through `element`.
+Promise: no name, concept or relation becomes markup, if everything that is shown as HTML goes through `element`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["Element", "as_html", "element"]
 
 
 def element(tag: str, *inside: Element | str, **attributes: object) -> Element:
-    """`tag` with children and texts in their order; `stroke_width=1` is the attribute stroke-width."""
+    """Returns an element with children and texts in their order; the keyword `stroke_width=1` becomes stroke-width."""
     made = Element(tag, {name.rstrip("_").replace("_", "-"): printable(str(at)) for name, at in attributes.items()})
     last: Element | None = None
     for one in inside:
@@ -31,26 +31,29 @@ def as_html(root: Element) -> str:
     return tostring(root, encoding="unicode", method="html")
 
 
-# What makes an image, a link, a link's definition, an address in brackets, an HTML tag or a block of code (of which
-# viewers draw some), each split before its last sign.
+# Matches where an image, a link, a link's definition, an address in brackets, an HTML tag or a code block (some of
+# which viewers draw) begins to be one: before the last sign of `](`, `<a` and the like.
 _ACTIVE = re.compile(r"(?<=\])(?=[(\[:])|(?<=<)(?=[A-Za-z/!?])|(?<=``)(?=`)|(?<=~~)(?=~)")
-_BEHIND = 2  # signs that the pattern looks back
+_BEHIND = 2  # characters that the pattern looks back
 
 
 class MarkdownNeutraliser:
-    """Takes a text in pieces and parts what Markdown would act on with a space: `](`, `][`, `]:`, `<x`, `~~~` ...
+    """Separates by a space the signs that Markdown would act on: `](`, `][`, `]:`, `<x`, `~~~` and others.
 
-    Promise: a viewer of CommonMark or HTML fetches nothing because of this text. A model's words, or a name in the
-    graph, could else make an image whose address holds a restored name, and showing the answer would send it away.
-    Not promised: a bare `https://...` stays, a value of the graph for one, and viewers may show it as a link that a
-    person can follow. Drafts of models hold none (app/chat/grounding.py).
+    It takes a text in pieces. Promise: a viewer of CommonMark or HTML fetches nothing because of this text. Otherwise
+    a model's words, or a name in the graph, could make an image whose address contains a restored name, and showing
+    the answer would send it away. Not promised: a bare `https://...`, for example a value of the graph, stays, and
+    viewers may show it as a link that a person can follow. Drafts of models contain none (app/chat/grounding.py).
     """
 
     def __init__(self) -> None:
         self._last = ""
 
     def push(self, piece: str) -> str:
-        """`piece` made inert, where it stands after the pieces before."""
+        """Returns `piece` with a space inside each sign that Markdown would act on.
+
+        A sign may have begun in an earlier piece.
+        """
         whole, told = self._last + piece, len(self._last)
         self._last = whole[-_BEHIND:]
         cuts = [match.start() for match in _ACTIVE.finditer(whole) if match.start() >= told]
@@ -62,7 +65,7 @@ _DIRECTION_CHANGERS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u206
 
 
 def printable(text: str) -> str:
-    """`text` without control characters but line ends and tabs, and without those that change its direction."""
+    """Returns `text` without control characters (except line ends and tabs) and marks that set its direction."""
     return "".join(letter for letter in text if letter in "\n\t" or _is_harmless(letter))
 
 

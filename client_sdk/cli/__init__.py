@@ -1,4 +1,4 @@
-"""The command `arog`: ask, chat, devices, proxy.
+"""The command `arog` of the SDK: ask, chat, devices, proxy.
 
 Imports all of the SDK.
 """

@@ -1,6 +1,6 @@
-"""The dialogue on a terminal: one line after the other, from a person or a pipe; an error ends the line alone.
+"""The dialogue on a terminal: reads questions and commands line by line; an error ends only its own line.
 
-A person gets lines, a program one JSON object for each line that was read; its `kind` says what it is.
+A person gets text; a program gets one JSON object for each line that was read, whose `kind` says what it is.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _PSEUDONYMS_ALONE = (
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The reply to a command: `content` as JSON holds it, and what draws it."""
+    """The reply to a command: `content` for JSON; `draw` shows the reply on a console."""
 
     kind: str
     content: Mapping[str, object] = field(repr=False)
@@ -70,13 +70,13 @@ class Message:
 
 
 class ConsoleDisplay:
-    """For people: text as it comes on a terminal, whole into a pipe; errors to standard error."""
+    """Shows a dialogue to people: text piece by piece on a terminal, whole into a pipe; errors on standard error."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     def ask(self, chat: Chat, question: str) -> Answer:
-        """Asks, and shows the answer. Raises ArogError."""
+        """Asks, and shows the answer and returns it. Raises ArogError."""
         if self._console.is_terminal:
             answer = show_stream(self._console, chat.stream(question))
         else:
@@ -92,14 +92,14 @@ class ConsoleDisplay:
         told.draw(self._console)
 
     def fail(self, error: ArogError, advice: str) -> None:
-        """Shows what went wrong; `advice`, where there is more to say than the error says."""
+        """Shows an error, and `advice` if it is not empty."""
         print(error_line(error), file=sys.stderr)
         if advice:
             print(f"arog: {advice}", file=sys.stderr)
 
 
 class JsonDisplay:
-    """For programs: the same as objects."""
+    """Shows a dialogue to programs, as one JSON object for each reply."""
 
     def ask(self, chat: Chat, question: str) -> Answer:
         answer = chat.ask(question)
@@ -118,7 +118,10 @@ class JsonDisplay:
 
 
 class ChatLoop:
-    """One dialogue on a terminal. `open_chat` gives a Chat with the graph of a name, or the one of the settings."""
+    """One dialogue on a terminal.
+
+    `open_chat` returns a Chat with the graph of the given name; for None, with the graph of the settings.
+    """
 
     def __init__(self, open_chat: Callable[[str | None], Chat], face: ConsoleDisplay | JsonDisplay) -> None:
         self._open_chat, self._face = open_chat, face
@@ -131,11 +134,11 @@ class ChatLoop:
         return self._chat.graph
 
     def graphs(self) -> list[str]:
-        """Those that the key may ask. Raises ArogError."""
+        """Returns the names of the graphs that the key may ask. Raises ArogError."""
         return self._chat.graphs()
 
     def go_through(self, lines: Iterable[str]) -> int:
-        """Until /quit or the last line. Gives the exit code of the last line that failed, or 0."""
+        """Takes lines until /quit or the last one; returns the exit code of the last line that failed, or 0."""
         try:
             for line in lines:
                 if line == "/quit":
@@ -160,8 +163,10 @@ class ChatLoop:
             self._face.show(_remark("stopped", "(stopped)"))
 
     def _meant(self, line: str) -> str | None:
-        """The question that a number or `/next` chooses, where the last answer offered some; None for another command,
-        else the line itself."""
+        """Returns the question that a line asks, or None if it is a command.
+
+        A number chooses one of the last answer's `did_you_mean`, and `/next` with a number one of its suggestions.
+        """
         command, _, rest = line.strip().partition(" ")
         is_next = command == "/next"
         if line.startswith("/") and not is_next:
@@ -212,7 +217,7 @@ class ChatLoop:
         return _remark("rated", f"({rated_sentence(told, bool(correct))})", **content)
 
     def _switch(self, graph: str) -> Message:
-        """Another graph is another dialogue: names of one must not stand in questions to the other."""
+        """Begins a new dialogue with another graph; names of one graph must not appear in questions to the other."""
         allowed = self._chat.graphs()
         if graph not in allowed:
             return _graphs(allowed, self.graph, "This key may not ask that graph, or there is none of that name.")
@@ -279,7 +284,10 @@ def _graphs(names: Sequence[str], current: str, problem: str = "") -> Message:
 
 
 def _seen(chat: Chat, answer: Answer) -> Message:
-    """Each prompt and reply with names where the key may have them, else the requests as they left."""
+    """Returns the reply that shows each prompt and reply of an answer: with names if the key may have them.
+
+    Otherwise it shows them in pseudonyms.
+    """
     try:
         trace = chat.trace(answer.id)
     except RefusedError as refused:
@@ -302,17 +310,17 @@ _MAX_LINES = 1000
 
 
 def piped_lines() -> Iterator[str]:
-    """Lines of standard input that hold something."""
+    """Returns the lines of standard input that are not empty."""
     return (line.strip() for line in sys.stdin if line.strip())
 
 
 def typed_lines(
     console: Console, prompt: Callable[[], str], complete: Callable[[str], Sequence[str]], kept: Path | None
 ) -> Iterator[str]:
-    """Lines that hold something, until Ctrl-D or Ctrl-C. `prompt` is asked before each; `complete` gives the words
-    that a line may go on with. With `kept`, earlier lines are read from that file and written to it at the end.
+    """Yields lines that are not empty, until Ctrl-D or Ctrl-C.
 
-    Raises NotConfiguredError where others can read the file.
+    `prompt` gives the text before each line, `complete` the words that may continue it. With `kept`, earlier lines are
+    read from that file, and written to it at the end. Raises NotConfiguredError if others can read the file.
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import InMemoryHistory
@@ -341,7 +349,7 @@ def typed_lines(
 
 
 def completing(commands: Sequence[str], graphs: Callable[[], list[str]]) -> Callable[[str], Sequence[str]]:
-    """Completes commands, and the names of graphs after `/graph`."""
+    """Returns a function that completes commands, and the names of graphs after `/graph`."""
 
     def complete(line: str) -> Sequence[str]:
         if not line.startswith("/graph "):
@@ -368,7 +376,10 @@ def _completer(complete: Callable[[str], Sequence[str]]) -> Completer:
 
 
 def _kept_lines(kept: Path) -> list[str]:
-    """Earlier lines, oldest first. Raises NotConfiguredError where others can read the file."""
+    """Returns the lines typed in earlier dialogues, oldest first, from the file `kept`, which is made if missing.
+
+    Raises NotConfiguredError if others can read the file.
+    """
     create_private(kept, b"")
     read_private(kept)
     return kept.read_text("utf-8", errors="replace").splitlines()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy", "mcp"})
 
-# The same as client_sdk.protocol's, whose models take longer to import than a help page to show.
+# Repeats values of client_sdk.protocol, whose models take longer to import than a help page to show.
 StrategyName = Literal["auto", "sets", "arog", "dialogue"]
 
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
@@ -30,7 +30,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 app = typer.Typer(
     no_args_is_help=True,
-    # Its tracebacks would print names.
+    # Typer's own tracebacks would print local variables, and names with them.
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -59,7 +59,7 @@ def keygen(
         bool, typer.Option("--post-quantum", help="Of ML-KEM-768 and X25519 together; the service must know it")
     ] = False,
 ) -> None:
-    """Make your key pair, where there is none. It prints the public key, which names are sealed to."""
+    """Make your key pair, if there is none, and print the public key, to which names are sealed."""
     from client_sdk.crypto.key_file import create_key, key_path, load_or_create_key
     from client_sdk.protocol import HYBRID_SUITE
 
@@ -88,13 +88,13 @@ def ask(
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Ask one question. The names of its answer are restored on this machine."""
+    """Ask one question. The names in the answer are restored on this machine."""
     if stream and as_json:
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
     options = names_options(names, language)
     if not (as_json or sys.stdout.isatty()):
-        options["suggestions"] = 0  # A pipe wants the answer alone.
+        options["suggestions"] = 0  # Into a pipe goes only the answer.
     chat = _open_chat(url, api_key, graph, plain_http=plain_http, strategy=strategy, **options)
     from client_sdk.cli import render
 
@@ -153,7 +153,7 @@ def chat(
     talk.go_through(typed_lines(console, lambda: f"{talk.graph}> ", complete, history_file))
 
 
-# A group, so that the server's commands about the ledger can join it.
+# A group, so that the service's commands about the ledger can be added to it.
 ledger_app = typer.Typer(invoke_without_command=True)
 app.add_typer(ledger_app, name="ledger")
 
@@ -169,7 +169,7 @@ def ledger(
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
-    """List what the model was sent for your questions. A line has its step, size, digest, and what the guard said."""
+    """List what the model was sent for your questions: step, size, digest, and the guard's verdict of each request."""
     if context.invoked_subcommand is not None:
         return
     dialogue = _open_chat(url, api_key, None, plain_http=plain_http)
@@ -199,7 +199,7 @@ def register_device(
     key_id: KeyId = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Register a device by its public key (`arog keygen` prints it there)."""
+    """Register a device by its public key, which `arog keygen` prints on that device."""
     with _open_devices(url, api_key, key_id, plain_http) as devices:
         from client_sdk.crypto.key_file import load_or_create_key
 
@@ -209,7 +209,7 @@ def register_device(
 
 @device_app.command("list")
 def list_devices(url: Url = None, api_key: ApiKey = None, key_id: KeyId = None, plain_http: PlainHttp = False) -> None:
-    """Every device of the API key, oldest first: fingerprint, since when, whether revoked; this one is marked."""
+    """List the devices of the API key, oldest first: fingerprint, since when, whether revoked. This one is marked."""
     with _open_devices(url, api_key, key_id, plain_http) as devices:
         told = devices.all()
     from client_sdk.crypto.key_file import load_key
@@ -233,7 +233,7 @@ def revoke_device(
     key_id: KeyId = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """End a device at once: nothing is sealed to it any more. Lost with its API key? Revoke that, too."""
+    """Revoke a device at once: nothing more is sealed to it. If its API key was lost with it, revoke that too."""
     with _open_devices(url, api_key, key_id, plain_http) as devices:
         device = devices.revoke(fingerprint)
     print(f"revoked: {device.fingerprint}")
@@ -258,7 +258,7 @@ def trace(
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Show each prompt and reply of an answer. They stand as they left, beside the same with names, restored here."""
+    """Show each prompt and reply of an answer as it left, and beside it the same with names restored here."""
     dialogue = _open_chat(url, api_key, None, plain_http=plain_http)
     from client_sdk.cli import render
 
@@ -272,7 +272,7 @@ def trace(
 
 def _open_chat(url: str | None, api_key: str | None, graph: str | None, **options: Unpack[ChatOptions]) -> Chat:
     where = choose(url, api_key, graph)
-    # Loaded where there is a key to ask with.
+    # Imported only once there is a key to ask with.
     from client_sdk.client import Chat
 
     options.setdefault("on_wait", tell_wait)

@@ -1,8 +1,7 @@
 """The command `arog`: the SDK's own commands, and those that join by the entry-point group `arog.commands`.
 
-Exit codes: 0 done · 1 unexpected failure · 2 wrong usage, or a setting is missing · 3 no connection, or no
-reply in time · 4 the service refused · 5 the service failed · 6 the reply can't be read or opened · 130 stopped with
-Ctrl-C.
+Exit codes: 0 done · 1 unexpected failure · 2 wrong usage, or a setting is missing · 3 no connection, or no reply in
+time · 4 the service refused · 5 the service failed · 6 the reply can't be read or opened · 130 stopped with Ctrl-C.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 WRONG_USAGE = 2
 STOPPED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+"""The exit code after Ctrl-C, by the convention of shells."""
 
 _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
     (NotConfiguredError, WRONG_USAGE),
@@ -46,7 +45,7 @@ _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
     (CannotOpenCapsuleError, 6),
     (BadAnswerError, 6),
 )
-# The service's own hints speak of HTTP.
+# Hints for the command line, by the error's code; the service's own hints are about HTTP.
 _HINTS = {
     "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog api-key create`",
     "unknown_graph": "Name another with --graph, or get a key for it: `arog api-key create --grant GRAPH`",
@@ -62,8 +61,8 @@ _GET_EVALUATION = (
 )
 _OF_EVALUATION = {"eval", "attack", "train"}
 _OURS = ("app", "kg_store", "client_sdk")
-# Scripts of completion that call `arog`, which need not be on the PATH, and what they call instead: the command as it
-# was typed. Bash's does so already.
+# For each shell, the part of its completion script that calls `arog`, which may not be on the PATH, and the part to
+# put there, which calls the command as it was typed. Bash's script does so already.
 _COMPLETED_AS_TYPED = {
     "zsh": ("complete_zsh %(prog_name)s", "complete_zsh ${words[1]}"),
     "fish": ("(commandline -cp) %(prog_name)s", "(commandline -cp) (commandline -opc)[1]"),
@@ -72,19 +71,26 @@ _COMPLETED_AS_TYPED = {
 
 @dataclass(slots=True)
 class Joined:
-    """The outcome of joining: which library each absent extra lacks, and what is broken, in sentences."""
+    """The outcome of adding commands.
+
+    `lacking`: the libraries that are not installed, because their extra is not; `broken`: sentences on commands that
+    failed to load.
+    """
 
     lacking: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
 
 
 def main() -> None:
-    """The console script."""
+    """Runs the command of `sys.argv` and exits; the entry point of the script `arog`."""
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and gives its exit code; Ctrl-C ends it without a traceback, also while modules are loaded."""
+    """Runs one command and returns its exit code.
+
+    Ctrl-C ends it without a traceback, also while modules are imported.
+    """
     try:
         return _run(arguments)
     except KeyboardInterrupt:
@@ -93,7 +99,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        # Most commands draw with it, and import it only then.
+        # Most commands print with rich but import it late, so it is looked for here.
         import_module("rich")
         from client_sdk.cli.commands import OWN_COMMANDS, app
     except ModuleNotFoundError as missing:
@@ -104,15 +110,15 @@ def _run(arguments: Sequence[str]) -> int:
     joined = Joined()
     words = arguments or _words_to_complete(os.environ)
     _complete_as_typed(arguments)
-    # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
+    # The SDK's own commands start faster without the service's; `ledger` has subcommands of both.
     if not words or words[0] not in OWN_COMMANDS or _is_of_the_server(words):
-        # What most people call stands first in the help.
+        # The service's commands come first in the help, because most people use them.
         joined = join_commands(app, sorted(entry_points(group=GROUP), key=lambda entry: entry.name != "server"))
     return _run_app(app, arguments, joined)
 
 
 def _words_to_complete(environment: Mapping[str, str]) -> list[str]:
-    """The words of the line that a shell completes, without the command itself; nothing, where none is completed."""
+    """Returns the words typed after the command, if a shell asks what can complete them; empty otherwise."""
     if "_AROG_COMPLETE" not in environment:
         return []
     line = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")
@@ -120,7 +126,7 @@ def _words_to_complete(environment: Mapping[str, str]) -> list[str]:
 
 
 def _complete_as_typed(arguments: Sequence[str]) -> None:
-    """Changes the scripts of completion where one is about to be written."""
+    """Changes the templates of completion scripts if such a script is about to be written."""
     if not any(word.startswith(("--install-completion", "--show-completion")) for word in arguments):
         return
     from typer._completion_shared import _completion_scripts
@@ -130,12 +136,12 @@ def _complete_as_typed(arguments: Sequence[str]) -> None:
 
 
 def _is_of_the_server(arguments: Sequence[str]) -> bool:
-    """`ledger verify` and the like; `ledger --help` lists them."""
+    """True if `ledger` is followed by a subcommand, which is one of the service's, or by `--help`."""
     return arguments[0] == "ledger" and any(word == "--help" or word[:1] != "-" for word in arguments[1:2])
 
 
 def join_commands(app: typer.Typer, entries: Iterable[EntryPoint]) -> Joined:
-    """Calls each entry point with the app, to which it adds commands; none of them can stop the others."""
+    """Calls each entry point with the app, so that it adds its commands; a failure of one does not stop the others."""
     joined = Joined()
     for entry in entries:
         try:
@@ -144,7 +150,7 @@ def join_commands(app: typer.Typer, entries: Iterable[EntryPoint]) -> Joined:
             if isinstance(problem, ModuleNotFoundError) and _is_foreign(problem, entry):
                 joined.lacking.append(_top_level(problem.name))
             else:
-                # The text of other errors may quote settings; that of import errors names modules alone.
+                # Only the text of import errors is shown: it names modules, while that of others may quote settings.
                 text = f": {problem}" if isinstance(problem, ImportError) else ""
                 joined.broken.append(f"the commands of {entry.name!r} are broken: {type(problem).__name__}{text}")
     return joined
@@ -171,8 +177,11 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
 
 
 def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
-    """True where a library, or all of the commands' package, is missing: it is not installed. A module of ours that is
-    missing is a bug."""
+    """Returns True if commands are absent only because an extra is not installed.
+
+    That is so if the missing module is a library, or the whole package of the commands. Any other missing module is
+    one of our own, and so a bug.
+    """
     package = _top_level(entry.module)
     return missing.name == package or _top_level(missing.name) not in (*_OURS, package)
 
@@ -186,7 +195,7 @@ def error_line(error: ArogError) -> str:
 
 
 def tell_wait(wait: Wait) -> None:
-    """Says that a question waits, and why, on standard error."""
+    """Prints on standard error that a question waits, and why."""
     print(f"arog: {wait}", file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""Answers, evidence, the ledger and traces on a terminal, whole or as they come, and as JSON."""
+"""Shows answers, evidence, the ledger and traces on a terminal, and returns them as dicts for JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STAGES = {
 }
 _AS_IT_LEFT, _WITH_NAMES = "as the model had it", "with names, on this machine alone"
 _RUN = re.compile(r"[0-9A-Za-z]+")
-_TWO_COLUMNS_FROM = 120  # columns of the terminal
+_TWO_COLUMNS_FROM = 120  # characters of the terminal's width
 _OUTCOMES = {
     "unusable": "the reply broke its rules",
     "blocked": "the guard stopped it: nothing was sent",
@@ -46,8 +46,10 @@ def make_console() -> Console:
 
 
 def show_answer(console: Console, answer: Answer, *, notes: bool = True, marked: bool = False) -> None:
-    """The text, then what the asker should know about it; `notes`, where they may explain it. `marked`: with the
-    numbers of the facts that carry each sentence."""
+    """Shows the text, then what the asker should know about it.
+
+    `notes` adds the notes that explain it; `marked` puts the numbers of supporting facts behind each sentence.
+    """
     if not (marked and show_sentences(console, answer)):
         say(console, answer.text)
     show_remarks(console, answer, notes=notes)
@@ -56,7 +58,10 @@ def show_answer(console: Console, answer: Answer, *, notes: bool = True, marked:
 def show_parts(
     console: Console, answer: Answer, rows: Sequence[LedgerRow] | None, *, text: bool, why: bool, evidence: bool
 ) -> None:
-    """The answer and the parts of it that were asked for; its notes once."""
+    """Shows those parts of the answer that are asked for: text, path, evidence, and what the model saw (`rows`).
+
+    The notes are shown only once.
+    """
     if text:
         show_answer(console, answer, notes=not (evidence or why), marked=evidence)
     if why:
@@ -70,8 +75,10 @@ def show_parts(
 
 
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
-    """Shows what the asker should know beside the text: how it was reached, how sure it is, how names were read, and
-    what else they may mean."""
+    """Shows what the asker should know beside the text.
+
+    That is: how the answer was reached, its confidence, how names were read, and what they may mean otherwise.
+    """
     if notes and answer.answered and answer.explanation:
         say(console, f"({answer.explanation})", style="dim")
     if words := confidence_words(answer.confidence):
@@ -90,14 +97,14 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
 
 
 def show_choices(console: Console, answer: Answer) -> None:
-    """Shows the questions that may have been meant, each with the number that asks it in a dialogue."""
+    """Shows the questions that may have been meant, numbered; in a dialogue the number asks the question."""
     if answer.did_you_mean:
         _show_numbered(console, answer.did_you_mean)
         say(console, "(type a number, or ask in other words)", style="dim")
 
 
 def show_suggestions(console: Console, answer: Answer, *, how: str = "") -> None:
-    """Shows the questions to go on with, numbered; `how` says how one is asked."""
+    """Shows questions to ask next, numbered; `how` tells how to ask one."""
     if answer.suggestions:
         say(console, "You could ask next:", style="dim")
         _show_numbered(console, answer.suggestions)
@@ -111,7 +118,7 @@ def _show_numbered(console: Console, questions: Iterable[str]) -> None:
 
 
 def show_sentences(console: Console, answer: Answer) -> bool:
-    """Shows each sentence with the numbers of the facts that carry it, in one text; False where there are none."""
+    """Shows the sentences as one text, each with the numbers of its supporting facts; False if there are none."""
     parts: list[Text | str | tuple[str, str]] = []
     for sentence in answer.sentences:
         numbers = [answer.evidence.index(fact) + 1 for fact in sentence.facts]
@@ -123,21 +130,23 @@ def show_sentences(console: Console, answer: Answer) -> bool:
 
 
 def show_notes(console: Console, answer: Answer) -> None:
-    """Shows how the answer was searched for, and what was left out."""
+    """Shows the notes: how the answer was searched for, and what was left out."""
     for note in answer.notes:
         say(console, f"({note})", style="dim")
 
 
 def show_why(console: Console, answer: Answer) -> None:
-    """The path to the answer, and how the question was read."""
+    """Shows the path to the answer, with its names in bold, and the notes."""
     for line in answer.why().splitlines():
         say(console, ("  ", ""), _with_names(line, answer.names))
     show_notes(console, answer)
 
 
 def show_evidence(console: Console, answer: Answer, *, marked: bool = True) -> None:
-    """A line for each fact, those that lead to the answer in bold; numbered where sentences lean on them. `marked`:
-    behind these sentences."""
+    """Shows one line for each fact, bold if it leads to the answer, numbered if the answer has sentences.
+
+    `marked` shows these sentences first, with the numbers of their facts.
+    """
     if marked:
         show_sentences(console, answer)
     if not answer.evidence:
@@ -157,7 +166,7 @@ def show_evidence(console: Console, answer: Answer, *, marked: bool = True) -> N
 
 
 def show_ledger(console: Console, rows: Sequence[LedgerRow], payload: bool) -> None:
-    """One line for each request to the model; with `payload`, what the model saw below it."""
+    """Shows one line for each request to the model, and with `payload` below it what the model saw."""
     for row in rows:
         at = row.at.isoformat(timespec="seconds")
         head = f"{at}  {row.step}  {row.size} bytes  {row.verdict}  answer {row.answer}  sha256 {row.digest}"
@@ -173,7 +182,7 @@ def print_json(content: object) -> None:
 
 
 def answer_as_dict(answer: Answer) -> dict[str, object]:
-    """Everything of the answer, names restored."""
+    """Returns every field of the answer, with names restored, for JSON."""
     sentences = [
         {"text": one.text, "facts": [answer.evidence.index(fact) for fact in one.facts], "restated": one.restated}
         for one in answer.sentences
@@ -189,7 +198,7 @@ def answer_as_dict(answer: Answer) -> dict[str, object]:
 
 
 def say(console: Console, *parts: Text | str | tuple[str, str], style: str = "") -> None:
-    """One line of texts, each alone or with its style; control characters of names do not reach the terminal."""
+    """Prints one line of texts, each plain or with its style, without control characters."""
     line = Text(style=style)
     for part in parts:
         match part:
@@ -203,7 +212,7 @@ def say(console: Console, *parts: Text | str | tuple[str, str], style: str = "")
 
 
 def _with_names(line: str, names: Sequence[str]) -> Text:
-    """`line` in cyan, and what it names of the answer in bold."""
+    """Returns `line` in cyan, with the names of the answer in bold."""
     text = Text(printable(line), style="cyan")
     for name in {printable(name) for name in names if name}:
         at = text.plain.find(name)
@@ -214,9 +223,10 @@ def _with_names(line: str, names: Sequence[str]) -> Text:
 
 
 def show_stream(console: Console, stream: Stream, *, notes: bool = True) -> Answer:
-    """Shows the newest stage beside a spinner until text comes, the text as it comes, then what the asker should know.
+    """Shows an answer as it comes, and returns it: stages beside a spinner, then the text, then the remarks.
 
-    Gives the answer. Into a pipe goes text alone. What has been shown ends with its line, whatever happens.
+    If the output is no terminal, no stages are shown. Text that has been shown ends with a line end even if an error
+    follows.
     """
     status = console.status("asking") if console.is_terminal else nullcontext()
     has_text = False
@@ -239,7 +249,10 @@ def show_stream(console: Console, stream: Stream, *, notes: bool = True) -> Answ
 
 
 def show_trace(console: Console, trace: Trace) -> None:
-    """Two columns on a wide terminal, else two blocks; pseudonyms stand out from what the model had."""
+    """Shows each step of a trace as it left and with names, side by side if the terminal is wide enough.
+
+    Pseudonyms in what the model had are highlighted.
+    """
     if not trace.names_kept:
         say(console, "(the conversation is not kept any more: there are no names)", style="yellow")
     if not trace.steps:
@@ -258,7 +271,7 @@ def show_trace(console: Console, trace: Trace) -> None:
 
 
 def trace_as_dict(trace: Trace) -> dict[str, object]:
-    """Every step, its prompt and reply as they left and with names."""
+    """Returns every step of a trace, for JSON: its prompt and reply as they left, and the same with names."""
     steps = [
         {
             "step": step.step,
@@ -276,7 +289,10 @@ def trace_as_dict(trace: Trace) -> dict[str, object]:
 
 
 def _parts(step: TraceStep) -> list[tuple[str, str]]:
-    """Title and text of what there is to show."""
+    """Returns (title, text) of what a step has to show.
+
+    Nothing if it was blocked, and only the prompt if no reply came.
+    """
     prompt, reply = ("prompt", readable_payload(step.prompt)), ("reply", readable_payload(step.reply))
     return {"blocked": [], "none": [prompt]}.get(step.outcome, [prompt, reply])
 

@@ -1,4 +1,4 @@
-"""`arog proxy` and `arog mcp`: what other programs of this machine ask."""
+"""`arog proxy` and `arog mcp`: servers for other programs on this machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def proxy(
     ] = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Serve OpenAI's and Anthropic's API on this machine. Names are restored here.
+    """Serve OpenAI's and Anthropic's API on this machine, for programs that ask graphs. Names are restored here.
 
     Open WebUI, LibreChat, the openai package: http://127.0.0.1:8100/v1. The anthropic package: the same without /v1.
     """
@@ -79,9 +79,9 @@ def mcp(
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one question")] = TIMEOUT_S,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Serve the graphs as tools to MCP clients. Claude Desktop, VS Code and others start it by themselves.
+    """Serve the graphs as tools to MCP clients. Claude Desktop, VS Code and others start this command themselves.
 
-    Names are restored here: the model that the client works with then reads them. --pseudonyms keeps them from it.
+    Names are restored here, so the client's own model reads them; --pseudonyms keeps them from it.
     """
     where = choose(url, api_key, graph)
     try:
@@ -95,7 +95,7 @@ def mcp(
         restore_names=not pseudonyms, names=names, timeout_s=timeout_s, plain_http=plain_http, on_wait=tell_wait,
     )  # fmt: skip
     if not pseudonyms:
-        # An unusable key file is told now, and not at the first question.
+        # Reports an unusable key file now instead of at the first question.
         from client_sdk.crypto.key_file import load_or_create_key
 
         load_or_create_key()

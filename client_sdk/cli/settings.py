@@ -1,4 +1,4 @@
-"""Address, key and graph of a command: options and environment first, then client.toml, then the defaults."""
+"""Finds a command's address, key and graph: from options and environment first, then client.toml, then defaults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The service, the key and the graph that a command uses."""
+    """The service's address, the API key and the graph that a command uses."""
 
     url: str
     api_key: str = field(repr=False)
@@ -27,7 +27,10 @@ class Where:
 
 
 def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
-    """Raises NotConfiguredError when there is no API key, or client.toml is not usable."""
+    """Returns the address, key and graph.
+
+    Raises NotConfiguredError if there is no API key, or client.toml can't be used.
+    """
     kept = _client_file()
     return Where(
         url=url or kept.get("url") or url_on_this_machine(os.environ),
@@ -37,8 +40,10 @@ def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
 
 
 def _client_file() -> dict[str, str]:
-    """The settings of client.toml in the config folder, none where there is no file; one that others can read is
-    refused."""
+    """Returns the settings of client.toml in the config folder; empty if there is no such file.
+
+    Raises NotConfiguredError if the file is not valid, or if others can read it.
+    """
     path = config_folder() / "client.toml"
     content = read_private(path)
     if content is None:
@@ -57,7 +62,10 @@ def _client_file() -> dict[str, str]:
 
 
 TAKES_ID = {"ignore_unknown_options": True}
-"""For commands that take an id or a public key: one in 64 begins with a hyphen, and is no option."""
+"""Settings for commands that take an id or a public key.
+
+One in 64 of these begins with a hyphen, and must not count as an option.
+"""
 
 Url = Annotated[
     str | None, typer.Option(envvar="AROG_URL", help="The service's address  [default: http://127.0.0.1:8000]")
@@ -79,5 +87,5 @@ Language = Annotated[
 
 
 def names_options(names: int, language: str | None) -> AskOptions:
-    """Limits of a question: how many names of a set are restored, and their language where one is chosen."""
+    """Returns the options about names: how many of a set are restored, and their language if it is chosen."""
     return {"names": names} if language is None else {"names": names, "language": language}

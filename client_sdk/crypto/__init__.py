@@ -1,4 +1,4 @@
-"""Keys, suites and sealed capsules, by the library `cryptography`.
+"""Key pairs, encryption suites and sealed capsules, based on the library `cryptography`.
 
 Imports the protocol and `errors`.
 """

@@ -1,4 +1,4 @@
-"""The user's key pair, kept in the config folder and made there when it is first needed."""
+"""The user's key pair, kept in the config folder and created there when it is first needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from client_sdk.crypto.sealing import KeyPair, UnusableKeyError, from_base64url,
 from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, SuiteName
 
-# The first word of the file, by the suite of the pair in it.
+# The first word of the key file, for each suite.
 _FIRST_WORDS: dict[SuiteName, str] = {X25519_SUITE: "arog-private-key-1", HYBRID_SUITE: "arog-private-key-2"}
 
 
@@ -19,14 +19,17 @@ def key_path() -> Path:
 
 
 def load_key(path: Path | None = None) -> KeyPair | None:
-    """The kept key pair; None when there is none. Raises NotConfiguredError when others can read it."""
+    """Returns the stored key pair, or None if there is none. Raises NotConfiguredError if others can read the file."""
     path = path or key_path()
     content = read_private(path)
     return None if content is None else _read_key(content, path)
 
 
 def load_or_create_key(path: Path | None = None) -> KeyPair:
-    """The kept key pair, made now when there is none. Two that start at once get the same one."""
+    """Returns the stored key pair, after creating one if there is none.
+
+    Processes that start together get the same one.
+    """
     path = path or key_path()
     if (key := load_key(path)) is not None:
         return key
@@ -38,9 +41,10 @@ def load_or_create_key(path: Path | None = None) -> KeyPair:
 
 
 def create_key(path: Path | None = None, *, post_quantum: bool = False) -> bool:
-    """Makes a key pair and keeps it; False when there is one already, which is never overwritten.
+    """Creates and stores a key pair; returns False if there is one already, which is never overwritten.
 
-    Raises NotConfiguredError where a post-quantum one is asked for and the cryptography library has none.
+    Raises NotConfiguredError if a post-quantum pair is asked for and the installed cryptography library can't make
+    one.
     """
     try:
         pair = KeyPair.generate(post_quantum=post_quantum)
@@ -64,7 +68,7 @@ def _read_key(content: bytes, path: Path) -> KeyPair:
 
 
 def forbid_core_dumps() -> None:
-    """A core file of a program that restores names would hold them; not every system has them."""
+    """Forbids core dumps, which would contain restored names; does nothing if the system has no such limit."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -1,4 +1,4 @@
-"""Small files that only the user can read. Imports no cryptography: a command that needs none starts at once."""
+"""Small files that only the user can read. Imports no cryptography, so that commands without it start fast."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_BYTES = 64 * 1024
 
 
 def config_folder() -> Path:
-    """`$AROG_CONFIG_DIR`, else `$XDG_CONFIG_HOME/arog`, else `~/.config/arog`."""
+    """Returns `$AROG_CONFIG_DIR`, else `$XDG_CONFIG_HOME/arog`, else `~/.config/arog`."""
     if named := os.environ.get("AROG_CONFIG_DIR"):
         return Path(named)
     if base := os.environ.get("XDG_CONFIG_HOME"):
@@ -22,7 +22,10 @@ def config_folder() -> Path:
 
 
 def read_private(path: Path) -> bytes | None:
-    """The file's bytes; None when there is none. Raises NotConfiguredError when others can read or change it."""
+    """Returns the file's bytes, or None if it does not exist.
+
+    Raises NotConfiguredError if others can read or change it.
+    """
     try:
         with path.open("rb") as file:
             _refuse_if_shared(os.fstat(file.fileno()), path)
@@ -34,20 +37,20 @@ def read_private(path: Path) -> bytes | None:
 
 
 def create_private(path: Path, content: bytes) -> bool:
-    """Writes a new file, mode 0600; False when one is there already, which then stays as it is.
+    """Writes a new file with mode 0600; returns False if the file exists, which then stays as it is.
 
-    The whole file appears at once, so of two first starts at the same time one wins and both read the same.
+    The whole file appears at once, so if two processes start together, one writes it and both read the same.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # mkstemp opens with mode 0600.
+        # mkstemp creates the file with mode 0600.
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            # A link, not a rename: it fails where the name is taken.
+            # A link instead of a rename, because it fails if the name is taken.
             os.link(name, path)
         finally:
             os.unlink(name)
@@ -59,7 +62,7 @@ def create_private(path: Path, content: bytes) -> bool:
 
 
 def _refuse_if_shared(status: os.stat_result, path: Path) -> None:
-    if os.name == "nt":  # Windows has no such mode; the profile folder's own list guards the file.
+    if os.name == "nt":  # Windows has no such mode; the access list of the profile folder protects the file.
         return
     if not stat.S_ISREG(status.st_mode):
         raise NotConfiguredError(f"{path} is not a file", code="not_a_file", hint="move it away")

@@ -1,4 +1,4 @@
-"""Sealing to a caller's public key with HPKE (RFC 9180), opening with the private one, and what each is bound to."""
+"""Seals to a caller's public key with HPKE (RFC 9180), opens with the private key, and defines each seal's context."""
 
 from __future__ import annotations
 
@@ -30,11 +30,14 @@ PublicKey = X25519PublicKey | MLKEM768X25519PublicKey
 
 
 class UnusableKeyError(ValueError):
-    """The bytes are no key of the suite, or the cryptography library here lacks the suite. Quotes no byte."""
+    """The bytes are no key of the suite, or the installed cryptography library lacks the suite. Quotes no byte."""
 
 
 class X25519Suite:
-    """The suite of every version, and of pages: X25519 alone. Raw keys have a fixed length, by which it is known."""
+    """X25519 alone: the suite that every version and the web page know.
+
+    Its raw keys are recognised by their length.
+    """
 
     name: SuiteName = X25519_SUITE
     hpke = Hpke(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
@@ -55,10 +58,10 @@ class X25519Suite:
 
 
 class HybridSuite:
-    """MLKEM768-X25519, also called X-Wing: what is recorded today stays closed unless both halves are broken.
+    """MLKEM768-X25519, also called X-Wing: a recorded capsule stays secret unless both algorithms are broken.
 
-    A private key is the seed of ML-KEM-768 (64 bytes), then the X25519 key; a public key is that of ML-KEM-768
-    (1,184 bytes), then that of X25519, as the draft has it (draft-ietf-hpke-pq).
+    A private key is the seed of ML-KEM-768 (64 bytes), then the X25519 key; a public key is that of ML-KEM-768 (1,184
+    bytes), then that of X25519, as in the draft (draft-ietf-hpke-pq).
     """
 
     name: SuiteName = HYBRID_SUITE
@@ -108,7 +111,7 @@ def _x25519_private(raw: bytes) -> X25519PrivateKey:
 def _x25519_public(raw: bytes) -> X25519PublicKey:
     point = X25519PublicKey.from_public_bytes(raw)
     try:
-        # A low-order point gives the all-zero secret with every private key, and the exchange refuses it.
+        # A low-order point gives an all-zero secret with every private key, so the exchange raises an error for it.
         X25519PrivateKey.generate().exchange(point)
     except ValueError:
         raise UnusableKeyError("the public key is a low-order point") from None
@@ -132,19 +135,19 @@ ContentT = TypeVar("ContentT", bound=BaseModel)
 
 
 class BadPublicKeyError(ValueError):
-    """Not a public key of any suite, or one that would make every shared secret known."""
+    """The text is not a public key of any suite, or is one that would make every shared secret known."""
 
 
 class CannotOpenError(Exception):
-    """Sealed for another key or another context, or changed on the way; which of them can't be known."""
+    """The capsule was sealed for another key or another context, or was changed; which of these is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A caller's keys. Promise: a capsule sealed to `public_text` opens with this private key alone.
+    """A caller's keys. Promise: only this private key opens a capsule sealed to `public_text`.
 
-    Condition: the private bytes stay on the caller's machine. Not promised: who sealed a capsule; the
-    connection to the service proves that.
+    Condition: the private bytes stay on the caller's machine. Not promised: who sealed a capsule; the connection to
+    the service proves that.
     """
 
     _suite: Suite
@@ -154,31 +157,37 @@ class KeyPair:
 
     @classmethod
     def generate(cls, *, post_quantum: bool = False) -> KeyPair:
-        """`post_quantum`: of ML-KEM-768 and X25519 together. Raises ValueError where the library lacks that."""
+        """Creates a key pair of X25519, or with `post_quantum` of ML-KEM-768 and X25519.
+
+        Raises ValueError if the installed cryptography library lacks the latter.
+        """
         suite: Suite = HYBRID if post_quantum else X25519
         return cls.from_bytes(suite.generate())
 
     @classmethod
     def from_bytes(cls, private: bytes) -> KeyPair:
-        """Raises ValueError unless `private` has 32 bytes (X25519), or 96 (ML-KEM-768's seed, then X25519)."""
+        """Reads a private key of 32 bytes (X25519) or 96 (ML-KEM-768's seed, then X25519).
+
+        Raises ValueError for others.
+        """
         suite = next((each for each in SUITES if each.private_bytes == len(private)), None)
         if suite is None:
             raise UnusableKeyError("a private key has 32 bytes, or 96 with ML-KEM-768")
         return cls(suite, private, suite.private_key(private), to_base64url(suite.public_of(private)))
 
     def to_bytes(self) -> bytes:
-        """The private key itself, 32 or 96 bytes."""
+        """Returns the private key, 32 or 96 bytes."""
         return self._raw
 
     @property
     def suite(self) -> SuiteName:
-        """The suite that capsules for this pair are sealed with."""
+        """The suite that capsules for this key pair are sealed with."""
         return self._suite.name
 
 
 @dataclass(frozen=True, slots=True)
 class SealingKey:
-    """A caller's public key, checked, with its suite."""
+    """A caller's public key that has been checked, with its suite."""
 
     suite: Suite
     raw: bytes
@@ -187,7 +196,7 @@ class SealingKey:
 
 @lru_cache(maxsize=1_024)
 def parse_public_key(text: str) -> SealingKey:
-    """Reads base64url, padded or not; one key is checked once. Raises BadPublicKeyError."""
+    """Reads a public key in base64url, padded or not. Raises BadPublicKeyError. Results are cached."""
     try:
         raw = from_base64url(text)
     except ValueError:
@@ -203,17 +212,20 @@ def parse_public_key(text: str) -> SealingKey:
 
 
 def fingerprint_of(public_text: str) -> str:
-    """SHA-256 of a public key, hex: what it is known by where it need not be told. Raises BadPublicKeyError."""
+    """Returns the SHA-256 of a public key in hex, which identifies the key. Raises BadPublicKeyError."""
     return hashlib.sha256(parse_public_key(public_text).raw).hexdigest()
 
 
 def seal(plain: bytes, public_key: SealingKey, context: bytes) -> bytes:
-    """HPKE base mode, one shot: the encapsulated key, then the ciphertext. `context` is HPKE's `info`."""
+    """Seals `plain` with HPKE in base mode; returns the encapsulated key, then the ciphertext.
+
+    `context` is HPKE's `info`.
+    """
     return public_key.suite.hpke.encrypt(plain, public_key.key, info=context)
 
 
 def open_sealed(sealed: bytes, key: KeyPair, context: bytes) -> bytes:
-    """Opens bytes that `seal` sealed to this key in this context. Raises CannotOpenError."""
+    """Opens bytes that `seal` made for this key and this context. Raises CannotOpenError."""
     try:
         return key._suite.hpke.decrypt(sealed, key._private, info=context)
     except (InvalidTag, ValueError):
@@ -221,17 +233,17 @@ def open_sealed(sealed: bytes, key: KeyPair, context: bytes) -> bytes:
 
 
 def open_capsule(capsule: Capsule, key: KeyPair, context: bytes) -> CapsuleContent:
-    """The names of an answer. Raises CannotOpenError, also when it is no CapsuleContent."""
+    """Returns the names of an answer. Raises CannotOpenError, also if the content is no CapsuleContent."""
     return _opened(capsule, key, context, CapsuleContent)
 
 
 def open_trace(capsule: Capsule, key: KeyPair, context: bytes) -> TraceContent:
-    """The trace of an answer. Raises CannotOpenError, also when it is no TraceContent."""
+    """Returns the trace of an answer. Raises CannotOpenError, also if the content is no TraceContent."""
     return _opened(capsule, key, context, TraceContent)
 
 
 def _opened(capsule: Capsule, key: KeyPair, context: bytes, expect: type[ContentT]) -> ContentT:
-    """The content as JSON, which may end in padding."""
+    """Opens a capsule and parses its JSON, which may end in padding. Raises CannotOpenError."""
     if capsule.suite != key.suite:
         raise CannotOpenError("sealed with another suite than this key's")
     try:
@@ -248,46 +260,49 @@ def to_base64url(raw: bytes) -> str:
 
 
 def from_base64url(text: str) -> bytes:
-    """Padded or not, and strict about everything else. Raises ValueError."""
+    """Decodes base64url, padded or not. Raises ValueError for any other deviation."""
     bare = text.rstrip("=")
     try:
         raw = base64.b64decode(bare + "=" * (-len(bare) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise ValueError("not base64url") from None
-    # Only one text for the same bytes: no stray bits in the last character, no standard alphabet.
+    # Accepts only one text for the same bytes: no stray bits in the last character, no standard alphabet.
     if to_base64url(raw) != bare:
         raise ValueError("not base64url")
     return raw
 
 
 def capsule_context(answer: ChatAnswer) -> bytes:
-    """Binds a capsule to all of its answer but `usage` and the capsule itself.
+    """Returns the context that binds a capsule to all of its answer except `usage` and the capsule itself.
 
-    Promise: where the text, the evidence or anything else that names are restored in was changed on the way, the
-    capsule does not open. Not promised: that the answer is one to this question.
+    Promise: if the text, the evidence or anything else in which names are restored was changed on the way, the capsule
+    does not open. Not promised: that the answer is one to this question.
     """
     bound = answer.model_dump(mode="json", exclude={"usage", "capsule"})
     return "\n".join(("arog capsule 3", _digest(bound))).encode()
 
 
 def trace_context(answer_id: str) -> bytes:
-    """Of a trace, all of which is sealed."""
+    """Returns the context that binds a sealed trace to its answer; the whole trace is sealed."""
     return "\n".join(("arog trace 1", answer_id)).encode()
 
 
 def preview_context(preview: GraphPreview) -> bytes:
-    """Binds the names in a preview to its sample."""
+    """Returns the context that binds the names of a preview to its sample."""
     sample = [entity.model_dump(mode="json") for entity in preview.sample]
     return "\n".join(("arog preview 2", preview.id, _digest(sample))).encode()
 
 
 def excerpt_context(excerpt: GraphExcerpt) -> bytes:
-    """Binds the names in an excerpt of a graph to all of it."""
+    """Returns the context that binds the names of an excerpt of a graph to all of the excerpt."""
     bound = excerpt.model_dump(mode="json", exclude={"capsule"})
     return "\n".join(("arog excerpt 1", _digest(bound))).encode()
 
 
 def _digest(content: object) -> str:
-    """SHA-256, hex, of JSON as RFC 8785 writes it; that holds for all that answers hold, fractions from 0.01 too."""
+    """Returns the SHA-256 in hex of `content` as canonical JSON (RFC 8785), which every program writes alike.
+
+    Python's JSON has that form for everything that answers contain, including fractions from 0.01 up.
+    """
     written = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(written.encode()).hexdigest()

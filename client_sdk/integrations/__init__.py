@@ -1,1 +1,1 @@
-"""Doors to other libraries, each an extra: `langchain` and `llamaindex`."""
+"""Adapters for other libraries, each an extra: `langchain` and `llamaindex`."""

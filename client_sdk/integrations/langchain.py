@@ -1,6 +1,6 @@
 """LangChain: a graph as a chat model and as a retriever (the extra `langchain`).
 
-What they give holds real names. A chain that hands it to another model sends the names there.
+Their outputs contain real names. A chain that passes them to another model sends the names there.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from client_sdk.streaming import TextPiece
 class ChatArog(BaseChatModel):
     """A graph as a chat model: `ChatArog(chat=Chat.from_env()).invoke("Who treats Anna Keller?")`.
 
-    The messages are the dialogue; each goes on in the conversation that it belongs to. System messages are ignored.
-    `evidence`: answers end with the path that led to them. Answers are not cached. Raises ArogError; tools, stops,
-    images and parameters of models raise BadRequestError. `allow_tracing`: see ArogRetriever.
+    The messages are the dialogue, and each history continues in the conversation that it belongs to. System messages
+    are ignored. `evidence`: answers end with the path that led to them. Answers are not cached. Raises ArogError;
+    tools, stops, images and parameters of models raise BadRequestError. `allow_tracing`: see ArogRetriever.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -103,7 +103,10 @@ class ChatArog(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        """In one thread, and gathered: text comes when all of it is grounded, so that nothing is lost by it."""
+        """Runs the whole answer in one thread before yielding it.
+
+        Nothing is lost by that, because the service sends no text before the whole answer is grounded.
+        """
         for chunk in await asyncio.to_thread(lambda: list(self._stream(messages, stop, **kwargs))):
             if run_manager and chunk.text:
                 await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
@@ -127,11 +130,12 @@ class ChatArog(BaseChatModel):
 class ArogRetriever(BaseRetriever):
     """A graph as a retriever: the facts that lead to the answer of a question, one document each, in their order.
 
-    A document's text is a fact, `Anna Keller (patient), treated by, Dr X (doctor)`; its metadata are the parts and
-    the answer's id. `all_facts`: with those that were looked at besides. Each query is a dialogue of its own.
+    A document's text is a fact, `Anna Keller (patient), treated by, Dr X (doctor)`; its metadata are the fact's parts
+    and the answer's id. `all_facts` adds the other facts that were looked at. Each query is a dialogue of its own.
 
-    Traces of LangSmith hold what a chain was asked and gave, real names included. Where tracing is on, this refuses
-    to work (NotConfiguredError) unless `allow_tracing` says that the names may go there. Raises ArogError.
+    Traces of LangSmith contain what a chain was asked and returned, with real names. If tracing is on, this class
+    refuses to work (NotConfiguredError) unless `allow_tracing` is set, which lets the names go there. Raises
+    ArogError.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -202,7 +206,7 @@ class SyncSession:
         self._histories: DialogueCache[Chat] = DialogueCache()
 
     def talk(self, turns: Sequence[Turn], question: str, *, evidence: bool = False) -> Iterator[str | Answer]:
-        """The answer's text in pieces, inert, and the answer last. Raises ArogError.
+        """Yields the answer's text in pieces, without active Markdown, and the answer last. Raises ArogError.
 
         Closing the iterator ends the question at the service.
         """

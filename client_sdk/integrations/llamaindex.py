@@ -1,6 +1,6 @@
 """LlamaIndex: a graph as a query engine (the extra `llamaindex`).
 
-What it gives holds real names. Whatever hands it to another model sends the names there.
+Its output contains real names. A program that passes it to another model sends the names there.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from client_sdk.client import Chat
 class ArogQueryEngine(BaseQueryEngine):
     """A graph as a query engine: `ArogQueryEngine(Chat.from_env()).query("Who treats Anna Keller?")`.
 
-    The response's source nodes are the facts that lead to the answer; with `all_facts`, those that were looked at
-    besides follow. Its metadata tell the answer's id, its confidence, and whether it is answered and grounded. Each
-    query is a dialogue of its own. Raises ArogError.
+    The response's source nodes are the facts that lead to the answer; with `all_facts`, the others that were looked at
+    follow. Its metadata are the answer's id and confidence, and whether it is answered and grounded. Each query is a
+    dialogue of its own. Raises ArogError.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The wire types of both sides, by theme; everything is imported from here."""
+"""The wire types of service and SDK, by theme; import them all from here."""
 
 from client_sdk.protocol.chat import *  # noqa: F403
 from client_sdk.protocol.graphs import *  # noqa: F403

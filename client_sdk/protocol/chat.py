@@ -1,4 +1,4 @@
-"""POST /chat: a question as it is sent, its reply in pseudonyms, the events of a stream, the capsule with names."""
+"""POST /chat: the question, the answer in pseudonyms, the events of a stream, and the capsule with the names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from pydantic_core import PydanticCustomError
 
 
 class Wire(BaseModel):
-    """Strict about unknown fields, and silent about input in its errors: input may hold names."""
+    """The base of all wire types.
+
+    Unknown fields are refused; errors leave the input out, because it may contain names.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-# The caller's public key decides which one a capsule is sealed with; its length tells them apart.
+# A capsule's suite is that of the caller's public key, which is recognised by its length.
 SuiteName = Literal[
     "DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM", "MLKEM768-X25519,HKDF-SHA256,ChaCha20Poly1305"
 ]
@@ -34,7 +37,7 @@ class Capsule(Wire):
 
 
 class Names(Wire):
-    """The names that one pseudonym stands for: at most `options.names` of them, and how many there are in all."""
+    """The names that one pseudonym stands for, at most `options.names` of them; `total` counts all."""
 
     names: list[str]
     total: int
@@ -48,7 +51,7 @@ class CapsuleContent(Wire):
 
 
 StrategyName = Literal["auto", "sets", "arog", "dialogue"]
-"""`auto`: turn by turn, `sets` for what asks the graph and `dialogue` for what talks about its things."""
+"""`auto` chooses for each turn: `sets` for a question to the graph, `dialogue` for talk about its things."""
 Role = Literal["user", "assistant"]
 
 MAX_MESSAGES = 100
@@ -56,7 +59,7 @@ MAX_MESSAGE_CHARS = 8_000
 
 
 class Message(Wire):
-    """One turn. User turns are plain text; assistant turns travel as the service sent them, in pseudonyms."""
+    """One turn. User turns are plain text; assistant turns are sent back as the service sent them, in pseudonyms."""
 
     role: Role
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS)]
@@ -77,12 +80,14 @@ LanguageTag = Annotated[
     AfterValidator(_as_language_tag),
     Field(json_schema_extra={"pattern": _LANGUAGE_TAG, "maxLength": _MAX_LANGUAGE_TAG_CHARS}),
 ]
-"""A language as BCP 47 tags it: `de`, `pt-BR`."""
+"""A language as a BCP 47 tag: `de`, `pt-BR`."""
 
 
 class ChatOptions(Wire):
-    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; the
-    `language` of these; how many questions to go on with are suggested; and which `person` asks."""
+    """Options of one question: W relations a round, D rounds, K relations for a concept, and names to restore.
+
+    Also the `language` of the names, the number of questions to suggest, and the `person` who asks.
+    """
 
     width: int = Field(default=3, ge=1, le=20, strict=True)
     depth: int = Field(default=3, ge=1, le=5, strict=True)
@@ -106,7 +111,7 @@ class ChatOptions(Wire):
 
 
 class ChatRequest(Wire):
-    """Ask `graph` the last message, which must be a user's. Without `public_key` there is no capsule."""
+    """A question to `graph`: the last message, which must be the user's. Without `public_key` there is no capsule."""
 
     graph: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
@@ -121,7 +126,7 @@ ItemKind = Literal["entity", "set", "value", "number", "truth", "table"]
 
 
 class Item(Wire):
-    """One part of the answer, in order. `size` is the number of members of a set, else 1."""
+    """One part of the answer, in order. `size` is the number of members of a set, 1 for anything else."""
 
     pseudonym: str
     kind: ItemKind
@@ -147,7 +152,7 @@ class Fact(Wire):
 
 
 def chains(facts: Iterable[Fact]) -> list[list[Fact]]:
-    """Facts in runs in which each begins where the one before ends."""
+    """Returns the facts in runs in which each fact begins where the one before ends."""
     runs: list[list[Fact]] = []
     for fact in facts:
         run = next((each for each in runs if each[-1].tail == fact.head), None)
@@ -166,9 +171,9 @@ class Understood(Wire):
 
 
 class Ambiguity(Wire):
-    """A mention that fits several entities: the pseudonym that stands in the text, and what it may mean.
+    """A mention that fits several entities: its pseudonym in the text, and the entities that it may mean.
 
-    `hints`: a fact for each choice by which they can be told apart, where there is a relation in which all differ.
+    `hints`: one fact for each choice that tells them apart, if there is a relation in which all differ.
     """
 
     pseudonym: str
@@ -177,7 +182,7 @@ class Ambiguity(Wire):
 
 
 class Reading(Wire):
-    """A name that the question spells otherwise: characters [start, end) of its last message were read as this."""
+    """A name that the question spells differently from the graph, at characters [start, end) of the question."""
 
     pseudonym: str
     start: int = Field(ge=0)
@@ -185,9 +190,11 @@ class Reading(Wire):
 
 
 class Sentence(Wire):
-    """One sentence of the answer, in pseudonyms; `facts` are positions in `evidence`, from 0, of the facts that carry
-    it: empty where it states none. `restated`: the service's own words for facts that a statement was about which had
-    to be taken out."""
+    """One sentence of the answer, in pseudonyms.
+
+    `facts` are positions in `evidence`, from 0, of the facts that support it; empty if it states no fact. `restated`:
+    the service's own words about these facts, in place of a statement of the model that was removed.
+    """
 
     text: str
     facts: list[int] = Field(default_factory=list)
@@ -195,9 +202,10 @@ class Sentence(Wire):
 
 
 class Usage(Wire):
-    """The cost of the question. Tokens are the endpoint's own count when `tokens_counted_by` says so.
+    """The cost of the question. `tokens_counted_by` tells whether the endpoint counted the tokens or the service.
 
-    `calls` are replies, usable or not; `retries` what was sent again, and repairs. `cost` is null without prices.
+    `calls` counts replies, usable or not; `retries` counts requests sent again, and repairs. `cost` is null if no
+    prices are set.
     """
 
     calls: int = 0
@@ -239,9 +247,10 @@ class Usage(Wire):
 
 
 class ChatAnswer(Wire):
-    """The answer in pseudonyms. `answered` is false when the graph does not hold it, and `message` says so.
+    """The answer in pseudonyms. `answered` is false if the graph does not hold the answer; `message` then says so.
 
-    `confidence` is a chance that was measured on questions of known answers; `grounded` says nothing of it.
+    `confidence` is the chance that the answer is right, as measured on questions with known answers. It is independent
+    of `grounded`, which means that everything the answer names is in the evidence.
     """
 
     id: str
@@ -301,7 +310,7 @@ class ChatAnswer(Wire):
 
 
 class ErrorBody(Wire):
-    """Every error of the service: a code to branch on, a sentence, what to do, and an id to look up."""
+    """Every error of the service: a code for programs, a sentence, what to do, and an id to look up in the log."""
 
     code: str
     message: str
@@ -313,28 +322,28 @@ StageName = Literal["linking", "finding", "round", "concluding", "suggesting", "
 
 
 class StageEvent(Wire):
-    """`stage`: what begins now; `number` says which round."""
+    """Event `stage`: the stage that begins now; `number` is the round, if it is one."""
 
     name: str = Field(description=", ".join(get_args(StageName)))
     number: int | None = None
 
 
 class TextEvent(Wire):
-    """`text`: the next piece of the grounded answer's text, in pseudonyms; a piece may end anywhere.
+    """Event `text`: the next piece of the grounded answer's text, in pseudonyms; a piece may end anywhere.
 
-    Its names come with the whole answer, which is the last event: they open for that text alone.
+    The names come with the whole answer, which is the last event: they open for that text only.
     """
 
     text: str
 
 
 class EvidenceEvent(Wire):
-    """`evidence`: the facts of the answer."""
+    """Event `evidence`: the facts of the answer."""
 
     evidence: list[Fact]
 
 
 class ErrorEvent(ErrorBody):
-    """`error`: what an unstreamed reply would have held, and the status that it would have had. It ends a stream."""
+    """Event `error`, the last of its stream: the error and the status that a reply without a stream would have had."""
 
     status: int

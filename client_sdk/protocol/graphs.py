@@ -1,4 +1,4 @@
-"""Graphs of a tenant: files before they are loaded, loads, reports, looks at their things, and what is forgotten."""
+"""Graphs of a tenant: previews of files, loads, reports, looks at their things, and erasures."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Caps
 
 
 class ProfileRisk(Wire):
-    """The risk that prompts of one kind pose to entities, against whoever knows the whole graph.
+    """The risk that prompts of one profile pose to entities, if the attacker knows the whole graph.
 
-    `expected`: the mean of 1 / (entities that fit what a prompt shows). `few`: the share of prompts that fewer than
-    k entities fit. `smallest`: the fewest that fit one.
+    A profile is the set of facts that a prompt shows of an entity. `expected`: the mean of 1 / (number of entities
+    that match what a prompt shows). `few`: the share of prompts that fewer than k entities match. `smallest`: the
+    smallest number of entities that match one.
     """
 
     profile: str
@@ -25,7 +26,7 @@ class ProfileRisk(Wire):
 
 
 class PrivacySummary(Wire):
-    """Measures of a graph's privacy, taken at its load: counts and sentences of ours, no word of the graph."""
+    """Measures of a graph's privacy, taken when it is loaded: counts and fixed sentences, no word of the graph."""
 
     k: int
     profiles: list[ProfileRisk]
@@ -33,8 +34,10 @@ class PrivacySummary(Wire):
 
 
 class SetSizes(Wire):
-    """Counts the entities of a concept (null: of the graph) with an anonymity set of at least `bounds[i]`, and less
-    than the next bound."""
+    """Counts the entities of a concept (null: of the graph) by the size of their anonymity set.
+
+    The count at position i is for sets of at least `bounds[i]` entities and fewer than the next bound.
+    """
 
     concept: str | None
     entities: int
@@ -43,7 +46,10 @@ class SetSizes(Wire):
 
 
 class RelationUse(Wire):
-    """Counts of one relation: things that have it, things or distinct values it leads to; and how those are shown."""
+    """Counts of one relation: the things that have it, and the things or distinct values that it leads to.
+
+    `value_kind` and `shown_as` tell the kind of its values and how prompts show them.
+    """
 
     relation: str
     subjects: int
@@ -53,8 +59,11 @@ class RelationUse(Wire):
 
 
 class NameGaps(Wire):
-    """Names that the guard lets pass. `too_short` counts things with a name of punctuation alone, `unguarded` those
-    of whose names it can hold back none."""
+    """The names that the guard lets pass, as counts and lists.
+
+    `too_short` counts things with a name of punctuation only; `unguarded` counts things none of whose names the guard
+    can hold back.
+    """
 
     names: int
     values: int
@@ -66,8 +75,11 @@ class NameGaps(Wire):
 
 
 class LexiconReport(Wire):
-    """The common words that may leave in a question: how many English ones there are by their source, how many were
-    taken out since they are names, and those that are a part of a name of the tenant's graphs all the same."""
+    """The common words that may leave in a question.
+
+    `words` counts the English ones, `sources` does so by their source, and `taken_out` counts those removed because
+    they are names. `in_names`: words that may leave although they are part of a name in the tenant's graphs.
+    """
 
     words: int
     sources: dict[str, int]
@@ -76,8 +88,11 @@ class LexiconReport(Wire):
 
 
 class MaskedWord(Wire):
-    """A relation or class that shows no words, because nobody has decided on it and its words may be a cell of the
-    sources: its IRI or cell, what it would be called, and why. For the graph's owner alone."""
+    """A relation or class whose words are masked until the owner decides: they may be a private table cell.
+
+    `term` is the IRI or cell, `word` the words that would be shown, `reason` why they are masked. For the graph's
+    owner only.
+    """
 
     kind: Literal["relation", "class"]
     term: str = Field(repr=False)
@@ -86,8 +101,10 @@ class MaskedWord(Wire):
 
 
 class GraphReport(PrivacySummary):
-    """GET /admin/graphs/{name}/report: for the graph's owner. Its only names are those that are public words, and what
-    `masked` holds."""
+    """GET /admin/graphs/{name}/report, for the graph's owner.
+
+    Its only names are public words and what `masked` holds.
+    """
 
     graph: str
     version: str
@@ -109,13 +126,17 @@ class GraphReport(PrivacySummary):
 MAX_CHANGES = 5_000
 
 ColumnRole = Literal["key", "name", "alias", "concept", "value", "reference", "class", "schema", "unused"]
-"""`key` tells the rows apart; `name` is what people call the thing, `alias` a further name of it. `concept`: each
-different cell is a thing of its own, such as a city. `reference`: the cells are keys of another file, or things.
-`class` and `schema` are of predicates alone. `unused` is not read."""
+"""`key` identifies the rows; `name` is the thing's main name, `alias` another name of it.
+
+`value`: a literal, such as a date. `concept`: each different cell is a thing, such as a city. `reference`: the cells
+are keys of another file, or things. `class` and `schema` are for predicates only. `unused` columns are not read.
+"""
 ColumnType = Literal["number", "date", "text", "truth"]
 Exposure = Literal["private", "shown", "masked"]
-"""`private`: a model reads the words of the relation, and a pseudonym in place of each cell. `shown`: it reads the
-values too. `masked`: it reads an opaque word in place of the relation's own, and pseudonyms."""
+"""`private`: a model reads the relation's words, and a pseudonym in place of each cell.
+
+`shown`: it reads the values too. `masked`: it reads an opaque word in place of the relation's words, and pseudonyms.
+"""
 ShownAs = Literal["clear", "year", "decade", "bucket"]
 
 Text = Annotated[str, StringConstraints(max_length=2_000)]
@@ -125,10 +146,10 @@ Words = Annotated[str, StringConstraints(max_length=80)]
 class ColumnSeen(Wire):
     """One column of a table, or one predicate of other files, as the policy of the preview treats it.
 
-    `file` as it was called when it was sent, `book.xlsx/Sheet` for a sheet; empty for a predicate, which is `column`
-    then. `relation` is what a prompt reads, `concept` the kind of the things of role `concept`. `together_with`:
-    columns that are one name with this one. `why` says in a sentence what the proposal went by, and holds no cell.
-    `roles` and `exposures` are those that may be chosen.
+    `file` is the name it was sent under, `book.xlsx/Sheet` for a sheet; it is empty for a predicate, which is in
+    `column`. `relation` is what a prompt reads, `concept` the kind of the things of a column with role `concept`.
+    `together_with`: columns that form one name with this one. `why` gives the reason of the proposal in a sentence
+    without cells. `roles` and `exposures` are those that may be chosen.
     """
 
     file: str
@@ -151,8 +172,11 @@ class ColumnSeen(Wire):
 
 
 class TableSeen(Wire):
-    """One table. `links`: its rows join things of other files, and are none themselves. `concept`: the kind of its
-    rows as a prompt reads it, `masked` where it reads none of it."""
+    """One table. `links`: its rows connect things of other files, and are no things themselves.
+
+    `concept`: the kind of its rows as a prompt reads it. `exposure`: `masked` if a prompt shows no word of that kind.
+    `why` gives the reason in a sentence.
+    """
 
     file: str
     concept: str
@@ -163,11 +187,11 @@ class TableSeen(Wire):
 
 
 class ColumnChange(Wire):
-    """The change of one column; what is None stays. `file` and `column` as in ColumnSeen.
+    """A change to one column; fields that are None stay as they are. `file` and `column` are as in ColumnSeen.
 
-    Role `name` makes it the first name, and the former one an alias; `key` takes the place of the former key, which is
-    an alias then. `reference` needs `refers_to`, unless it has one. `concept` is called by the column where no
-    `concept` is given.
+    Role `name` makes the column the first name, and the former one an alias; role `key` replaces the key, and the
+    former one becomes an alias. `reference` needs `refers_to`, unless the column has one. Role `concept` takes the
+    column's name as concept if no `concept` is given.
     """
 
     file: Text = ""
@@ -184,7 +208,7 @@ class ColumnChange(Wire):
 
 
 class TableChange(Wire):
-    """The change of one table; what is None stays."""
+    """A change to one table; fields that are None stay as they are."""
 
     file: Text
     concept: Words | None = None
@@ -192,7 +216,7 @@ class TableChange(Wire):
 
 
 class PolicyChanges(Wire):
-    """Changes to the policy that was given or proposed, in their order."""
+    """Changes to the policy that was given or proposed, in the order in which they apply."""
 
     columns: list[ColumnChange] = Field(default_factory=list, max_length=MAX_CHANGES)
     tables: list[TableChange] = Field(default_factory=list, max_length=MAX_CHANGES)
@@ -202,10 +226,10 @@ PredicateUseName = Literal["name", "class", "schema", "relation", "masked", "hid
 
 
 class PredicateSeen(Wire):
-    """One predicate of the files as the policy treats it, and the number of triples it stands in.
+    """One predicate of the files as the policy treats it, and the number of its triples.
 
-    `label` is what a prompt shows, `description` what it shows beside an opaque word. `hidden`: the relation is not
-    in the graph, or its values are not. `value_kind` where it leads to values, and how those are `shown_as`.
+    `label` is what a prompt shows, `description` what it shows beside an opaque word. `hidden`: the relation, or its
+    values, are not in the graph. `value_kind` is set if it leads to values, and `shown_as` tells how these are shown.
     """
 
     predicate: str
@@ -218,14 +242,14 @@ class PredicateSeen(Wire):
 
 
 class FactSeen(Wire):
-    """`relation` as a prompt shows it, and what stands at its end: a placeholder, never a name or value."""
+    """A relation as a prompt shows it, and a placeholder for what it leads to, never a name or value."""
 
     relation: str
     end: str
 
 
 class EntitySeen(Wire):
-    """One entity as a model would see it; its name is in the capsule, under the pseudonym."""
+    """One entity as a model would see it. Its name is in the capsule, under its pseudonym."""
 
     pseudonym: str
     concept: str
@@ -233,13 +257,13 @@ class EntitySeen(Wire):
 
 
 class GraphPreview(Wire):
-    """Counts, predicates and a sample; `masked` lists what shows no words until the policy says that it may.
+    """Counts, predicates and a sample; `masked` lists relations and classes without words until the policy shows them.
 
-    `policy` is the one that was used, as TOML: proposed where none was given, with the `changes` that were sent. A
-    load with it does what the preview shows. `columns` and `tables` are the same policy as a list of choices.
+    `policy` is the one that was used, as TOML: given or proposed, with the `changes` that were sent. A load with it
+    has the result that the preview shows. `columns` and `tables` are the same policy as a list of choices.
 
     `capsule` holds the names of the sample, a CapsuleContent sealed to the caller's key, and opens for this sample
-    alone (docs/api.md).
+    only (docs/api.md).
     """
 
     id: str
@@ -260,13 +284,13 @@ class GraphPreview(Wire):
 
 
 class GraphSuggestions(Wire):
-    """Questions that were made of the graph's relation words and answered inside the service; none where none were."""
+    """Questions made from the graph's relation words that the service was able to answer; empty if there were none."""
 
     questions: list[str]
 
 
 class ConceptCount(Wire):
-    """A concept and the number of things of it."""
+    """A concept and the number of its things."""
 
     concept: str
     things: int
@@ -281,10 +305,10 @@ class GraphOutline(Wire):
 
 
 class BrowseRequest(Wire):
-    """A look at a graph: the things of a concept, those of a name, or one thing by its pseudonym in a conversation.
+    """A look at a graph: the things of a concept, those with a name, or one thing by its pseudonym in a conversation.
 
-    It is a body and no address, for addresses are written to logs. `conversation` is an answer's, or that of an
-    earlier reply; without it a new one is begun.
+    It is sent as a body because addresses are written to logs. `conversation` is that of an answer or of an earlier
+    reply; without it a new one begins.
     """
 
     public_key: str = Field(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
@@ -302,7 +326,7 @@ class BrowseRequest(Wire):
 
 
 class ExcerptThing(Wire):
-    """One thing or value; its name is in the capsule, under the pseudonym."""
+    """One thing or value. Its name is in the capsule, under its pseudonym."""
 
     pseudonym: str
     concept: str
@@ -310,7 +334,10 @@ class ExcerptThing(Wire):
 
 
 class ExcerptFact(Wire):
-    """A relation of the thing and what it leads to, the first of `total`; `inverse`: it leads here from them."""
+    """A relation of the thing, and the first of the `total` things that it leads to.
+
+    `inverse`: the relation points to the thing.
+    """
 
     relation: str
     inverse: bool
@@ -319,7 +346,7 @@ class ExcerptFact(Wire):
 
 
 class GraphExcerpt(Wire):
-    """A page of things, or one thing with its facts; the capsule opens for this excerpt alone (docs/api.md)."""
+    """A page of things, or one thing with its facts. The capsule opens for this excerpt only (docs/api.md)."""
 
     id: str
     graph: str
@@ -331,11 +358,11 @@ class GraphExcerpt(Wire):
 
 
 JobState = Literal["queued", "running", "waiting", "done", "failed"]
-"""`waiting`: for its owner's word that the new version may go live; only a load that was asked to hold does so."""
+"""The states of a job. `waiting`: a load that was asked to hold waits until its owner lets the new version go live."""
 
 
 class GraphNames(Wire):
-    """GET /graphs: the names of the graphs that the caller may ask, and the strategies that the service offers."""
+    """GET /graphs: the graphs that the caller may ask, those they may inspect, and the strategies offered."""
 
     graphs: list[str]
     inspectable: list[str] = Field(default_factory=list, description="those of them that it may look through, too")
@@ -362,10 +389,10 @@ class GraphList(Wire):
 
 
 class JobStatus(Wire):
-    """GET /admin/jobs/{id}: `error` is set when the job failed, `graph` when it is done.
+    """GET /admin/jobs/{id}: `error` is set if the job failed, `graph` if it is done.
 
-    `policy` is the policy that was proposed and used, as TOML, when the load came without one; `privacy` what prompts
-    about the graph will tell, already while the job is `waiting`.
+    `policy` is the proposed policy that was used, as TOML, if the load came without one. `privacy` tells what prompts
+    about the graph reveal, and is set already while the job is `waiting`.
     """
 
     id: str
@@ -388,16 +415,16 @@ class GraphPolicy(Wire):
 
 
 class RefineConcepts(Wire):
-    """POST /admin/graphs/{name}/concepts/refine: concepts that at least so many entities share are named anew."""
+    """POST /admin/graphs/{name}/concepts/refine: rename the concepts that at least `least` entities share."""
 
     least: int = Field(default=20, ge=2)
 
 
 class ForgetThing(Wire):
-    """POST /admin/graphs/{name}/forget, and its plan: what is to be taken out of a graph, by a name of it.
+    """POST /admin/graphs/{name}/forget and its plan: the thing to erase, by a name or by its id in the source.
 
-    Or by its id in the source. `choice` is one of the plan's, where several things have the name. `with_kinds`:
-    neighbours of these concepts go too; `with_mentions`: texts of others go too in which one of its names stands.
+    `choice` is one of the plan's, if several things have the name. `with_kinds`: neighbours of these concepts are
+    erased too; `with_mentions`: texts of other things that contain one of its names are erased too.
     """
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=2000)] = Field(repr=False)
@@ -409,7 +436,7 @@ class ForgetThing(Wire):
 
 
 class ForgetChoice(Wire):
-    """One of several things of a name: its kind, and the relations it has; `arog graph forget` shows values, too."""
+    """One of several things with a name: its kind and its relations; `arog graph forget` shows values too."""
 
     id: str
     concept: str
@@ -417,16 +444,17 @@ class ForgetChoice(Wire):
 
 
 class ForgetPlan(Wire):
-    """The plan of an erasure, in sentences with counts; or, where the name is several things', what to choose from."""
+    """The plan of an erasure in sentences with counts, or the things to choose from if several have the name."""
 
     choices: list[ForgetChoice]
     sentences: list[str] = Field(default_factory=list)
 
 
 class RefineEstimate(Wire):
-    """GET /admin/graphs/{name}/concepts/refine: what it would ask about, and take at most. Nothing was sent.
+    """GET /admin/graphs/{name}/concepts/refine: the concepts that would be asked about, and the most it can cost.
 
-    `too_rare` concepts fewer entities share, `classed` ones are classes of the graph's own: neither is asked about.
+    Nothing was sent. Not asked about: `too_rare` concepts that too few entities share, and `classed` ones, which are
+    classes of the graph's own.
     """
 
     concepts: int
@@ -441,7 +469,7 @@ class RefineEstimate(Wire):
 
     @property
     def sentence(self) -> str:
-        """All of it in words."""
+        """The estimate in words."""
         money = "" if self.most_cost is None else f", {self.most_cost:.4f} {self.currency} at most"
         return (
             f"{self.concepts} concepts of {self.entities} entities: {self.calls} calls, about {self.prompt_tokens} "

@@ -1,4 +1,4 @@
-"""Beside questions: API keys, devices, the ledger and traces, ratings, and the state of the service."""
+"""Everything beside questions and graphs: API keys, devices, the ledger, traces, ratings, and the service's state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KeyRole = Literal["user", "admin"]
 class NewKey(Wire):
     """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`.
 
-    `GRAPH#ROLE` grants what the graph's policy shows that role.
+    `GRAPH#ROLE` grants the part of a graph that its policy shows to that role.
     """
 
     tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
@@ -33,7 +33,7 @@ class NewKey(Wire):
 
 
 class KeyCreated(Wire):
-    """The reply to NewKey. `key` is shown this once; the service keeps its hash alone."""
+    """The reply to NewKey. `key` is the secret, shown only now; the service keeps only its hash."""
 
     key_id: str
     key: str = Field(repr=False)
@@ -43,7 +43,7 @@ class KeyCreated(Wire):
 
 
 class KeyListed(Wire):
-    """One API key as GET /admin/keys lists it: nothing that could be asked with."""
+    """One API key as GET /admin/keys lists it, without its secret."""
 
     key_id: str
     role: KeyRole
@@ -56,7 +56,7 @@ class KeyListed(Wire):
 
 
 class KeyList(Wire):
-    """GET /admin/keys, oldest first, revoked ones too. `own` is the id of the key that asks."""
+    """GET /admin/keys: keys, oldest first, including revoked ones. `own` is the id of the caller's key."""
 
     tenant: str
     own: str
@@ -64,13 +64,13 @@ class KeyList(Wire):
 
 
 class NewDevice(Wire):
-    """POST /devices: a device is known by its public key's fingerprint alone; the key itself is not kept."""
+    """POST /devices: a public key to register. The service keeps only its fingerprint."""
 
     public_key: str = Field(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
 
 
 class Device(Wire):
-    """One device of an API key. A revoked one stays listed, and gets no capsule ever again."""
+    """One device of an API key. A revoked one stays in the list, and never gets a capsule again."""
 
     fingerprint: str = Field(description="SHA-256 of the public key's bytes, hex")
     suite: SuiteName
@@ -79,7 +79,7 @@ class Device(Wire):
 
 
 class DeviceList(Wire):
-    """GET /devices, oldest first. `required`: capsules go to registered devices alone, which an admin registers."""
+    """GET /devices, oldest first. `required`: capsules go to registered devices only, which an admin registers."""
 
     key_id: str
     required: bool
@@ -87,9 +87,9 @@ class DeviceList(Wire):
 
 
 class LedgerRow(Wire):
-    """One request to the model: what stage sent it, its bytes and SHA-256, and what the guard said.
+    """One request to the model: the stage that sent it, its size in bytes, its SHA-256, and the guard's verdict.
 
-    `payload` is what the model saw, in pseudonyms; it is null once its retention has passed.
+    `payload` is what the model saw, in pseudonyms; it is null if it is kept no longer or the caller may not see it.
     """
 
     id: str
@@ -107,17 +107,18 @@ class LedgerRow(Wire):
 
 
 class LedgerPage(Wire):
-    """GET /ledger: the caller's own entries, newest first."""
+    """GET /ledger: the caller's own entries, newest first; for an admin, those of the whole tenant."""
 
     entries: list[LedgerRow]
 
 
 class LedgerCheck(Wire):
-    """GET /admin/ledger/check: the tenant's chain by rows, some thousand a call. `rows` and `wrong` count all calls.
+    """GET /admin/ledger/check: the state of a check of the tenant's ledger, some thousand rows a call.
 
-    `findings`: what this call found wrong, its first hundred. `first` and `last` are the numbers of the rows so far,
-    `key` the public key that its checkpoints are signed with, hex. `cursor` goes into the next call; it is null after
-    the last row, and only then `is_whole` may be true.
+    `rows` and `wrong` count the rows of all calls and the faults in them. `findings`: the first hundred faults that
+    this call found. `first` and `last` are the numbers of the rows so far, `key` is the public key that its
+    checkpoints are signed with, in hex. Send `cursor` with the next call; it is null after the last row, and only then
+    `is_whole` may be true.
     """
 
     rows: int
@@ -133,12 +134,13 @@ class LedgerCheck(Wire):
 
 
 class TracedCall(Wire):
-    """One request to the model and what came back. `prompt` is its body and `reply` the model's own words, both in
-    pseudonyms; null once their retention has passed, and where nothing was sent or came back.
+    """One request to the model and its reply.
 
-    `outcome`: `used`, `unusable` (the reply broke its schema or its task's rules), `blocked` (the guard stopped it),
-    `none` (nothing came back). `anonymity`: how many entities of the graph fit what the prompt shows of a thing, the
-    least where it shows several; null where it shows none, and like the prompt.
+    `prompt` is the request's body, `reply` the model's words, both in pseudonyms. They are null if they are kept no
+    longer, or nothing was sent or came back. `outcome`: `used`, `unusable` (the reply broke its schema or its task's
+    rules), `blocked` (the guard stopped it), `none` (nothing came back). `anonymity`: the number of entities of the
+    graph that match what the prompt shows of a thing, the smallest if it shows several things; null if it shows none,
+    or if there is no prompt.
     """
 
     step: str
@@ -150,9 +152,9 @@ class TracedCall(Wire):
 
 
 class TraceContent(Wire):
-    """The content of an opened trace: the calls in their order, and the names of all their pseudonyms.
+    """The content of an opened trace: the calls in order, and the names of all their pseudonyms.
 
-    `names_kept` is false where the conversation has expired, or was never kept: then there is no name.
+    `names_kept` is false if the conversation has expired or was never stored; the trace then has no names.
     """
 
     answer_id: str
@@ -176,7 +178,7 @@ _Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CORRECT_CH
 
 
 class AnswerRating(Wire):
-    """The rating of one answer of a conversation. The last rating of an answer wins.
+    """The rating of one answer of a conversation. Only the last rating of an answer counts.
 
     `correct`: names or values that would have been right, for an answer that is wrong; they stay in the service.
     """
@@ -194,9 +196,11 @@ class AnswerRating(Wire):
 
 
 class AnswerRated(Wire):
-    """A rating as it was taken. `learnt`: it left a case, on which later questions of who rated lean.
+    """The result of a rating.
 
-    `held`: not before the graph's owner approves it, since it contradicts an answer that was sure.
+    `learnt`: it left a case (the question's words, and the paths that answer it), which later questions of the same
+    rater use. `held`: the case waits for the graph's owner to approve it, because it contradicts an answer that was
+    sure.
     """
 
     answer: str
@@ -206,10 +210,11 @@ class AnswerRated(Wire):
 
 
 class CaseListed(Wire):
-    """A case: whose rating left it, when, the paths in relation words, how many answers leaned on it.
+    """A case: a question's words without names, and the relation paths that answer it, learnt from a rating.
 
-    `asked`: the question's words without its names; `before`: the paths of the answer that was rated wrong; `held`: it
-    contradicts a sure answer; `raters`: how many persons rated the same wording so.
+    `key_id`: the API key that rated; `used`: the number of answers that followed the case; `asked`: the question's
+    words; `before`: the paths of the answer that was rated wrong; `held`: it contradicts a sure answer; `raters`: the
+    number of persons who gave the same wording the same rating.
     """
 
     id: str
@@ -225,7 +230,11 @@ class CaseListed(Wire):
 
 
 class CaseReport(Wire):
-    """Counts of what the cases of a graph changed: answers that leaned on them, and how these were rated."""
+    """Counts of what the cases of a graph changed.
+
+    `leaned`: the number of answers that followed a case; `rated_right` and `rated_wrong`: how these answers were
+    rated.
+    """
 
     graph: str
     cases: int
@@ -266,9 +275,9 @@ EndpointState = Literal["unprobed", "ready", "resting", "unreachable"]
 
 
 class EndpointStatus(Wire):
-    """One model endpoint as its last probe found it; the one of `position` 1 is asked first.
+    """One model endpoint as its last probe found it; the one with `position` 1 is tried first.
 
-    `resting`: it failed again and again, and is not asked for some seconds. `problem` says why it can't be asked.
+    `resting`: it failed repeatedly, and is not tried for some seconds. `problem` says why it can't be used.
     """
 
     position: int
@@ -291,15 +300,16 @@ class EndpointStatus(Wire):
 
 
 class EndpointList(Wire):
-    """GET /admin/endpoints, POST /admin/endpoints/probe."""
+    """GET /admin/endpoints and POST /admin/endpoints/probe: the endpoints in the order in which they are tried."""
 
     endpoints: list[EndpointStatus]
 
 
 class TokenBudget(Wire):
-    """GET /admin/budget: tokens that the tenant has taken on `day` (UTC), those reserved for open calls included.
+    """GET /admin/budget: tokens that the tenant has used on `day` (UTC), including those reserved for open calls.
 
-    `limit` is what it may take a day, `per_question` what one question may; null: no limit, or nobody is paid.
+    `limit` is the most tokens a day, `per_question` the most for one question; null means no limit, or that the
+    reasoner costs no tokens.
     """
 
     day: date
@@ -312,9 +322,10 @@ class TokenBudget(Wire):
 
 
 class Readiness(Wire):
-    """GET /readyz: what is missing, in sentences; `ready` is false (and the status 503) while nothing can be asked.
+    """GET /readyz: what is missing, in sentences.
 
-    A service without a graph is ready, since graphs are loaded through it, but says so in `missing`.
+    `ready` is false, and the status 503, while no question can be asked. A service without a graph is ready, because
+    graphs are loaded through it, but `missing` says so.
     """
 
     ready: bool
@@ -324,7 +335,7 @@ class Readiness(Wire):
 
 
 def seconds_of(text: str | None) -> float | None:
-    """The seconds that a header asks to wait; None where it is none of a number from 0 up."""
+    """Returns the seconds that a header asks to wait, or None if it is not a number from 0 up."""
     try:
         seconds = float(text or "")
     except ValueError:
@@ -333,7 +344,10 @@ def seconds_of(text: str | None) -> float | None:
 
 
 def retry_after_s(text: str | None, now: datetime) -> float | None:
-    """Retry-After in seconds from `now`: it comes as a number or as an HTTP date."""
+    """Returns the seconds from `now` that a Retry-After header asks to wait; it is a number or an HTTP date.
+
+    None if there is no such header, or it can't be read.
+    """
     seconds = seconds_of(text)
     if seconds is not None or text is None:
         return seconds

@@ -1,1 +1,1 @@
-"""`arog proxy`: OpenAI's API and Anthropic's on the user's own machine, where the names of answers are restored."""
+"""`arog proxy`: serves OpenAI's and Anthropic's API on the user's own machine, where names in answers are restored."""

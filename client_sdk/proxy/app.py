@@ -1,6 +1,6 @@
-"""The proxy: who may ask, a question in the words of three protocols, models, errors in their shapes; and its server.
+"""The proxy's HTTP application and server: access control, routes of three protocols, models, and errors.
 
-Requests are those of this machine's own programs, with the proxy's key where it has one.
+Requests come from programs of this machine, with the proxy's key if it has one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from client_sdk.transport.hang_up import while_connected
 
 PATHS: Final = "POST /v1/chat/completions, POST /v1/responses, POST /v1/messages, GET /v1/models, GET /healthz"
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
-# Clients that can tell one chat from another with the same turns; LibreChat's and others' headers can be set.
+# Headers that tell apart chats with the same turns: Open WebUI's, and one that other clients can be set to send.
 _CHAT_ID_HEADERS: Final = ("x-arog-chat", "x-openwebui-chat-id")
 _PERSON_HEADERS: Final = ("x-arog-person", "x-openwebui-user-id")
 _IGNORED: Final = "x-arog-ignored"
@@ -55,8 +55,11 @@ _SHUTDOWN_S: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class AccessDecision:
-    """The conditions of a request. `hosts` are names by which it may call this machine beside localhost and addresses;
-    `origins` are those of pages that may ask from a browser."""
+    """The conditions on which a request is let in.
+
+    `key`: the proxy's own key, "" for none. `hosts`: names by which a request may call this machine, beside localhost
+    and addresses. `origins`: origins of web pages that may ask from a browser.
+    """
 
     key: str = field(default="", repr=False)
     hosts: frozenset[str] = frozenset()
@@ -64,11 +67,11 @@ class AccessDecision:
 
 
 class AccessMiddleware:
-    """Lets in whoever calls this machine by a known name, from no foreign page, with the key where there is one.
+    """Lets a request in if it calls a known host name, comes from no foreign page, and has the key if one is set.
 
-    Promise: a page in the user's browser can't ask, neither across origins nor by a name of its own that it points
-    at this machine (DNS rebinding). Condition: browsers send Host and Origin as they are. Not promised: without a
-    key any program of any user of this machine may ask.
+    Promise: a page in the user's browser can't ask, neither across origins nor by a name of its own that it points at
+    this machine (DNS rebinding). Condition: browsers send Host and Origin unchanged. Not promised: without a key any
+    program of any user of this machine may ask.
     """
 
     def __init__(self, app: ASGIApp, entry: AccessDecision) -> None:
@@ -97,12 +100,12 @@ class AccessMiddleware:
             return True
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         given = bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
-        # Digests are of one length, so the time of comparing them tells nothing of the key's.
+        # Digests have one length, so the time to compare them reveals nothing about the key's length.
         return hmac.compare_digest(_digest(given), _digest(self._entry.key))
 
 
 class ErrorMiddleware:
-    """Answers what nobody caught; the server would print its text, which may hold names."""
+    """Replies to uncaught errors, whose text the server would print although it may contain names."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -126,9 +129,9 @@ class ErrorMiddleware:
 
 
 def is_known_host(host: str, known: Collection[str]) -> bool:
-    """True where a Host header names this machine: an address, localhost, or one of `known`. Ports don't matter.
+    """True if a Host header names this machine: an IP address, localhost, or one of `known`. The port is ignored.
 
-    A page can't come from a bare address unless the server there gave it out, so addresses need no list.
+    Addresses need no list, because a page has a bare address as its origin only if the server there sent it.
     """
     name = host[1:].partition("]")[0] if host.startswith("[") else host.rpartition(":")[0] or host
     name = name.lower().rstrip(".")
@@ -142,8 +145,8 @@ def is_known_host(host: str, known: Collection[str]) -> bool:
 
 
 def as_reply(error: ProxyError, scope: Scope, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The error in the shape of the protocol that the request of `scope` speaks."""
-    # Anthropic's clients send their version with every request; models are asked for at the same path as OpenAI's.
+    """Returns the error as a reply in the protocol of the request of `scope`."""
+    # Both protocols list models at the same path, but Anthropic's clients send a version with every request.
     is_anthropic = scope["path"].startswith("/v1/messages") or "anthropic-version" in Headers(scope=scope)
     body = error.anthropic_body if is_anthropic else error.openai_body
     return JSONResponse(body, error.status, headers={**error.headers, **(headers or {})})
@@ -156,7 +159,10 @@ def _digest(text: str) -> bytes:
 def create_app(
     upstream: Upstream, entry: AccessDecision, *, evidence: bool = False, http: httpx2.AsyncClient | None = None
 ) -> ASGIApp:
-    """`evidence`: answers end with the path that led to them. `http` may be a client of one's own."""
+    """Returns the proxy's application. `evidence`: answers end with the path that led to them.
+
+    `http` may be your own client.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -201,7 +207,7 @@ async def _send_message(request: Request) -> Response:
 
 
 async def _answer(request: Request, question: Question, reply: Reply) -> Response:
-    """The one path of all protocols to the service."""
+    """Asks the service, and replies in the request's protocol; all protocols come through here."""
     chat_id, person = _told_in(request, _CHAT_ID_HEADERS), _told_in(request, _PERSON_HEADERS)
     question = replace(question, chat_id=chat_id, person=person)
     sessions: Sessions = request.app.state.sessions
@@ -236,7 +242,7 @@ async def _tell_health(_request: Request) -> Response:
 
 
 def _model_of(id: str, since: int) -> dict[str, Any]:
-    """A model as OpenAI's clients read it, and as Anthropic's do: their fields don't meet."""
+    """Returns a model in the fields of both OpenAI's and Anthropic's protocol, which do not collide."""
     born = datetime.fromtimestamp(since, UTC).isoformat()
     anthropic = {"type": "model", "display_name": id, "created_at": born}
     return {"id": id, "object": "model", "created": since, "owned_by": "arog", **anthropic}
@@ -247,7 +253,10 @@ def _told_in(request: Request, headers: Sequence[str]) -> str:
 
 
 async def _body(request: Request) -> bytes:
-    """Raises ProxyError. A page of another origin can send any type but this one unasked."""
+    """Returns the request's body. Raises ProxyError if it is too long, or its type is not JSON.
+
+    The type matters because a page of another origin can send any other type without asking the server first.
+    """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise ProxyError(415, "the body's Content-Type is not application/json", "invalid_request_error", "bad_type")
     body = bytearray()
@@ -271,12 +280,15 @@ async def _tell_error(request: Request, error: Exception) -> Response:
             told = bad_request(f"this proxy has {PATHS}, and nothing else", code=code)
             told.status = error.status_code
             return as_reply(told, request.scope, error.headers)
-    # The framework raises it again, and ErrorMiddleware tells where it came from.
+    # Starlette raises the error again after this reply, and ErrorMiddleware prints where it came from.
     return as_reply(internal(), request.scope)
 
 
 def serve(upstream: Upstream, entry: AccessDecision, host: str, port: int, *, evidence: bool = False) -> None:
-    """Raises NotConfiguredError where it can't listen there, or would listen to other machines without a key."""
+    """Runs the proxy until a signal comes.
+
+    Raises NotConfiguredError if it can't listen at `host` and `port`, or would let in other machines without a key.
+    """
     if not is_loopback(host) and not entry.key:
         hint = "set AROG_PROXY_KEY to a long random text, and give that to clients as their API key"
         raise NotConfiguredError(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
@@ -284,7 +296,7 @@ def serve(upstream: Upstream, entry: AccessDecision, host: str, port: int, *, ev
     forbid_core_dumps()
     for line in _welcome(upstream, entry, host, listening.getsockname()[1]):
         print(line, file=sys.stderr, flush=True)
-    # The server's own log would tell paths and errors.
+    # The server's own log would contain paths and errors, so it is turned off.
     config = uvicorn.Config(
         create_app(upstream, entry, evidence=evidence),
         log_config=None,
@@ -318,7 +330,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) -> list[str]:
-    """Says where it is, and which models there are: names of graphs, which the user has a grant for."""
+    """Returns lines that tell where the proxy runs, and which models (graphs that the key may ask) it offers."""
     shown = f"[{host}]" if ":" in host else host
     key = "AROG_PROXY_KEY" if entry.key else "any text"
     lines = [f"The proxy runs at http://{shown}:{port}/v1 (API key of clients: {key}). Ctrl-C ends it."]

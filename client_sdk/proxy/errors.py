@@ -1,7 +1,7 @@
-"""Errors in OpenAI's shape and in Anthropic's, and the one map from the SDK's errors to them.
+"""Errors in the form of OpenAI's and of Anthropic's protocol, and the one map from the SDK's errors to them.
 
-Clients of both raise by the status: 400 BadRequestError, 401 AuthenticationError, 403 PermissionDeniedError,
-404 NotFoundError, 409 ConflictError, 429 RateLimitError, 500 and above InternalServerError.
+Clients of both raise by the status: 400 BadRequestError, 401 AuthenticationError, 403 PermissionDeniedError, 404
+NotFoundError, 409 ConflictError, 429 RateLimitError, 500 and above InternalServerError.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ANTHROPIC_TYPES: Mapping[int, str] = {
 
 @dataclass(slots=True)
 class ProxyError(Exception):
-    """A reply that is an error. Its words are ours or the service's own sentences: no question, answer or name."""
+    """An error reply. Its words are the proxy's or the service's own sentences: no question, answer or name."""
 
     status: int
     sentence: str
@@ -92,12 +92,12 @@ _BY_CODE: Mapping[str, tuple[int, str, str]] = {
     "strategy_not_offered": (404, _INVALID, "model_not_found"),
     "budget_used_up": (429, "insufficient_quota", "insufficient_quota"),
 }
-# Asking again would cost the same once more, and end the same.
+# For all other errors a retry would cost the same again and fail the same way.
 _WORTH_A_RETRY = (RateLimitedError, NotReadyError, ConversationBusyError, UnreachableError)
 
 
 def error_for(error: ArogError) -> ProxyError:
-    """The error that a client gets for one of the SDK's."""
+    """Returns the error that a client gets for an error of the SDK."""
     if isinstance(error, UnknownGraphError):
         return unknown_model()
     found = next(((status, kind, code) for cls, status, kind, code in _BY_KIND if isinstance(error, cls)), None)
@@ -110,11 +110,11 @@ def error_for(error: ArogError) -> ProxyError:
 
 
 def _sentence(error: ArogError) -> str:
-    """One line: what happened, what to do, and the id to look it up at the service."""
+    """Returns one line: what happened, what to do, and the id to look up at the service."""
     told = [str(error), error.hint, f"id {error.id}" if error.id else ""]
     return "; ".join(part.rstrip(". ") for part in told if part)
 
 
 def _no_retry() -> dict[str, str]:
-    """Official clients try again by themselves, unless a reply says not to."""
+    """Returns the header that keeps official clients from sending the request again by themselves."""
     return {"x-should-retry": "false"}

@@ -1,4 +1,4 @@
-"""The three protocols: a request of each is read as a question, and the reply is written whole or as events."""
+"""The three protocols: reads a request of each as a question, and writes the reply whole or as events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NO_TOOL: Final = (None, "none")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a reply: the answer, or the chore that was done, and what it cost with all that was asked for it."""
+    """The end of a reply: the answer, or the background task that was done, and the usage of all its questions."""
 
     answer: Answer | None
     usage: tuple[Usage, ...] = ()
@@ -44,7 +44,10 @@ class Finished:
 
 
 class Reply(Protocol):
-    """One reply in a protocol's words: whole, or as events. `last` is given all text of those before it."""
+    """One reply in a protocol's form, whole or as events: `first`, then one `piece` after another, then `last`.
+
+    `last` also gets the text of all pieces.
+    """
 
     def whole(self, text: str, finished: Finished) -> dict[str, Any]: ...
 
@@ -55,7 +58,7 @@ class Reply(Protocol):
     def last(self, text: str, finished: Finished) -> bytes: ...
 
     def failure(self, error: ProxyError) -> bytes:
-        """An error in the midst of a stream, which ends it."""
+        """Returns an error event, which ends a stream that has begun."""
         ...
 
 
@@ -65,12 +68,15 @@ def event(content: dict[str, Any], name: str = "") -> bytes:
 
 
 def comment(word: str) -> bytes:
-    """A line that keeps a connection open and is read by nobody."""
+    """Returns a comment line, which clients ignore; it keeps the connection open."""
     return f": {word}\n\n".encode()
 
 
 def about(finished: Finished) -> dict[str, Any]:
-    """Further facts of an answer: `arog ledger --answer ID` shows what the model was sent for it."""
+    """Returns facts about an answer that the protocol has no field for.
+
+    With the id, `arog ledger --answer ID` shows what the model was sent.
+    """
     if finished.task is not None or finished.answer is None:
         return {"background": finished.task.kind if finished.task else None}
     answer = finished.answer
@@ -79,26 +85,28 @@ def about(finished: Finished) -> dict[str, Any]:
 
 
 def token_counts(finished: Finished) -> tuple[int, int]:
-    """Tokens that the service's model read and wrote."""
+    """Returns the tokens that the service's model read, and those that it wrote."""
     sent = sum(each.prompt_tokens for each in finished.usage)
     return sent, sum(each.completion_tokens for each in finished.usage)
 
 
 class _Body(LooseModel):
-    """The fields that a request of every protocol has."""
+    """The fields that the requests of all protocols have."""
 
     model: str
     stream: bool | None = None
     tool_choice: Any = None
 
     def asked(self, messages: Sequence[ClientMessage], earlier: Sequence[Turn] = ()) -> Question:
-        """The question of the messages; `earlier` are turns before all of them. Raises ProxyError."""
+        """Returns the question in the messages. `earlier` are turns before all of them. Raises ProxyError."""
         ignored = [*ignored_fields(self.model_extra), *(["tool_choice"] if self.tool_choice not in _NO_TOOL else [])]
         return question_of(self.model, messages, earlier=earlier, stream=bool(self.stream), ignored=ignored)
 
     def refuse(self, refused: Mapping[str, str]) -> None:
-        """Raises ProxyError for a field that would change what the reply is. Everything else that is not read asks for
-        nothing, and is ignored."""
+        """Raises ProxyError if the request has one of the fields in `refused`, which would change the reply's form.
+
+        Other unknown fields are ignored.
+        """
         for name, why in refused.items():
             if (self.model_extra or {}).get(name):
                 raise unsupported(name, why)
@@ -125,7 +133,7 @@ class _ChatBody(_Body):
 
 
 def read_chat_completion(body: bytes) -> tuple[Question, ChatCompletion]:
-    """The question of a request, and the reply to be. Raises ProxyError."""
+    """Returns the question of a request to /v1/chat/completions, and the reply to fill. Raises ProxyError."""
     read = read_body(_ChatBody, body)
     read.refuse({"audio": "answers are text", "web_search_options": "nothing is looked up on the web"})
     if read.n not in (None, 1):
@@ -147,7 +155,7 @@ def read_chat_completion(body: bytes) -> tuple[Question, ChatCompletion]:
 
 @dataclass(frozen=True, slots=True)
 class ChatCompletion:
-    """One reply; its chunks have one id and time."""
+    """One reply of /v1/chat/completions; all its chunks have the same id and time."""
 
     model: str
     with_usage: bool = False
@@ -167,7 +175,7 @@ class ChatCompletion:
         return self._chunk({"content": text})
 
     def last(self, _text: str, finished: Finished) -> bytes:
-        """The chunk that ends the text, that of the usage where it is wanted, and the end of the stream."""
+        """Returns the chunk that ends the text, one with the usage if it is wanted, and the end of the stream."""
         ended = self._chunk({}, "stop", arog=about(finished))
         if not self.with_usage:
             return ended + _DONE
@@ -204,7 +212,7 @@ class _MessagesBody(_Body):
 
 
 def read_message_request(body: bytes) -> tuple[Question, MessageReply]:
-    """The question of a request, and the reply to be. Raises ProxyError."""
+    """Returns the question of a request to /v1/messages, and the reply to fill. Raises ProxyError."""
     read = read_body(_MessagesBody, body)
     if isinstance(read.tool_choice, dict) and read.tool_choice.get("type") in ("any", "tool"):
         raise unsupported("tool_choice", "no tool is ever called; leave it out, or send the type `auto`")
@@ -213,7 +221,7 @@ def read_message_request(body: bytes) -> tuple[Question, MessageReply]:
     messages = [ClientMessage("system", read.system, "messages[system]")] if read.system else []
     for at, each in enumerate(read.messages):
         content = each.content
-        if isinstance(content, list):  # What only models think asks for nothing.
+        if isinstance(content, list):  # A model's thinking is no part of the question.
             content = [part for part in content if part.type not in ("thinking", "redacted_thinking")]
         messages.append(ClientMessage(each.role, content, f"messages[{at}]"))
     return read.asked(messages), MessageReply(read.model)
@@ -221,7 +229,7 @@ def read_message_request(body: bytes) -> tuple[Question, MessageReply]:
 
 @dataclass(frozen=True, slots=True)
 class MessageReply:
-    """One message; its text is one block."""
+    """One reply of /v1/messages, with all of its text in one block."""
 
     model: str
     id: str = field(default_factory=lambda: f"msg_{secrets.token_urlsafe(12)}")
@@ -267,7 +275,7 @@ def _messages_usage(finished: Finished) -> dict[str, int]:
 
 
 class _Item(LooseModel):
-    """A message, or what is not read: a tool's call or result, a model's thoughts, a reference."""
+    """An input item: a message, or something that is not read, such as a tool's call or a model's thoughts."""
 
     type: str = "message"
     role: str | None = None
@@ -283,14 +291,20 @@ class _ResponsesBody(_Body):
 
 
 class ResponseHistory:
-    """The turns that led to each of the newest responses, in memory alone. Threads may share it."""
+    """The turns of a dialogue up to each of the newest responses, by the response's id, in memory only.
+
+    A request can name such an id instead of sending the turns. Threads may share it.
+    """
 
     def __init__(self, most: int = MAX_KEPT) -> None:
         self._most, self._lock = most, threading.Lock()
         self._turns: OrderedDict[str, tuple[Turn, ...]] = OrderedDict()
 
     def turns(self, id: str | None) -> tuple[Turn, ...]:
-        """Those before a request that names `id`. Raises ProxyError where it is not known (any more)."""
+        """Returns the turns that led to the response `id`; empty for None.
+
+        Raises ProxyError if that response is not known.
+        """
         if id is None:
             return ()
         with self._lock:
@@ -308,7 +322,7 @@ class ResponseHistory:
 
 
 def read_response_request(body: bytes, history: ResponseHistory) -> tuple[Question, ResponseReply]:
-    """The question of a request, and the reply to be. Raises ProxyError."""
+    """Returns the question of a request to /v1/responses, and the reply to fill. Raises ProxyError."""
     read = read_body(_ResponsesBody, body)
     read.refuse(
         {
@@ -340,7 +354,7 @@ def _items_as_messages(read: _ResponsesBody) -> Iterator[ClientMessage]:
 
 @dataclass(slots=True)
 class ResponseReply:
-    """One response: one message of one part. Its events are numbered."""
+    """One reply of /v1/responses: one message with one part. Its events are numbered from 0."""
 
     question: Question
     previous: str | None = None
@@ -377,7 +391,7 @@ class ResponseReply:
         )
 
     def failure(self, error: ProxyError) -> bytes:
-        """Clients of OpenAI raise at the first of these; others wait for the second, which ends a response."""
+        """Returns an `error` event, at which OpenAI's clients raise, and `response.failed` for other clients."""
         told = error.openai_body["error"]
         failed = {"code": "rate_limit_exceeded" if error.status == 429 else "server_error", "message": error.sentence}
         return self._event("error", **{**told, "type": "error"}, error=told) + self._event(
@@ -401,7 +415,10 @@ class ResponseReply:
         }  # fmt: skip
 
     def _head(self, status: str) -> dict[str, Any]:
-        """A response without its text; options that are ignored are told as those of a bare request."""
+        """Returns the fields of a response without its text.
+
+        Options that the proxy ignores have the values that a request without options would get.
+        """
         return {
             "id": self.id, "object": "response", "created_at": self.created, "status": status, "error": None,
             "incomplete_details": None, "instructions": None, "max_output_tokens": None, "metadata": {},

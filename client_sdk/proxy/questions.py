@@ -1,4 +1,7 @@
-"""Questions as every protocol asks them: models, turns, fields left out; and the chores of clients that are none."""
+"""Reads what is common to the three protocols: models, turns, ignored fields, and clients' background tasks.
+
+A background task is a message that asks the model for a title or the like of a chat, instead of a question.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ from client_sdk.proxy.errors import ProxyError, bad_request, unknown_model
 
 Kind = Literal["title", "tags", "follow_ups", "queries", "autocomplete", "image_prompt", "emoji", "tools", "summary"]
 
-# The chat inside of a chore: between tags (Open WebUI), or as lines of two speakers (LibreChat and others).
+# The chat inside a background task: between tags (Open WebUI), or as lines of two speakers (LibreChat and others).
 _OPENS, _CLOSES = "<chat_history>", "</chat_history>"
 _ASKER_LINE = re.compile(r"^[^\w\n]{0,4}(?:user|human)\W{0,4}:", re.MULTILINE | re.IGNORECASE)
 _MODEL_LINE = re.compile(r"^[^\w\n]{0,4}(?:ai|assistant|response|model)\W{0,4}:", re.MULTILINE | re.IGNORECASE)
 _PASTED: Final = "<context>"
-# The key of the JSON object that a chore wants, in the order in which templates name them.
+# The kind of a task by the key of the JSON object that it asks for, in the order in which templates name the keys.
 _KEYS: Final[dict[str, Kind]] = {
     "title": "title", "tags": "tags", "follow_ups": "follow_ups", "queries": "queries", "text": "autocomplete",
     "prompt": "image_prompt",
@@ -42,24 +45,24 @@ _MERGE: Final = "You have been provided with a set of responses from various mod
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTask:
-    """A chore and its reply: words of ours, the model's id and the time."""
+    """A background task and its reply, which consists of fixed words, the model's id and the time."""
 
     kind: Kind
     reply: str = field(repr=False)
 
 
 def find_task(text: str, instructions: str, model: str) -> BackgroundTask | None:
-    """The chore that a message with no turns before it is; None for a question.
+    """Returns the background task that a message without earlier turns is, or None if it is a question.
 
-    It is one by its form: it holds a chat, and says what to write about it; or it is one of the few templates that
-    hold none. Raises ProxyError for one that can't be answered without reading the chat.
+    A task is recognised by its form: it contains a chat and says what to write about it, or it is one of a few
+    templates without a chat. Raises ProxyError for a task that can't be answered without reading the chat.
     """
     kind, as_json = _kind_of(text, instructions)
     return None if kind is None else BackgroundTask(kind, _reply_to(kind, model, as_json))
 
 
 def _kind_of(text: str, instructions: str) -> tuple[Kind | None, bool]:
-    """The kind of a chore, and whether its reply is to be a JSON object."""
+    """Returns the kind of a task, and True if its reply must be a JSON object."""
     if text.startswith(_MERGE):
         raise _no_question("answers of several models are not merged here")
     if text.startswith("### Task:") and _PASTED in text and _OPENS not in text:
@@ -86,7 +89,7 @@ def _kind_with_chat(text: str) -> tuple[Kind | None, bool]:
 
 
 def _without_chat(text: str) -> str | None:
-    """The words of a message about the chat that it holds; None where it holds none."""
+    """Returns the words of a message before and after the chat that it quotes; None if it quotes none."""
     before, opened, rest = text.partition(_OPENS)
     if opened:
         return before + rest.rpartition(_CLOSES)[2]
@@ -96,7 +99,7 @@ def _without_chat(text: str) -> str | None:
 
 def _reply_to(kind: Kind, model: str, as_json: bool) -> str:
     told: dict[Kind, tuple[str, Any]] = {
-        # The time tells chats apart in a list.
+        # The time distinguishes chats in a client's list.
         "title": ("title", f"{model}, {datetime.now():%-d %b %Y, %H:%M}"),
         "tags": ("tags", [model]),
         "follow_ups": ("follow_ups", []),
@@ -120,7 +123,7 @@ def _no_question(why: str) -> ProxyError:
 
 _STRATEGIES: Final[dict[str, StrategyName]] = {name: name for name in get_args(StrategyName)}
 _DEFAULT: Final = "auto"
-# The others are taken where they are asked for by name, and make no list of models longer.
+# Strategies in the list of models. The others can be asked for by name too, but are left out to keep the list short.
 _LISTED: Final = ("auto", "arog")
 _MODEL = re.compile(r"([a-z0-9][a-z0-9_-]{0,62})(?::([a-z]+))?")
 _FIELD = re.compile(r"[a-z_]{1,40}")
@@ -131,13 +134,13 @@ BodyT = TypeVar("BodyT", bound="LooseModel")
 
 
 class LooseModel(BaseModel):
-    """Clients send more than is read here; input is kept out of errors, for it holds names."""
+    """The base of request types: unknown fields are allowed; errors leave the input out, because it contains names."""
 
     model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
 
 
 class Part(LooseModel):
-    """A part of a message: text, or what is not read (an image, a sound, a file, a tool's result)."""
+    """A part of a message: text, or something that is not read (an image, a sound, a file, a tool's result)."""
 
     type: str
     text: str | None = Field(default=None, repr=False)
@@ -148,7 +151,7 @@ Content = str | list[Part] | None
 
 @dataclass(frozen=True, slots=True)
 class ClientMessage:
-    """One message of a request, in whichever protocol; `at` is its place there, such as `messages[2]`."""
+    """One message of a request in any protocol; `at` is its place in the request, such as `messages[2]`."""
 
     role: str
     content: Content = field(repr=False)
@@ -170,10 +173,10 @@ class ClientMessage:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. `turns` are those before it; `ignored` are fields that were sent and have no meaning here.
+    """One question. `turns` are those before it; `ignored` are fields that were sent but have no effect.
 
-    With `background` it is no question but a chore that a client gives to its model, and answered without the graph;
-    with `rating` it rates the answer before it. `person` is who asks, as far as the client tells.
+    With `background` it is a client's background task, which is answered without the graph; with `rating` it rates the
+    answer before it. `chat_id` and `person` identify the chat and who asks, if the client tells.
     """
 
     model: str
@@ -190,12 +193,12 @@ class Question:
 
     @property
     def topic(self) -> str:
-        """The key of a dialogue beside its turns: they go on in one of the same topic."""
+        """The part of a dialogue's key beside its turns: dialogues with different topics are never mixed."""
         return "\n".join((self.graph, self.strategy, self.chat_id, self.person))
 
 
 def read_body(kind: type[BodyT], body: bytes) -> BodyT:
-    """Raises ProxyError, which says what of the request is not right and never what it held."""
+    """Parses a request's body. Raises ProxyError, which names the wrong field and its fault but not its content."""
     try:
         return kind.model_validate_json(body)
     except ValidationError as problem:
@@ -212,15 +215,15 @@ def question_of(
     stream: bool,
     ignored: Iterable[str],
 ) -> Question:
-    """The last message is the question, and must be a user's text. `earlier` are turns before all messages.
+    """Returns the question: the last message, which must be text and the user's.
 
-    Of those before it, what is no text (an image that was refused, another model's tool calls) is left out and told.
-    Raises ProxyError.
+    `earlier` are turns before all messages. Messages and parts before the question that are not text (an image,
+    another model's tool calls) are left out, and listed in `ignored`. Raises ProxyError.
     """
     graph, strategy = graph_and_strategy(model)
     instructions = "\n".join(each.text for each in messages if each.role in _INSTRUCTIONS)
     if all(each.role in _INSTRUCTIONS for each in messages) and find_task(instructions, "", model):
-        # Some clients give a chore as an instruction, and no message beside it.
+        # Some clients send a background task as an instruction, without any other message.
         messages = [ClientMessage("user", instructions, each.at) for each in messages[:1]]
     last = _last_of(messages)
     *turns, asked = _turns(messages, last)
@@ -239,7 +242,7 @@ def question_of(
 
 
 def _without_ratings(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """A rating and the reply to it are no part of the dialogue."""
+    """Returns the turns without ratings and the replies to them, which are no part of the dialogue."""
     rated = [turn.role == "user" and typed_rating(turn.text) is not None for turn in turns]
     return tuple(
         turn
@@ -249,7 +252,10 @@ def _without_ratings(turns: Sequence[Turn]) -> tuple[Turn, ...]:
 
 
 def graph_and_strategy(model: str) -> tuple[str, StrategyName]:
-    """`people` is the graph with the default strategy, `people:arog` with another. Raises ProxyError."""
+    """Returns the graph and strategy of a model's id: `people` means the default strategy, `people:arog` another.
+
+    Raises ProxyError.
+    """
     found = _MODEL.fullmatch(model)
     if found is None or found[2] not in (None, *_STRATEGIES):
         raise unknown_model()
@@ -257,13 +263,16 @@ def graph_and_strategy(model: str) -> tuple[str, StrategyName]:
 
 
 def model_ids(graphs: Iterable[str], strategies: Iterable[str]) -> list[str]:
-    """One model for each graph and strategy; the default strategy needs no word."""
+    """Returns the id of a model for each graph and strategy; for the default strategy it is the graph's name."""
     offered = [name for name in _LISTED if name in set(strategies)]
     return [graph if name == _DEFAULT else f"{graph}:{name}" for graph in graphs for name in offered]
 
 
 def ignored_fields(extra: Mapping[str, Any] | None) -> Iterator[str]:
-    """Names of fields as a header can tell them; a client's own odd ones are told as one."""
+    """Yields the names of the given fields, to be listed in a header.
+
+    All names that a header cannot contain are replaced by a single "others".
+    """
     given = [name for name, value in (extra or {}).items() if value not in (None, [], {})]
     yield from (name for name in given if _FIELD.fullmatch(name))
     if not all(map(_FIELD.fullmatch, given)):
@@ -271,7 +280,7 @@ def ignored_fields(extra: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def demands_tool(choice: Any) -> bool:
-    """True where a tool must be called: `required`, or one that is named."""
+    """True if `tool_choice` requires that a tool is called: `required`, or the name of one."""
     if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
         mode = (choice.get("allowed_tools") or choice).get("mode")
         return bool(mode == "required")
@@ -283,7 +292,7 @@ def unsupported(param: str, why: str) -> ProxyError:
 
 
 def _last_of(messages: Sequence[ClientMessage]) -> ClientMessage:
-    """The message that asks. Raises ProxyError where it is none of the user's, or no text."""
+    """Returns the message that asks. Raises ProxyError if it is not the user's, or not text."""
     said = [each for each in messages if each.role not in _INSTRUCTIONS and (each.text.strip() or not each.is_text)]
     if not said or said[-1].role != "user":
         where = messages[-1].at.partition("[")[0] if messages else "messages"
@@ -295,19 +304,22 @@ def _last_of(messages: Sequence[ClientMessage]) -> ClientMessage:
 
 
 def _turns(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterator[Turn]:
-    """Questions and answers in their order. Instructions are no part of the dialogue; empty turns say nothing."""
+    """Yields questions and answers in order, without instructions and empty turns.
+
+    Raises ProxyError for unknown roles.
+    """
     for message in messages:
         if message.role in (*_INSTRUCTIONS, *_TOOLS):
             continue
         if message.role not in ("user", "assistant"):
             raise unsupported(f"{message.at}.role", "a turn is the user's or the assistant's")
-        # One that was too long was refused when it was asked, and clients keep it in the history.
+        # A turn that is too long was refused when it was asked, but clients keep it in the history.
         if message.text.strip() and (message is last or len(message.text) <= MAX_MESSAGE_CHARS):
             yield Turn("user" if message.role == "user" else "assistant", message.text)
 
 
 def _left_out(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterator[str]:
-    """Parts of the messages that are not read, told by the field that they stand in."""
+    """Yields a word for each kind of content that is not read, such as `messages.system` or `messages.parts`."""
     name = last.at.partition("[")[0]
     before = [each for each in messages if each is not last]
     if any(each.role in _INSTRUCTIONS for each in before):
@@ -322,6 +334,6 @@ def _left_out(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterato
 
 
 def _path(location: Sequence[int | str]) -> str:
-    """`messages[0].content` of ("messages", 0, "content", "str")."""
+    """Returns a field's path as it is written in code: `messages[0].content` of ("messages", 0, "content", "str")."""
     words = ("".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)).lstrip(".")
     return re.sub(r"\.(str|list\[.*)$", "", words)

@@ -1,4 +1,4 @@
-"""Sessions: each question is asked in the dialogue that its history belongs to; replies end with their client."""
+"""Asks each question in the dialogue that its history belongs to, and streams the replies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Pieces = AsyncGenerator[Stage | str | Finished]
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """The service, the key pair that its names are sealed to, and limits of each question."""
+    """The service behind the proxy, the key pair that its names are sealed to, and the options of each question."""
 
     url: str
     api_key: str = field(repr=False)
@@ -49,23 +49,23 @@ class Upstream:
 
 
 class Sessions:
-    """All talks of one proxy. Keeps dialogues in memory, and nothing anywhere else."""
+    """All dialogues of one proxy, kept in memory only."""
 
     def __init__(self, upstream: Upstream, http: httpx2.AsyncClient, *, evidence: bool = False) -> None:
         self._upstream, self._http, self._evidence = upstream, http, evidence
         self._histories: DialogueCache[AsyncChat] = DialogueCache()
 
     async def models(self) -> list[str]:
-        """The ids of the models that the service's key may use. Raises ArogError."""
+        """Returns the ids of the models that the service's key may use. Raises ArogError."""
         driver = AsyncDriver(self._upstream.url, self._upstream.api_key, self._http)
         told = await driver.run(exchange(GRAPHS, GraphNames, RetryPolicy(_MODELS_S)))
         return model_ids(told.graphs, told.strategies)
 
     async def talk(self, question: Question) -> Pieces:
-        """Stages as they begin, the answer's text in pieces, and the answer last. Raises ArogError.
+        """Yields stages as they begin, the answer's text in pieces, and Finished last. Raises ArogError.
 
-        A chore is answered here: nothing is sent, and nothing is kept. A conversation that the service has no more is
-        begun anew.
+        A background task is answered here: nothing is sent, and nothing is kept. If the service does not have the
+        conversation any more, a new one is begun.
         """
         if question.background is not None:
             yield question.background.reply
@@ -88,7 +88,10 @@ class Sessions:
                 self._histories.forget(begun.conversation)
 
     async def _rated(self, question: Question, known: CachedDialogue[AsyncChat] | None) -> str:
-        """Rates the last answer of a dialogue; the sentence that replies to it. Raises ArogError."""
+        """Rates the last answer of a dialogue, and returns the sentence that replies to the rating.
+
+        Raises ArogError.
+        """
         answer = known.chat.last_answer if known and known.turns == len(question.turns) else None
         if known is None or answer is None or question.rating is None:
             return NOTHING_TO_RATE
@@ -125,7 +128,7 @@ class Sessions:
 
     def _new(self, question: Question) -> AsyncChat:
         upstream = self._upstream
-        # Without a sign of who asks, a dialogue is a person of its own: its ratings reach nobody else's answers.
+        # Without a person, each dialogue counts as its own person, so that its ratings affect no other.
         person = question.person or secrets.token_hex()
         options: AskOptions = {"suggestions": 0, **upstream.options, "person": person}
         return AsyncChat(
@@ -142,10 +145,10 @@ class Sessions:
 
 
 class ReplyStream(Response):
-    """Sends the events of a reply as its pieces come; stages are comments, which keep the connection open.
+    """Sends the events of a reply as its pieces come; stages are sent as comments, which keep the connection open.
 
-    What fails before the first piece is an ordinary error reply; later it is an error event, the last one. A client
-    that goes away ends the work, here and at the service.
+    An error before the first piece is an ordinary error reply; later it is an error event, the last one. If the client
+    goes away, the work ends, here and at the service.
     """
 
     media_type = "text/event-stream"
@@ -175,7 +178,10 @@ class ReplyStream(Response):
             self._events.put_nowait(None)
 
     def _event(self, piece: Stage | str | Finished) -> bytes:
-        """The bytes of a piece, after those that a reply begins with: events are numbered as they are made."""
+        """Returns the bytes of a piece; before the first piece, also the events that begin a reply.
+
+        Call it in order, because events are numbered as they are made.
+        """
         first, self._began = b"" if self._began else self._reply.first(), True
         return first + self._bytes_of(piece)
 
@@ -204,7 +210,10 @@ class ReplyStream(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _next(self, began: bool) -> bytes | None:
-        """The next event, or a heartbeat where there is none for a while; None at the end."""
+        """Returns the next event, a heartbeat if none comes for HEARTBEAT_S seconds, or None at the end.
+
+        There are no heartbeats before the stream has begun.
+        """
         try:
             async with asyncio.timeout(HEARTBEAT_S if began else None):
                 return await self._events.get()
@@ -220,7 +229,7 @@ def _told(problem: BaseException) -> ProxyError:
 
 
 async def joined(pieces: Pieces) -> tuple[str, Finished]:
-    """All of an answer's text, and its end."""
+    """Returns (text, end): the text of all pieces joined, and the Finished that came last."""
     text: list[str] = []
     finished: Finished | None = None
     async with aclosing(pieces):

@@ -1,4 +1,4 @@
-"""The service's address and the key it is asked with: read from the environment, and checked before use."""
+"""The service's address and API key: read from the environment, and checked before use."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from client_sdk.errors import NotConfiguredError
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_GRAPH = "demo"
-# Others may do nothing with a secret's file; a group may read it, as mounted secrets let it.
+# Mode bits a secret's file must not have. Its group may read it, because mounted secrets allow that.
 _MODE_OF_OTHERS = 0o027
 TIMEOUT_S = 120.0
-"""Seconds for one question with all its repetitions, where nothing else is said."""
+"""The default deadline, in seconds, of one question with all its retries."""
 
 
 def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
-    """AROG_URL, AROG_API_KEY or the file of AROG_API_KEY_FILE, AROG_GRAPH. Raises NotConfiguredError without a key."""
+    """Returns the address, API key and graph, from AROG_URL, AROG_API_KEY or AROG_API_KEY_FILE, and AROG_GRAPH.
+
+    Raises NotConfiguredError without a key.
+    """
     return (
         environment.get("AROG_URL") or url_on_this_machine(environment),
         checked_key(secret_of("AROG_API_KEY", environment)),
@@ -26,7 +29,7 @@ def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
 
 
 def url_on_this_machine(environment: Mapping[str, str]) -> str:
-    """The service's address where none is named: on loopback, at AROG_PORT as `arog serve` reads it, else at 8000."""
+    """Returns the service's default address: on loopback, at AROG_PORT as `arog serve` reads it, else at 8000."""
     port = environment.get("AROG_PORT", "").strip()
     if not port:
         return DEFAULT_URL
@@ -37,9 +40,9 @@ def url_on_this_machine(environment: Mapping[str, str]) -> str:
 
 
 def secret_of(name: str, environment: Mapping[str, str], option: str | None = None) -> str:
-    """`option` where it was given, the setting `name`, or the text of the file that `name`_FILE names; "" without any.
+    """Returns `option` if given, else the setting `name`, else the text of the file in `name`_FILE, else "".
 
-    Raises NotConfiguredError where both settings are there, or the file can't be read, or others can read it.
+    Raises NotConfiguredError if both settings are set, or the file can't be read, or others can read it.
     """
     given, path = environment.get(name, ""), environment.get(f"{name}_FILE", "")
     if not path or (option and option != given):
@@ -62,7 +65,7 @@ def _text_of(path: Path, name: str) -> str:
 
 
 def checked_key(api_key: str) -> str:
-    """Raises NotConfiguredError unless `api_key` can stand in a header; says nothing of it."""
+    """Returns `api_key`. Raises NotConfiguredError, without quoting it, unless it can be sent in a header."""
     if not api_key:
         hint = "set AROG_API_KEY, or give api_key; an admin makes keys with `arog api-key create`"
         raise NotConfiguredError("there is no API key", code="no_api_key", hint=hint)
@@ -74,8 +77,11 @@ def checked_key(api_key: str) -> str:
 
 
 def checked_url(url: str, plain_http: bool) -> str:
-    """Raises NotConfiguredError unless `url` is https, or http to this machine (to any, with `plain_http`)."""
-    # Most checks fail before an address is looked at.
+    """Returns `url`.
+
+    Raises NotConfiguredError unless it is https, or http to this machine (to any machine, with `plain_http`).
+    """
+    # Imported late, because most checks end before an address is parsed.
     import httpx2
 
     try:

@@ -1,4 +1,4 @@
-"""The I/O of a flow: one driver that blocks and one for asyncio."""
+"""Runs flows: does their I/O, in one driver that blocks and one for asyncio."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from client_sdk.transport.flow import (
 
 
 class _Body:
-    """Gathers a reply's bytes, and stops one that is endless or that drips past the deadline."""
+    """Collects a reply's bytes. Raises if they are more than MAX_REPLY_BYTES or still come after the deadline."""
 
     def __init__(self, deadline: float) -> None:
         self._deadline, self._bytes = deadline, bytearray()
@@ -42,7 +42,7 @@ class _Body:
 
 
 class _Bounded(httpx2.SyncByteStream, httpx2.AsyncByteStream):
-    """A response's bytes with the bounds of `_Body`: heartbeats alone would keep it open for ever."""
+    """A response's stream with the limits of `_Body`, because heartbeats alone could keep it open for ever."""
 
     def __init__(self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, deadline: float) -> None:
         self._stream, self._body = stream, _Body(deadline)
@@ -69,7 +69,7 @@ class _Bounded(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 
 
 class _Driver:
-    """The address that requests go to with the key that they carry, and who is told of waits."""
+    """The parts that both drivers share: address, API key, who is told of waits, and how requests are built."""
 
     def __init__(self, url: str, api_key: str, on_wait: OnWait) -> None:
         self._url, self._api_key, self._on_wait = url.rstrip("/"), api_key, on_wait
@@ -91,7 +91,7 @@ class _Driver:
 
 
 class BlockingDriver(_Driver):
-    """Runs flows, waiting for each send and pause. Safe to use from several threads."""
+    """Runs flows and blocks during each send and pause. Several threads may use it."""
 
     def __init__(self, url: str, api_key: str, http: httpx2.Client | None, on_wait: OnWait = log_wait) -> None:
         super().__init__(url, api_key, on_wait)
@@ -102,7 +102,7 @@ class BlockingDriver(_Driver):
 
     @contextmanager
     def streaming(self, flow: Flow[Reply]) -> Iterator[Iterator[httpx2.ServerSentEvent]]:
-        """Runs a flow of a `streamed` call, then gives its events as they come. Raises ArogError."""
+        """Runs a flow of a `streamed` call, then yields its events as they come. Raises ArogError."""
         opened: list[httpx2.Response] = []
         try:
             self._run(flow, opened)
@@ -132,7 +132,10 @@ class BlockingDriver(_Driver):
             return result
 
     def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
-        """The reply; a stream that has begun goes to `opened`, its body unread."""
+        """Sends a request and returns the reply.
+
+        A stream that has begun is added to `opened`, with its body unread.
+        """
         response = self._http.send(self._build(self._http, send), stream=True)
         if send.call.streamed and response.status_code == 200:
             response.stream = _Bounded(response.stream, send.deadline)
@@ -164,7 +167,7 @@ class AsyncDriver(_Driver):
 
     @asynccontextmanager
     async def streaming(self, flow: Flow[Reply]) -> AsyncIterator[AsyncIterator[httpx2.ServerSentEvent]]:
-        """As BlockingDriver.streaming."""
+        """Does the same as BlockingDriver.streaming, for asyncio."""
         opened: list[httpx2.Response] = []
         try:
             await self._run(flow, opened)
@@ -194,7 +197,10 @@ class AsyncDriver(_Driver):
             return result
 
     async def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
-        """The reply; a stream that has begun goes to `opened`, its body unread."""
+        """Sends a request and returns the reply.
+
+        A stream that has begun is added to `opened`, with its body unread.
+        """
         response = await self._http.send(self._build(self._http, send), stream=True)
         if send.call.streamed and response.status_code == 200:
             response.stream = _Bounded(response.stream, send.deadline)
@@ -224,7 +230,7 @@ def _decoding() -> Generator[None]:
 
 @contextmanager
 def _failures_told() -> Generator[None]:
-    """Turns what breaks a stream on the way into our own errors."""
+    """Raises an ArogError in place of each error of the connection or of the stream's format."""
     try:
         with _decoding():
             yield

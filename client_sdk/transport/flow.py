@@ -1,4 +1,4 @@
-"""One call to the service as a generator without I/O: drivers send, wait and tell it what happened."""
+"""One call to the service as a generator without I/O: it tells a driver to send or wait, and gets the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONNECT_PAUSE_S = 0.2
 _MAX_CONNECT_PAUSE_S = 5.0
 _MIN_PAUSE_S = 0.5
 
-# The request never reached the service, so sending it again asks nothing twice.
+# After these errors the request has not reached the service, so it can be sent again.
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -36,8 +36,11 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. A `repeatable` one may be sent again after it broke halfway; of a `streamed` one, the body of
-    a reply with status 200 is left unread."""
+    """One request to the service.
+
+    `repeatable`: it may be sent again after the connection broke halfway. `streamed`: the body of a reply with status
+    200 is left unread.
+    """
 
     method: str
     path: str
@@ -52,8 +55,10 @@ GRAPHS: Final = Call("GET", "/graphs", repeatable=True)
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """The time that one call may take with its repetitions, and a connection; how often it is sent again:
-    `retries` times when the service says when to come back, `connect_retries` when no connection comes about."""
+    """The time that one call with its retries, and one connection, may take, and the numbers of retries.
+
+    `retries` are for replies that say when to come back, `connect_retries` for connections that fail.
+    """
 
     timeout_s: float
     retries: int = 5
@@ -61,7 +66,7 @@ class RetryPolicy:
     connect_timeout_s: float = 10.0
 
     def __post_init__(self) -> None:
-        """Raises BadRequestError."""
+        """Raises BadRequestError for a timeout that is not above 0, or a negative number of retries."""
         if not (self.timeout_s > 0 and self.connect_timeout_s > 0):
             raise BadRequestError("a timeout is not above 0", code="bad_option", hint="give seconds")
         if self.retries < 0 or self.connect_retries < 0:
@@ -70,7 +75,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """To the driver: send `call`, give a Reply or throw an httpx2.TransportError; give up at `deadline`."""
+    """Tells the driver to send `call`, and to return a Reply or throw an httpx2.TransportError, before `deadline`."""
 
     call: Call
     deadline: float
@@ -79,7 +84,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """To the driver: wait. `because`: the service's own refusal, where it said when to come back."""
+    """Tells the driver to wait. `because`: the service's refusal, if it told to come back later; else None."""
 
     seconds: float
     because: ArogError | None = None
@@ -87,7 +92,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply; `retry_after` is the header as it was sent."""
+    """A reply of the service; `retry_after` is the text of its Retry-After header."""
 
     status: int
     body: bytes = field(repr=False)
@@ -100,16 +105,16 @@ Flow = Generator[Send | Pause, Reply | None, ResultT]
 def exchange(
     call: Call, expect: type[ModelT], patience: RetryPolicy, now: Callable[[], float] = time.monotonic
 ) -> Flow[ModelT]:
-    """Sends `call` until there is a reply, and reads it as `expect`. Raises ArogError."""
+    """Sends `call`, again if `opening` does so, and returns the reply parsed as `expect`. Raises ArogError."""
     return _read((yield from opening(call, patience, now)), expect)
 
 
 def opening(call: Call, patience: RetryPolicy, now: Callable[[], float] = time.monotonic) -> Flow[Reply]:
-    """Sends `call` until there is a reply with status 200. Raises ArogError.
+    """Sends `call` until there is a reply with status 200, and returns it. Raises ArogError.
 
-    Sent again, while the deadline allows, is only what the service has not taken: where no connection came about (or,
-    for repeatable calls, where it broke), and after Retry-After when the service said 429 or 503. `now` is a monotonic
-    clock in seconds.
+    The call is sent again only before the deadline, and only in these cases: no connection could be made; the
+    connection broke and the call is repeatable; or the service replied 429 or 503 with Retry-After. `now` is a
+    monotonic clock in seconds.
     """
     deadline = now() + patience.timeout_s
     broken = told = 0
@@ -149,17 +154,17 @@ def error_of_failure(failure: httpx2.TransportError) -> ArogError:
 
 
 def _place(failure: httpx2.TransportError) -> str:
-    """` at http://127.0.0.1:8000`: the address alone, since a path may hold an id."""
+    """Returns ` at http://127.0.0.1:8000`, the address without the path, which may contain an id."""
     try:
         url = failure.request.url
-    except RuntimeError:  # it failed before there was a request
+    except RuntimeError:  # The failure has no request, because it came before one was made.
         return ""
     return f" at {url.scheme}://{url.netloc.decode('ascii', 'replace')}"
 
 
 def _read(reply: Reply, expect: type[ModelT]) -> ModelT:
     try:
-        # A newer service may say more than this version knows.
+        # Fields that this version does not know are ignored: the service may be newer.
         return expect.model_validate_json(reply.body, extra="ignore")
     except ValidationError as problem:
         where = ", ".join(sorted({".".join(map(str, error["loc"])) for error in problem.errors()})[:3])
@@ -179,7 +184,7 @@ class Wait:
     reason: str
 
     def __str__(self) -> str:
-        """One sentence; it holds nothing of the question."""
+        """Returns one sentence without any of the question."""
         reason = self.reason if self.reason.endswith((".", "!", "?")) else f"{self.reason}."
         return f"{reason} Asking again in {self.seconds:.0f} s."
 
@@ -188,11 +193,11 @@ OnWait = Callable[[Wait], None]
 
 
 def log_wait(wait: Wait) -> None:
-    """The default: a warning of the logger `client_sdk`."""
+    """Logs a warning with the logger `client_sdk`; the default for `on_wait`."""
     _log.warning("%s", wait)
 
 
 def tell_wait(pause: Pause, on_wait: OnWait) -> None:
-    """Tells `on_wait` of a pause that the service asked for; short ones after a broken connection are not told."""
+    """Calls `on_wait` for a pause that the service asked for, but not for the short ones after a broken connection."""
     if pause.because is not None:
         on_wait(Wait(pause.seconds, pause.because.code, str(pause.because)))

@@ -1,4 +1,4 @@
-"""Work for a client that may go away: it ends with the client, and no task is left."""
+"""Runs work for a client that may go away: the work ends with the client, and no task is left."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any, TypeVar
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-"""ASGI's, which also says that the client has hung up."""
+"""ASGI's receive function, whose messages also tell that the client has disconnected."""
 
 T = TypeVar("T")
 
 
 async def while_connected(receive: Receive, answering: Coroutine[Any, Any, T]) -> T | None:
-    """The result of `answering`; None where the client went away first, and then the work is ended."""
+    """Returns the result of `answering`, or None if the client disconnects first; the work is then cancelled."""
     work = asyncio.create_task(answering)
     watch = cancel_when_gone(receive, work)
     try:
@@ -24,7 +24,7 @@ async def while_connected(receive: Receive, answering: Coroutine[Any, Any, T]) -
 
 
 def cancel_when_gone(receive: Receive, work: asyncio.Task[Any]) -> asyncio.Task[None]:
-    """Cancels `work` when the client has hung up."""
+    """Starts a task that cancels `work` when the client disconnects, and returns it."""
 
     async def watch() -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -35,7 +35,7 @@ def cancel_when_gone(receive: Receive, work: asyncio.Task[Any]) -> asyncio.Task[
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Cancels what still runs, and waits until it has ended."""
+    """Cancels the tasks that still run, and waits until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,5 @@
-"""Attacks on the service, one a file or folder, each against a bound; `targets.py` is what they attack.
+"""Attacks on the service, one per file or folder; each has a bound that its success rate must keep.
 
-Imports `bench`, `checks`, `fakes`, and the service through its doors.
+`targets.py` holds the service and the graphs that are attacked. The attacks import `bench`, `checks`, `fakes`, and the
+service.
 """

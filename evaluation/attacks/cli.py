@@ -1,4 +1,4 @@
-"""The command `arog attack`: what somebody who means harm gets out of the service, against bounds."""
+"""The command `arog attack`: attack a service of its own and compare the success of each attack with its bound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.cli.main import require_extra
 
 
 def commands(parent: typer.Typer) -> None:
-    """Adds `arog attack`."""
+    """Add the command `arog attack` to `parent`."""
     require_extra()
     parent.command()(attack)
 
@@ -26,7 +26,7 @@ def attack(
         int | None, typer.Option(min=1, help="Questions, conversations or users of an attack, at most")
     ] = None,
 ) -> None:
-    """Attack a service of its own. It ends with code 1 where a bound is missed."""
+    """Attack a service that this command starts for itself. Ends with exit code 1 if an attack exceeds its bound."""
     import asyncio
 
     from evaluation.attacks.table import run_attacks

@@ -1,4 +1,4 @@
-"""The share of common words of everyday questions that are replaced: what permission costs those who ask."""
+"""Measure which share of the common words in everyday questions is replaced by pseudonyms without need."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from evaluation.tables.measures import Asker, asking
 
 MAX_REPLACED = 0.02
 _LISTED = 25
-# A title, the small words between its capitals included: "We the Living", "The Old Man and the Sea".
+# A title: capitalised words and the small words between them ("We the Living", "The Old Man and the Sea").
 _SMALL = r"(?:[:,]?\s+(?:of|the|and|in|by|an?|to|for|on|if|with|from|at))*"
 _TITLE = re.compile(rf"[A-Z][\w'’.-]*(?:{_SMALL}[:,]?\s+[A-Z][\w'’.-]*)+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 class MarkedQuestion(NamedTuple):
-    """A question, and the gold names, whose words are left out of the count."""
+    """A question and its gold names, whose words are not counted as common words."""
 
     text: str
     names: tuple[str, ...]
 
 
 class Kept(NamedTuple):
-    """The result for the common words of one set: how many were typed, and which were replaced how often."""
+    """The result of one question set: how many common words were typed, and how often each was replaced."""
 
     title: str
     questions: int
@@ -51,7 +51,10 @@ class Kept(NamedTuple):
 
 
 async def measure_common_words(data: Path, limit: int, seed: int, show: Show) -> list[Kept]:
-    """`limit` questions of each set, asked of its own graph; every prompt goes to the scripted endpoint."""
+    """Asks `limit` questions of each set and count the common words that were replaced in the prompts.
+
+    Every prompt goes to the scripted endpoint, which records it.
+    """
     async with asking(data, limit, seed, show, "scripted", changes=TO_THE_MODEL) as asker:
         return [await _measure(asker, *each) for each in _sets(asker, data)]
 
@@ -66,7 +69,7 @@ def _sets(asker: Asker, data: Path) -> Iterator[tuple[str, LoadedSet, list[Marke
 
 
 def _dialogues(file: Path, limit: int) -> list[MarkedQuestion]:
-    """The last turn of the user in each of the first dialogues of the file."""
+    """Returns the last user turn of each of the first `limit` dialogues of `file`."""
     found = []
     for line in file.read_text("utf-8").splitlines()[:limit]:
         told = json.loads(line)
@@ -82,7 +85,7 @@ async def _measure(asker: Asker, title: str, loaded: LoadedSet, questions: Seque
         sent, _ = await sent_by(asker.sets.bench, loaded.graph, [("user", asked.text)], "sets", key)
         typed = Counter(common_words(asked.text, asked.names))
         words += typed.total()
-        # As often as the text that was sent with it most often has it.
+        # A word counts as kept as often as it stands in the sent text that holds it most often.
         most: Counter[str] = Counter()
         for text in read_sent(sent).said:
             most |= Counter(word.lower() for word in _WORD.findall(text))
@@ -92,7 +95,10 @@ async def _measure(asker: Asker, title: str, loaded: LoadedSet, questions: Seque
 
 
 def common_words(text: str, names: Iterable[str]) -> list[str]:
-    """Common words of `text` in small letters or at its start; those of names and titles are left out."""
+    """Returns the common words of `text`, in small letters, without the words of `names` and of titles.
+
+    A capitalised word counts only at the start of the text, since a capital elsewhere marks a name.
+    """
     of_names = {word for name in names for word in tokens(name)}
     rest = _TITLE.sub(lambda title: "X" * len(title[0]), text)
     found = []
@@ -105,7 +111,7 @@ def common_words(text: str, names: Iterable[str]) -> list[str]:
 
 
 def markdown(found: Sequence[Kept]) -> str:
-    """The table, then the words of each set that were replaced most often."""
+    """Returns the table as Markdown, followed by the most often replaced words of each set."""
     rows = [
         (
             each.title,

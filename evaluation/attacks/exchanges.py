@@ -1,5 +1,4 @@
-"""Conversations of several questions asked of the service, and the requests that an endpoint gets for them, read from
-their bytes."""
+"""Hold conversations of several questions with the service, and parse the requests that the endpoint received."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ _SHOWN = ("question", "dialogue", "things", "candidates", "evidence", "further",
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request as docs/reasoner_contract.md describes it; what a task does not have is empty."""
+    """One request to the model, with the fields of docs/reasoner_contract.md; fields that its task lacks are empty."""
 
     task: TaskName
     question: str = field(default="", repr=False)
@@ -42,12 +41,12 @@ class Prompt:
 
     @property
     def names_concepts_by_model(self) -> bool:
-        """True where the concepts of the evidence are a model's words and no kinds of the graph (`arog`)."""
+        """Returns True if a model worded the concepts of the evidence (strategy `arog`) instead of the service."""
         return self.task == "answer"
 
 
 def prompt_of(body: bytes) -> Prompt | None:
-    """None for a request that is no task, as probes are."""
+    """Parses the body of a request; return None if it asks for none of our tasks (a probe, for example)."""
     request = json.loads(body)
     shape = request.get("response_format", {}).get("json_schema", {})
     task, messages = shape.get("name"), request.get("messages", [])
@@ -63,15 +62,15 @@ def prompt_of(body: bytes) -> Prompt | None:
 
 
 def prompts_of(bodies: Sequence[bytes]) -> list[Prompt]:
-    """In the order in which they were sent; requests that are no task are left out."""
+    """Parses request bodies in the order in which they were sent, leaving out those that ask for none of our tasks."""
     return [prompt for body in bodies if (prompt := prompt_of(body)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One conversation: for each turn the requests that it made, as they were sent, and whether it was answered.
+    """One conversation: for each turn the request bodies that it caused, and whether the turn was answered.
 
-    `truth` is on no wire: what pseudonyms stand for, by which guesses are judged.
+    `truth` maps pseudonyms to MIDs. It is never sent; attacks use it to judge their guesses.
     """
 
     question: Question = field(repr=False)
@@ -90,7 +89,7 @@ async def exchange_all(
     strategy: str = "sets",
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[Exchange]:
-    """Each question in a conversation of its own, its turns one after the other; `target` has a scripted endpoint."""
+    """Asks each question in a conversation of its own, turn by turn. `target` must have a scripted endpoint."""
     found = []
     for done, question in enumerate(questions, start=1):
         found.append(await exchange(target, question, strategy))
@@ -128,14 +127,16 @@ def _truth(target: AttackTarget, conversation: str) -> dict[str, Mids]:
 
 
 def askable(questions: Sequence[Question]) -> list[Question]:
-    """Single questions with a plan, where the graph agrees with the gold answers; of wordings that are split, those
-    that may be looked at."""
+    """Returns the single-turn questions that have a plan and whose gold answers the graph reproduces.
+
+    Questions from the unseen half of a split set are left out.
+    """
     single = [each for each in questions if len(each.texts) == 1 and each.half != "unseen"]
     return [each for each in single if each.plan is not None and each.reproduced]
 
 
 def joined(questions: Sequence[Question], identity: str) -> Question:
-    """`questions` as the turns of one conversation."""
+    """Joins single-turn `questions` into one conversation with one turn each."""
     *before, last = questions
     return Question(
         id=identity,
@@ -148,8 +149,10 @@ def joined(questions: Sequence[Question], identity: str) -> Question:
 
 
 def conversations(questions: Sequence[Question], count: int, seed: int, turns: int = TURNS) -> list[Question]:
-    """`count` conversations. A next question is about the same thing or about an answer to the one before, where
-    there is such a question, else about anything."""
+    """Draws `count` conversations of `turns` questions each.
+
+    Each next question is about a topic or an answer of the one before; if there is none, any question is drawn.
+    """
     draw = dice_of(seed)
     by_topic: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
@@ -167,11 +170,14 @@ def conversations(questions: Sequence[Question], count: int, seed: int, turns: i
 
 
 def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int = 3) -> list[Question]:
-    """Questions for what a path of one to `most_steps` steps reaches from an entity; each with its plan."""
+    """Makes `count` questions, each with its plan, whose answers lie at the end of a random path from a named entity.
+
+    A path has one to `most_steps` steps. Fewer questions are returned if the graph has too few paths.
+    """
     draw = dice_of(seed)
     blind = graph.blind
     entities = blind.members([s.id for s in blind.schema.signatures if s.kind is NodeKind.ENTITY])
-    # By name, where nothing else has it: identifiers are others in every run.
+    # Entities are drawn by a unique name, because MIDs change from run to run.
     names = {int(mid): record.names[0] for mid, record in graph.vault.records(entities).items() if record.names}
     held = Counter(names.values())
     named = sorted((name, mid) for mid, name in names.items() if held[name] == 1)

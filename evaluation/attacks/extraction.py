@@ -1,8 +1,8 @@
-"""Extraction: what an ordinary user's crawler reads out of a graph in a day: 1,000 questions, the default budget.
+"""Extraction: measure how much of a graph a user reads out in a day, with 1,000 questions and the default budget.
 
-It knows one name to begin with. What relations there are it reads off its own ledger, where every asker sees what the
-model was sent; who there is, off lists of kinds and off answers. It asks next where a question has given most so far.
-A fact counts as read where the answer's evidence joins one thing by its name to another, or to a value.
+The user runs a crawler that knows one name at first. It learns relations from its own ledger, which shows every user
+what the model was sent, and names from lists of kinds and from answers. It asks next where questions have given most
+so far. A fact counts as read if an answer's evidence joins one named thing to another or to a value.
 """
 
 from __future__ import annotations
@@ -28,19 +28,23 @@ from kg_store.terms import as_mids
 
 QUESTIONS = 1_000
 BY_DEFAULT: Final = {"names_per_day": None}
-_HOPED = 3.0  # facts, of a relation that was not asked about yet
+_HOPED = 3.0  # new names and facts expected of a question about a relation that was not asked about yet
 _NO_NAME = "(no name)"
 
 Triple = tuple[str, str, str]
-"""Head's name, relation as prompts show it (`^` walked backwards, `a|b` through a mediator), tail's name or value."""
+"""Head's name, relation as in prompts (`^a`: backwards; `a|b`: through a mediator), tail's name or value."""
 Kind = str
 Way = tuple[Kind, str]
-"""A question that may be asked of each thing of a kind: one relation."""
+"""A kind and a relation: the question for this relation that can be asked about each thing of this kind."""
 
 
 @dataclass(slots=True)
 class Crawler:
-    """The names and facts that the user has found so far. `read` holds each fact in both directions that were seen."""
+    """A user who asks question after question, with the names and facts found so far.
+
+    `read` holds facts as triples in the direction in which the evidence showed them; `waiting` the names still to ask
+    about for each kind and relation; `given` how many new names and facts each such question brought.
+    """
 
     target: AttackTarget
     caller: Caller
@@ -52,7 +56,7 @@ class Crawler:
     refused: int = 0
 
     async def crawl(self, first: str, questions: int) -> None:
-        """Asks `questions` times, or until nothing is left to ask."""
+        """Asks up to `questions` questions, the first one about the name `first`; stop when nothing is left to ask."""
         await self._ask(f"What is known about {first}?")
         for _ in range(questions - 1):
             text, way = self._next()
@@ -64,8 +68,10 @@ class Crawler:
                 self.given[way].append(len(self.read) + len(self.names) - before)
 
     def _next(self) -> tuple[str, Way | None]:
-        """Kinds are listed first; then the way that gives most a question, by what it gave and what is hoped for. No
-        text where nothing is left."""
+        """Returns the next question with its kind and relation; the text is empty when nothing is left to ask.
+
+        Kinds that were not listed yet come first, then the kind and relation with the best expected yield (`_worth`).
+        """
         for kind in {*self.names.values(), *(kind for kind, _ in self.waiting)} - self.listed:
             self.listed.add(kind)
             return f"Which {kind} are there?", None
@@ -116,7 +122,7 @@ class Crawler:
                         waiting.append(name)
 
     def _ways_seen(self, answer_id: str) -> Iterator[Way]:
-        """Off GET /ledger: the candidates that leave what the question named, with the kind of that."""
+        """Yields the kind and relation of each one-step candidate that GET /ledger shows for this answer."""
         store = self.target.bench.services.store
         for row in read_ledger_page(store.ledger, store.engine, self.caller, answer_id, 10).entries:
             shown = json.loads(row.payload or "{}")
@@ -127,7 +133,7 @@ class Crawler:
 
 
 async def extraction(targets: AttackTargets) -> list[Attempted]:
-    """Told without a bound: whoever may ask a graph may ask all of it, in time."""
+    """Report the crawl of each graph without a bound, since a user with a grant can read all of the graph in time."""
     lines = []
     for source in targets.among(DEMO, PQ_3H):
         target = await targets.open(source, changes=BY_DEFAULT)
@@ -136,9 +142,7 @@ async def extraction(targets: AttackTargets) -> list[Attempted]:
 
 
 async def crawled(target: AttackTarget, title: str, questions: int) -> list[Attempted]:
-    """Counts the names, the facts between named things, the facts with values that were read, and the questions that
-    the budget refused.
-    """
+    """Crawl a graph and count the names and facts read, and the questions that the budget refused."""
     graph = target.bench.graph(target.loaded)
     names, facts = true_names(graph), true_facts(graph)
     crawler = Crawler(target, Caller(TENANT, "crawler", "user", frozenset({target.loaded.graph})))
@@ -154,12 +158,12 @@ async def crawled(target: AttackTarget, title: str, questions: int) -> list[Atte
 
 
 def true_names(graph: PrivateGraph) -> set[str]:
-    """The first name of every entity that has one."""
+    """Returns the first name of every entity that has one and is not hidden."""
     return {record.names[0] for _, record in graph.vault.all_records() if record.names and not record.hidden}
 
 
 def true_facts(graph: PrivateGraph) -> dict[Triple, Triple]:
-    """Every fact that can be shown, by each way in which it can be written: walked forwards and backwards."""
+    """Map every showable fact, written forwards and backwards, to one normal form, so that it is counted once."""
     shown = {mid: record.names[0] if record.names else record.lexical for mid, record in graph.vault.all_records()}
     entities = [mid for mid, record in graph.vault.all_records() if record.names and not record.hidden]
     facts: dict[Triple, Triple] = {}

@@ -1,7 +1,7 @@
-"""Families 1 to 10: cases, each of what is typed in which turns, and what of it must never be sent.
+"""Families 1 to 10 of cases: a case says what is typed in which turn and which words of it must never be sent.
 
-They know words and graphs, and nothing of the service. The forms of names, labels, values and relations are templates
-of `form_families.toml`.
+The families use word lists and graph files, and nothing of the service. The templates of names, labels, values and
+relations are in `form_families.toml`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TOLD = tomllib.loads(Path(__file__).with_name("form_families.toml").read_text("
 LOOK_ALIKES: Mapping[str, str] = _TOLD["look_alikes"]
 _ENDINGS: Mapping[str, Sequence[str]] = _TOLD["endings"]
 _HARMLESS_MARKS: Mapping[str, Collection[str]] = {mark: words.split() for mark, words in _TOLD["harmless"].items()}
-# The language of the sentences of endings for which there are no sentences.
+# Languages that have endings but no sentences, each with the language whose sentences are used instead.
 _SPOKEN = {"cs": "pl", "fi": "en", "hu": "en", "ru": "en", "nl": "de"}
 _EARLIER, _ASSISTANT = 0.1, 0.15
 _FIRST, _REPLY, _LATER = "who is in the ward today", "All right.", "and where was that"
@@ -63,10 +63,10 @@ _NAMED = {chr(code): f"&{name};" for name, code in entities.name2codepoint.items
 
 @dataclass(frozen=True, slots=True)
 class TypedCase:
-    """A name or a value as somebody types it.
+    """A name or a value in the form in which somebody types it.
 
-    `secrets`: what it says, in the graph's own spelling; `harmless`: words of the form that say nothing, as endings
-    do; `marked`: the form itself speaks for a name.
+    `secrets`: the names or values in it, as the graph spells them. `harmless`: words of the form that reveal nothing,
+    such as grammatical endings. `marked`: the form itself signals a name.
     """
 
     form: str
@@ -78,7 +78,10 @@ class TypedCase:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`carrier` is all that is typed around the name; `marked`: something in it speaks for a name."""
+    """A typed name or value in the turns of a dialogue.
+
+    `carrier`: all that is typed around the name. `marked`: something in the form or the sentence signals a name.
+    """
 
     family: str
     typed: TypedCase
@@ -93,7 +96,7 @@ class Case:
 
 
 def _put_into(family: str, typed: TypedCase, language: str, places: Sequence[str], dice: Random) -> Case:
-    """The case of `typed` in a sentence: mostly the question itself, at times an earlier turn of either side."""
+    """Put `typed` into a sentence: mostly the last question, at times an earlier turn of the user or the assistant."""
     place = dice.choice(places)
     shape = dice.choice(sentences()[language][place])
     if typed.text == typed.text.lower() and dice.random() < 0.7:
@@ -109,7 +112,7 @@ def _put_into(family: str, typed: TypedCase, language: str, places: Sequence[str
 
 
 def _spread(forms: Sequence[TypedCase], dice: Random, count: int) -> Iterator[TypedCase]:
-    """`count` of `forms`, each kind of form about as often as every other."""
+    """Yields `count` of `forms` such that each kind of form comes up about equally often."""
     by_form: dict[str, list[TypedCase]] = {}
     for typed in forms:
         by_form.setdefault(typed.form, []).append(typed)
@@ -125,7 +128,10 @@ def _spread(forms: Sequence[TypedCase], dice: Random, count: int) -> Iterator[Ty
 def _written(
     table: str, texts: Mapping[str, str], secrets: Mapping[str, tuple[str, ...]], harmless: Collection[str] = ()
 ) -> Iterator[TypedCase]:
-    """The forms of a table whose secret there is: a row is a form, a template, its secret, and marks."""
+    """Yields the filled-in templates of a table whose secrets are among `secrets`.
+
+    A row of the table holds the name of the form, its template, the key of its secret, and marks.
+    """
     pieces, nothing = {key: Piece(text) for key, text in texts.items()}, {**_HARMLESS_MARKS, "harmless": harmless}
     for form, template, secret, *marks in _TOLD["forms"][table]:
         if secret in secrets:
@@ -135,7 +141,7 @@ def _written(
 
 
 def foreign_names(others: Sequence[GraphNames], dice: Random, count: int) -> Iterator[TypedCase]:
-    """Names of the tenant's other graphs, asked of this one."""
+    """Yields names and values of the tenant's other graphs, to be typed in a question to this graph."""
     for name in [name for graph in others for name in graph.some(dice, count)]:
         words = name.split(" ")
         texts = {"name": name, "first": words[0], "last": words[-1], "before": " ".join(words[:-1])}
@@ -147,7 +153,7 @@ def foreign_names(others: Sequence[GraphNames], dice: Random, count: int) -> Ite
 
 
 def _names_in_texts(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Words of text values that no dictionary has, or that have a capital inside a text."""
+    """Yields rare words that are capitalised inside a text value, and e-mail addresses."""
     for text in dice.sample(names.texts, min(20 * count, len(names.texts))):
         yield from _of_address(address[0]) if (address := _ADDRESS.search(text)) else _of_text(text)
 
@@ -155,7 +161,7 @@ def _names_in_texts(names: GraphNames, _language: str, dice: Random, count: int)
 def _of_text(text: str) -> Iterator[TypedCase]:
     for match in _WORD_OF_LETTERS.finditer(text):
         word, before = match[0], (text[: match.start()].split() or [""])[-1]
-        # A capital inside a text, and no word of a dictionary as the kinds of streets are.
+        # A capital inside a text marks a name, unless a dictionary has the word (as it has "Street").
         if match.start() and word[:1].isupper() and _is_rare(word):
             secrets = {"word": (word,), **({"initialled": (word,)} if before.endswith(".") else {})}
             yield from _written("texts", {"word": word, "before": before}, secrets)
@@ -180,7 +186,7 @@ def _of_address(address: str) -> Iterator[TypedCase]:
 
 
 def _lone_surnames(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Surnames of no graph or of this one, in small letters: bare, without accents, after a title, beside another."""
+    """Yields lower-case surnames from lists and this graph: bare, without accents, after a title or beside another."""
     frequent, known = surnames_of("us"), surnames()
     own = [name.lower() for name in names.last_names(dice, count)]
     listed = [dice.sample(frequent, min(count, len(frequent))), dice.sample(known, min(2 * count, len(known)))]
@@ -205,7 +211,7 @@ def _alone(name: str, dice: Random) -> Iterator[TypedCase]:
 
 
 def _names_at_a_start(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Names and surnames with a capital where every word would have one: of a sentence, a line, an item of a list."""
+    """Yields capitalised names for places where any word has a capital, as at the start of a sentence or list item."""
     known = [_capital(name) for name in surnames()]
     chosen = [*dice.sample(known, min(count, len(known))), *map(str.capitalize, names.last_names(dice, count))]
     yield from (TypedCase("a capital", name, (name,)) for name in chosen)
@@ -218,7 +224,7 @@ def _capital(name: str) -> str:
 
 
 def _middle_words(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Words and figures of longer labels that stand neither first nor last, each alone or two together."""
+    """Yields inner words and figures of labels with three words or more, one alone or two together."""
     clean = [label for label in names.labels if not _DIRTY.search(label)]
     longer = [label for label in clean if len(_WORD.findall(label)) >= _MIN_WORDS]
     for label in dice.sample(longer, min(3 * count, len(longer))):
@@ -239,7 +245,7 @@ def _middle_words(names: GraphNames, _language: str, dice: Random, count: int) -
 
 
 def _dirty_labels(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Labels with entities, percent escapes and tags, typed clean; clean ones typed with entities and escapes."""
+    """Yields labels with HTML entities, percent escapes or tags, typed clean; and clean names typed with entities."""
     dirty = [label for label in names.labels if _DIRTY.search(label)]
     for label in dice.sample(dirty, min(count, len(dirty))):
         clean = re.sub(r"<[^>]*>", "", unquote(html.unescape(html.unescape(label))))
@@ -254,7 +260,7 @@ def _dirty_labels(names: GraphNames, _language: str, dice: Random, count: int) -
 
 
 def _values_in_other_words(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Half dates, half numbers, as far as the graph has both; made-up ones for a graph that has none."""
+    """Yields dates and numbers of the graph in words and in other digits; made-up ones if the graph has none."""
     dates = dice.sample(names.dates, min(count, len(names.dates))) or ["1960-09-08", "1987-11-23", "2003-02-28"]
     numbers = dice.sample(names.numbers, min(count, len(names.numbers))) or ["48417", "1938", "76420"]
     spoken = language if language in LANGUAGES else "en"
@@ -300,7 +306,7 @@ def _of_number(text: str, language: str, dice: Random) -> Iterator[TypedCase]:
 
 
 def _look_alikes(names: GraphNames, _language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Names of the graph and last names alone, in small letters and as they are, each in every form in turn."""
+    """Yields names and last names with letters replaced by look-alikes, in each form of `LOOK_ALIKES`."""
     chosen = [name for name in names.names if plain(name).replace(" ", "").isascii()] or list(names.names)
     for name in dice.sample(chosen, min(count, len(chosen))):
         last = word if reads_as_name(word := name.split(" ")[-1]) else name
@@ -310,8 +316,10 @@ def _look_alikes(names: GraphNames, _language: str, dice: Random, count: int) ->
 
 
 def _suffixed_names(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Last names of the graph and of the lists, with the endings and articles of inflecting languages; a third in
-    `language`, else in sentences of the ending's own."""
+    """Yields last names with the endings and articles of inflecting languages.
+
+    The ending's language is drawn; if `language` is drawn and has no endings of its own, English ones are used.
+    """
     own = [name.lower() for name in names.last_names(dice, count)]
     listed = dice.sample(surnames(), count) + list(surnames_of("tr")[:count])
     forms: dict[str, list[TypedCase]] = {key: [] for key in _ENDINGS}
@@ -326,8 +334,10 @@ def _suffixed_names(names: GraphNames, language: str, dice: Random, count: int) 
 
 
 def relation_words(local_names: Sequence[str], count: int) -> Iterator[TypedCase]:
-    """Local names of masked and hidden relations, and of those that hold a name, as people type them: run together, in
-    snake, kebab and camel case, in words, and rare words alone."""
+    """Yields names of private relations as people type them: run together, in snake, kebab or camel case, or in words.
+
+    Private relations are masked or hidden ones, and those named after a person. Their rare words come alone, too.
+    """
     for local_name in list(local_names) * (1 + count // len(local_names)):
         words, rare = words_of(local_name), rare_words_of(local_name)
         texts = {"name": local_name, "words": " ".join(words), "rare": " ".join(rare)}
@@ -341,7 +351,7 @@ def words_of(local_name: str) -> list[str]:
 
 
 def rare_words_of(local_name: str) -> tuple[str, ...]:
-    """Those that say more than a dictionary does."""
+    """Returns the words of a relation's name that no dictionary has."""
     return tuple(word for word in words_of(local_name) if not is_in_dictionary(word) and word not in HARMLESS)
 
 
@@ -367,7 +377,10 @@ def family_cases(
     dice: Random,
     count: int,
 ) -> Iterator[Case]:
-    """`count` cases of every family in one language: of a graph's names, those of others, and of relations."""
+    """Yields `count` cases of every family in one language.
+
+    `names` is the asked graph, `others` are the tenant's other graphs, `local_names` the names of private relations.
+    """
     for family, make in _OWN.items():
         yield from _cases(family, list(make(names, language, dice, count)), language, dice, count)
     yield from _cases("1 names of another graph", list(foreign_names(others, dice, count)), language, dice, count)
@@ -386,7 +399,10 @@ def _cases(family: str, forms: Sequence[TypedCase], language: str, dice: Random,
 
 
 def every_surname(dice: Random, count: int) -> Iterator[Case]:
-    """The lists' surnames one by one, bare in small letters and with a capital at a start; all in a whole run."""
+    """Yields the listed surnames one by one: bare in small letters, and capitalised at the start of a sentence.
+
+    At most `_EVERY * count` surnames are drawn, which are all of them in a full run.
+    """
     known = surnames()
     dice.shuffle(known)
     for name in known[: _EVERY * count]:

@@ -1,9 +1,9 @@
-"""Graphs and tables to ask about: the secrets of a graph, read from its source file without the loader; a made-up
-graph of 2,000 people and what a clinic writes down of them; and odd files that are tables.
+"""Graphs and tables for the attack by typed forms of names (`forms.py`).
 
-People have names of five languages, notes, emergency contacts, addresses, logins, dirty labels, and relations that are
-hidden, masked, or hold a name. Twenty files are tables, or might be: with headers and without, of two to four columns,
-in odd orders.
+The names and values of a graph are read from its source file without the loader. A generated graph holds 2,000 people
+with names of five languages, notes, contacts, addresses and logins. Some labels are dirty: they hold HTML entities,
+escapes or more than the name. Some relations are hidden, masked or named after a person. Twenty generated files look
+like tables, with or without a header, of two to four columns.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ _LISTED = frozenset(surnames())
 
 @dataclass(frozen=True, slots=True)
 class GraphNames:
-    """The secrets of a graph: names of two words and more that dictionaries don't explain, labels as they stand,
-    texts, dates and numbers."""
+    """The secret texts of a graph: names, labels, text values, dates and numbers.
+
+    `names` have two words or more, at least one of which is in no dictionary or is a listed surname.
+    """
 
     graph: str
     names: tuple[str, ...] = field(repr=False)
@@ -49,11 +51,11 @@ class GraphNames:
     numbers: tuple[str, ...] = field(repr=False)
 
     def some(self, dice: Random, count: int) -> list[str]:
-        """At most `count` names."""
+        """Draws at most `count` names."""
         return dice.sample(self.names, min(count, len(self.names)))
 
     def first_names(self, dice: Random, count: int) -> list[str]:
-        """Of `count` names, as they stand, those that are read as names."""
+        """Draws `count` names and return their first words, as far as those read as names."""
         return [first for name in self.some(dice, count) if reads_as_name(first := name.split(" ")[0])]
 
     def last_names(self, dice: Random, count: int) -> list[str]:
@@ -61,7 +63,7 @@ class GraphNames:
 
 
 def names_in_turtle(graph: str, text: str) -> GraphNames:
-    """Of a file in Turtle. Properties and classes are no names, whatever they are called."""
+    """Reads the secret texts of a graph in Turtle, leaving out the labels of properties and classes."""
     literals: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     schema: set[str] = set()
     for quad in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE, base_iri="http://file.invalid/"):
@@ -78,7 +80,7 @@ def names_in_turtle(graph: str, text: str) -> GraphNames:
 
 
 def names_in_triples(graph: str, text: str) -> GraphNames:
-    """Of a table of head, relation and tail, with underscores for spaces."""
+    """Reads the secret texts of a tab-separated table of head, relation and tail, with underscores for spaces."""
     lines = [line.split("\t") for line in text.splitlines()]
     cells = [cell.replace("_", " ") for line in lines if len(line) == 3 for cell in (line[0], line[2])]
     return _sorted_out(graph, cells, ())
@@ -107,7 +109,7 @@ def _sorted_out(graph: str, labels: Sequence[str], others: Sequence[str]) -> Gra
 
 
 def reads_as_name(word: str) -> bool:
-    """A listed surname, or no word of a dictionary."""
+    """Returns True if `word` is a listed surname or is in no dictionary."""
     return word.lower() in _LISTED or not is_in_dictionary(plain(word))
 
 
@@ -127,8 +129,10 @@ _ENTITIES = {chr(code): f"&{name};" for name, code in entities.name2codepoint.it
 
 
 def people(count: int = PEOPLE) -> dict[str, str]:
-    """The labels of `count` people by their clean names, as many of each language; every sixth has a label with more
-    than a name in it, as people put into labels."""
+    """Returns the labels of `count` people by their clean names, equally many of each language.
+
+    The label of every sixth person holds more than the name (a maiden name, a degree, a number), as real labels do.
+    """
     dice = Random(13)  # noqa: S311  # a sample, no secret  # nosec B311
     found: dict[str, str] = {}
     while len(found) < count:
@@ -143,7 +147,7 @@ def _person(language: str, position: int, dice: Random) -> tuple[str, str]:
     if position % 6:
         return clean, clean
     name, number = f"{given[0]} {given[1]} {last[0]}", dice.randrange(100_000)
-    # The first letter is an entity too, or English names would be clean.
+    # The first letter becomes an HTML entity too, because names in plain ASCII would stay clean otherwise.
     written = f"&#{ord(name[0])};" + "".join(_ENTITIES.get(sign, sign) for sign in name[1:])
     texts = {"name": name, "maiden": last[1], "entities": written, "percent": quote(name)}
     texts |= {"escaped": written.replace("&", "&amp;"), "degree": ("MD", "PhD", "RN")[number % 3]}
@@ -153,7 +157,7 @@ def _person(language: str, position: int, dice: Random) -> tuple[str, str]:
 
 
 def turtle(count: int = PEOPLE) -> str:
-    """The graph."""
+    """Returns the generated graph of `count` people in Turtle."""
     dice = Random(17)  # noqa: S311  # a sample, no secret  # nosec B311
     towns = [f':town{number} a :Town ; rdfs:label "{town}" .' for number, town in enumerate(_TOWNS)]
     facts = [_facts(position, *person, count, dice) for position, person in enumerate(people(count).items())]
@@ -199,8 +203,10 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """One file, and what of it may not be shown; `policy` where its owner says that it is a table, with its first
-    column as the key."""
+    """A generated file with the cells that must not be shown.
+
+    `policy` declares the file as a table with its first column as the key; None if no policy is given.
+    """
 
     name: str
     content: str = field(repr=False)
@@ -209,8 +215,10 @@ class TableFile:
 
 
 def table_files() -> list[TableFile]:
-    """Returns generated files of the same made-up columns, one for each way to write a table. Those that begin with
-    a header are returned a second time, with a policy that declares the table and its key."""
+    """Returns generated files with the same made-up columns, one for each way to write a table.
+
+    Files with a header come a second time, with a policy that declares the table and its key.
+    """
     columns = _columns(Random(29))  # noqa: S311  # a sample, no secret  # nosec B311
     ways: list[dict[str, str]] = _MADE_UP["tables"]
     files = [_file(number, columns, **way) for number, way in enumerate(ways)]
@@ -251,7 +259,7 @@ def _file(
 
 
 def _declared(file: TableFile) -> TableFile:
-    """The same file with a policy that says what its first column is. For files with a header."""
+    """Returns the file, which must have a header, with a policy that declares its first column as the key."""
     key = re.split(r"[,;|\t]", file.content.lstrip("\ufeff"))[0].strip(' "')
     policy = f'[[tables]]\nfile = "{file.name}"\nkey = "{key}"\nconcept = "case"\nnames = ["{key}"]\n'
     return replace(file, policy=policy)

@@ -1,4 +1,4 @@
-"""Reads all bytes that a case sent and says what of the typed name stands in them, in whatever letters."""
+"""Judge which words of a typed name or value stand in the bytes that were sent for it, whatever their alphabet."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MIN_PART, _MIN_INSIDE = 3, 4
 
 
 class Sent(NamedTuple):
-    """The texts of requests: what the person said in them, and all the rest."""
+    """The texts of all requests: those that quote the person, and the rest."""
 
     said: Sequence[str]
     rest: Sequence[str]
 
 
 def read_sent(payloads: Sequence[bytes]) -> Sent:
-    """Every string of the payloads once, escapes undone; what is no JSON is one text."""
+    """Returns every distinct string of the payloads with escapes undone; a payload that is not JSON is one string."""
     read = [each for payload in payloads for each in _texts(payload.decode("utf-8", errors="replace"))]
     said, rest = (dict.fromkeys(undone(text) for is_said, text in read if is_said == kind) for kind in (True, False))
     return Sent(list(said), list(rest))
@@ -44,7 +44,7 @@ def _texts(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _leaves(node: object, key: str) -> Iterator[tuple[str, str]]:
-    """Every string with the outermost key that it stands under; keys too."""
+    """Yields every string with the outermost key above it; keys are yielded as strings too, under the key ""."""
     if isinstance(node, dict):
         for name, child in node.items():
             yield "", str(name)
@@ -58,15 +58,18 @@ def _leaves(node: object, key: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`leaked`: the words that stand in what was sent. `is_everyday`: all of them are everyday words, typed in small
-    letters where nothing speaks for a name; or function words, wherever they stand."""
+    """The judgement of one case.
+
+    `leaked`: secret words that were sent. `is_everyday`: all of them are harmless, because they are function words, or
+    everyday words typed in small letters where nothing signals a name.
+    """
 
     leaked: frozenset[str] = field(repr=False)
     is_everyday: bool
 
 
 class Judge:
-    """Judges cases of one graph. `shown` are the words of the schema that its prompts show to everybody."""
+    """Judges the cases of one graph. `shown` holds the words of the schema that prompts show to everybody."""
 
     def __init__(self, shown: Collection[str]) -> None:
         self._shown = frozenset(shown)
@@ -81,7 +84,7 @@ class Judge:
         return Verdict(leaked, bool(leaked) and (everyday or not told))
 
     def _shown_in(self, case: Case) -> frozenset[str]:
-        """None at all where words of the schema are what must not be shown."""
+        """Returns the shown words; none for family 10, where words of the schema are the secrets."""
         return frozenset() if case.family.startswith("10") else self._shown
 
     def _in_said(self, case: Case, said: Sequence[str]) -> Iterator[str]:
@@ -92,11 +95,11 @@ class Judge:
             if _stands_in(case, text):
                 yield from secrets
             left = set(tokens(text)) - around - ((HARMLESS | case.typed.harmless) - secrets)
-            # A name, or a piece of what was typed.
+            # A short word leaks if it is a typed token, a longer one if it is any piece of the typed text.
             pieces = {word for word in left if word in (typed if len(word) < _MIN_PART else run)}
             found = pieces | {word for word in left if _holds(word, secrets)}
             letters = {word for word in found if len(word) == 1 and word.isalpha()}
-            # An initial says nothing; a name whose letters stand apart does.
+            # One or two single letters are initials and reveal nothing; more may be a name with its letters apart.
             yield from found if len(letters) >= _MIN_PART else found - letters
 
     def _in_rest(self, case: Case, rest: Sequence[str]) -> Iterator[str]:
@@ -106,7 +109,7 @@ class Judge:
 
 
 def _stands_in(case: Case, text: str) -> bool:
-    """True where `text` holds the typed words as they were typed, and not only in the words around them."""
+    """Returns True if `text` holds the typed words as typed, more often than the carrier sentence itself does."""
     typed = case.typed.text.casefold()
     return len(typed) > _MIN_PART and text.casefold().count(typed) > case.carrier.casefold().count(typed)
 
@@ -121,7 +124,7 @@ def _holds(word: str, secrets: Collection[str]) -> bool:
 
 
 def can_be_judged(case: Case) -> bool:
-    """The name has a word that says something, and the sentence around it holds none of its words."""
+    """Returns True if the case has a secret word and the sentence around it holds none of the typed words."""
     secrets = _secret_tokens(case)
     around = set(tokens(undone(case.carrier)))
     return bool(secrets) and not around & (secrets | set(tokens(undone(case.typed.text))) - HARMLESS)

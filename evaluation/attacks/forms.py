@@ -1,5 +1,8 @@
-"""Forms in egress: every family of forms over the graphs of one tenant, in three languages, and files that are tables,
-against the bound 0."""
+"""Attack by forms of names: type every form of a name or value and search what is sent to the model for it.
+
+Every family of `form_families.py` is asked of the graphs of one tenant in three languages, beside files that are
+tables. No form may be sent: the bound is 0.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.errors import StoreError
 
 COUNT = 40
-# Two that everybody is asked in, and a third that changes from graph to graph.
+# Every graph is asked in the first two languages and in one of the others, which changes from graph to graph.
 LANGUAGES, THIRD = ("en", "de"), ("es", "fr", "tr", "it", "pl", "vi")
 MAX_EVERYDAY = 0.02
 FOUND_AS_TYPED = 0.98
@@ -50,8 +53,10 @@ _OF_TABLES = ("who is there", "which of them live in the same city", "how many a
 
 @dataclass(frozen=True, slots=True)
 class Attacked:
-    """One graph, with what its source file says is secret. `private_relations` are local names of masked and hidden
-    relations, and of those that hold a name."""
+    """One graph with the secrets that its source file holds.
+
+    `private_relations` are names of relations that are masked or hidden or that hold a person's name.
+    """
 
     title: str
     loaded: LoadedSet
@@ -61,7 +66,7 @@ class Attacked:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCase:
-    """The result of one case. `found_as_typed`: the judge sees it where nothing is replaced."""
+    """The result of one case. `found_as_typed` is a control: the judge finds the name if nothing is replaced."""
 
     case: Case
     verdict: Verdict
@@ -71,10 +76,10 @@ class JudgedCase:
 
 
 async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
-    """Families 1 to 10 on each graph, `COUNT` names and values a family and language; then tables and drafts."""
+    """Attack each graph with families 1 to 10, `COUNT` cases per family and language; then with tables and drafts."""
     judged = await _judged_forms(targets, "sets", TO_THE_MODEL, COUNT)
     in_dialogue = await _judged_forms(targets, "dialogue", {**TO_THE_MODEL, **OPENLY}, max(1, COUNT // 4))
-    # The cases of all families that sent something, asked with an open profile.
+    # With the open profile, `dialogue` sends something for most cases; the others prove nothing.
     sent = [each for each in in_dialogue if each.sent]
     note = f"of {len(in_dialogue)} cases, {sum(each.verdict.is_everyday for each in sent)} everyday words"
     return [
@@ -88,7 +93,7 @@ async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
 async def _judged_forms(
     targets: AttackTargets, strategy: StrategyName, changes: Mapping[str, object], count: int
 ) -> list[JudgedCase]:
-    """Every case with what came of it."""
+    """Asks every case of every graph and judge what was sent."""
     bench, attacked = await _open_graphs(targets, changes)
     found: list[JudgedCase] = []
     for one in attacked:
@@ -99,8 +104,10 @@ async def _judged_forms(
 
 
 async def _open_graphs(targets: AttackTargets, changes: Mapping[str, object]) -> tuple[Bench, list[Attacked]]:
-    """The demo, a made-up population and, with data, `hospital.ttl`, `aml.ttl` and PathQuestion; every prompt goes to
-    the endpoint, however few fit it."""
+    """Open the demo and a generated population, and `hospital.ttl`, `aml.ttl` and PathQuestion if `targets` has data.
+
+    Settings make every question go to the scripted endpoint, even those that need no model.
+    """
     sources = targets.among(DEMO, HOSPITAL, AML, PQ_3H)
     opened = [(source, await targets.open(source, "scripted", changes)) for source in sources]
     bench, turtle = opened[0][1].bench, graphs.turtle()
@@ -119,11 +126,13 @@ def _names(source: str, data: Path | None) -> GraphNames:
 
 
 def _cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:
-    """`count` cases of every family in every language, and the lists' surnames asked of the made-up graph; but for
-    sentences that hold a word of the name."""
+    """Yields `count` cases of every family in every language, and listed surnames asked of the generated graph.
+
+    Cases whose sentence holds a word of the name are left out, since they can't be judged.
+    """
     dice, third = dice_of(one.title), THIRD[attacked.index(one) % len(THIRD)]
     others = [each.names for each in attacked if each is not one and each.names.names]
-    # Those of all graphs: whoever knows one may type it wherever it fits.
+    # Private relations of all graphs are typed: a person who knows one may type it in a question to any graph.
     private = [name for each in attacked for name in each.private_relations]
     for language in (*LANGUAGES, third):
         yield from filter(can_be_judged, family_cases(one.names, others, private, language, dice, count))
@@ -134,8 +143,10 @@ def _cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterat
 async def _judge_all(
     bench: Bench, one: Attacked, cases: Sequence[Case], strategy: StrategyName, progress: Callable[[int], None]
 ) -> list[JudgedCase]:
-    """Each case in a conversation of its own. Of one that names nothing of the graph, and where the profile is not
-    open, the strategy `dialogue` sends nothing."""
+    """Asks each case in a conversation of its own and judge what was sent.
+
+    The strategy `dialogue` sends nothing for a case that names nothing of the graph, unless the profile is open.
+    """
     key, found = KeyPair.generate(), []
     judge = Judge(await _shown(bench, one, strategy, key))
     for done, case in enumerate(cases, start=1):
@@ -147,13 +158,15 @@ async def _judge_all(
 
 
 async def _shown(bench: Bench, one: Attacked, strategy: StrategyName, key: KeyPair) -> frozenset[str]:
-    """Words of the schema that prompts show, and of what they hold whatever is asked; but for private ones, which the
-    schema must not show, whether it does or not."""
+    """Returns the words that prompts show whatever is asked: words of the schema and of prompts for neutral questions.
+
+    Rare words of private relations are taken out, so that they count as leaks even if the schema shows them.
+    """
     schema = bench.graph(one.loaded).blind.schema
     texts = {text for r in schema.relations for text in (r.label, r.inverse_label, r.description, *r.words)}
     texts |= {str(concept) for concept in schema.concepts}
     texts |= {text for words in schema.kind_words.values() for text in words}
-    if strategy == "dialogue":  # Neutral questions get no prompt of it.
+    if strategy == "dialogue":  # This strategy sends no prompt for neutral questions.
         texts |= {str(REPLY.instructions), str(marked_schema("reply", "tree"))}
     for question in _NEUTRAL:
         texts |= set(read_sent((await sent_by(bench, one.loaded.graph, [("user", question)], strategy, key))[0]).rest)
@@ -161,7 +174,7 @@ async def _shown(bench: Bench, one: Attacked, strategy: StrategyName, key: KeyPa
 
 
 def lines(judged: Sequence[JudgedCase]) -> list[Attempted]:
-    """A line for each family, then everyday words with their list, what was blocked, and the control."""
+    """Returns a line for each family, one for everyday words with their list, and one for the control of the judge."""
     words = Counter(word for each in judged if each.verdict.is_everyday for word in each.verdict.leaked)
     told = ", ".join(f"{word} {count}" for word, count in words.most_common())
     everyday, as_typed = (each.verdict.is_everyday for each in judged), (each.found_as_typed for each in judged)
@@ -185,7 +198,7 @@ def _line(name: str, judged: Sequence[JudgedCase], note: str) -> Attempted:
 
 @dataclass(frozen=True, slots=True)
 class LoadedTable:
-    """The result of one file. `control`: the judge sees the file's cells in the file itself."""
+    """The result of one file. `control`: the judge finds the file's cells in the file itself."""
 
     refused: bool
     leaked: frozenset[str] = field(repr=False)
@@ -193,7 +206,10 @@ class LoadedTable:
 
 
 async def cells_in_egress(targets: AttackTargets) -> list[Attempted]:
-    """Family 11: each file in a graph of its own, loaded without a policy, and where it has a header with one."""
+    """Attack with family 11: load each file as a graph of its own and search what is sent for its cells.
+
+    Files with a header are loaded a second time, with a policy.
+    """
     files = table_files()[: targets.at_most(len(table_files()))]
     async with Bench("scripted", scripted=FollowingEndpoint(), changes=TO_THE_MODEL) as bench:
         return lines_of_tables([await _ask(bench, file) for file in files])
@@ -221,7 +237,10 @@ async def _ask(bench: Bench, file: TableFile) -> LoadedTable:
 
 
 def cells_in(file: TableFile, payloads: Sequence[bytes]) -> frozenset[str]:
-    """Words and figures of cells that stand in payloads; small figures only where a relation or concept is told."""
+    """Returns words and figures of cells that stand in payloads.
+
+    Figures of up to three digits count only if they are the whole of a short text, such as the label of a relation.
+    """
     sent = read_sent(payloads)
     cells = shown_tokens(file.cells) - {"dr"}
     words = {word for word in cells if not word.isdigit() or len(word) > 3}
@@ -232,7 +251,7 @@ def cells_in(file: TableFile, payloads: Sequence[bytes]) -> frozenset[str]:
 
 
 class FollowingEndpoint(ScriptedEndpoint):
-    """Follows as many ways as it may, in every round, so that as much as possible is shown to it."""
+    """A model that follows as many candidates as it may in every round, so that it is shown as much as possible."""
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         if task != "step":

@@ -1,6 +1,6 @@
-"""Attacks by what a model writes around a name: drafts that would have it followed, fetched or drawn once restored.
+"""Attack by links: a model writes a pseudonym into an address, a tag or an image, to be followed with the name in it.
 
-The judge of restored texts shares no code with the check that it judges.
+Each draft is restored by the service and the SDK, then judged. The judge shares no code with the check that it tests.
 """
 
 from __future__ import annotations
@@ -35,18 +35,21 @@ from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 
 MARK: Final = "{1}"
 PSEUDONYM: Final = "<pseudonym>"
-"""Where a draft's text holds the pseudonym of its first answer, instead of its number."""
+"""Placeholder in a draft for the pseudonym of its first answer; `MARK` refers to the answer by number."""
 MIN_LETTERS: Final = 3
 _TOLD = tomllib.loads(Path(__file__).with_name("link_forms.toml").read_text("utf-8"))
 _WORDED: Final = {**TO_THE_MODEL, **OPENLY, "reply_words": "model"}
-# For a form's control: a name that is put in by hand.
+# The name that controls put into a form by hand.
 _NAME: Final = "Quennell"
 _TALK: Final = "Tell me about Rosalind Rose."
 _ASKED: Final = ("everyday-word", "nickname", "lower-case")
 
 
 def link_forms() -> list[str]:
-    """Drafts that would have a name followed: every address in a sentence, each place with some, and all else."""
+    """Returns drafts that put a name where a program follows it.
+
+    Every address comes in a sentence and in some of the places; the other forms come as they are.
+    """
     addresses, places = _TOLD["addresses"], _TOLD["places"]
     some = [(place, each) for at, place in enumerate(places) for each in addresses[at :: len(places)]]
     placed = [place.replace("{address}", each) for place, each in some]
@@ -54,14 +57,14 @@ def link_forms() -> list[str]:
 
 
 def forms_of_family_12() -> list[str]:
-    """More of them: each scheme with each place, hosts, Markdown and tags."""
+    """Returns the forms of family 12: each scheme with each place, bare hosts, Markdown and HTML tags."""
     told = _TOLD["twelve"]
     addresses = [scheme + place for scheme in told["schemes"] for place in told["places"]]
     return [f"See {form} now" for form in (*addresses, *told["bare"], *told["markdown"], *told["html"])]
 
 
 async def links_on_demo(targets: AttackTargets) -> list[Attempted]:
-    """A model whose every draft is one of these forms, asked through the whole service."""
+    """Asks the demo through the whole service, with a model whose every draft is one of the link forms."""
     forms = link_forms()
     shown, restored = await _shown(forms[: targets.at_most(len(forms))]), await _shown(_TOLD["prose"])
     taken, prose = map(_follows_by_hand, forms), map(_is_restored, restored)
@@ -75,7 +78,7 @@ async def links_on_demo(targets: AttackTargets) -> list[Attempted]:
 
 
 async def family_12(targets: AttackTargets) -> list[Attempted]:
-    """The forms of family 12, by the same road."""
+    """Asks the demo with a model whose drafts are the forms of family 12."""
     forms = forms_of_family_12()
     chosen = forms[:: max(1, len(forms) // targets.at_most(len(forms)))]
     shown, prose = await _shown(chosen), await _shown(_TOLD["prose"][:3])
@@ -89,13 +92,13 @@ async def family_12(targets: AttackTargets) -> list[Attempted]:
 
 
 async def replies_on_demo(targets: AttackTargets) -> list[Attempted]:
-    """The same forms in replies in dialogue."""
+    """Asks the demo in dialogue, with a model whose replies hold the link forms."""
     forms = link_forms()
     return await links_in_dialogue(forms[: targets.at_most(len(forms))])
 
 
 async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:
-    """A model that writes these forms beside what is true, which is shown each time."""
+    """Asks in dialogue, with a model that writes each form beside a true sentence, which must be shown each time."""
     endpoint, shown = LinkingEndpoint(), list[Answer]()
     async with Bench("scripted", scripted=endpoint, changes=_WORDED, read_back=_all_of_it) as bench:
         bench.load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
@@ -110,12 +113,12 @@ async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:
 
 
 def _all_of_it(text: str, _known: str, _relation: str) -> tuple[str, ...]:
-    """A reader that finds every fact in every sentence, so that only the other checks stand before it."""
+    """Replace the reader of sentences: find every fact in every sentence, so that only other checks can refuse one."""
     return (text,)
 
 
 class DraftingEndpoint(ScriptedEndpoint):
-    """Answers by the plan, and writes `draft` beside the answer, as a field that nobody asked for."""
+    """A model that answers by the plan and adds `draft` to its reply in a field `text` that no schema asks for."""
 
     draft = ""
 
@@ -126,7 +129,7 @@ class DraftingEndpoint(ScriptedEndpoint):
 
 
 class LinkingEndpoint(ScriptedEndpoint):
-    """Replies in dialogue with what is true, with `form` beside it, and with both in one sentence."""
+    """A model whose reply in dialogue is three sentences: a true one, `form`, and both joined into one."""
 
     form = ""
 
@@ -142,7 +145,10 @@ class LinkingEndpoint(ScriptedEndpoint):
 
 
 async def _shown(drafts: Sequence[str]) -> list[Answer | None]:
-    """The answers shown for drafts, with the number of an answer or its pseudonym in turn; None: refused."""
+    """Returns the answer shown for each draft, or None if it was refused.
+
+    The drafts name the answer by its number and by its pseudonym in turn.
+    """
     asked = [question for question in read_questions(QUESTIONS_FILE) if question.id in _ASKED]
     endpoint, shown = DraftingEndpoint(), list[Answer | None]()
     async with Bench("scripted", scripted=endpoint, changes=TO_THE_MODEL) as bench:
@@ -164,7 +170,7 @@ def _is_restored(answer: Answer | None) -> bool:
 
 
 def _is_followed(answer: Answer | None) -> bool:
-    """As the SDK shows it, and as `arog proxy` does."""
+    """Returns True if a name in the answer would be followed, as the SDK shows the text or as `arog proxy` does."""
     if answer is None:
         return False
     facts = [name for fact in answer.evidence for name in (*fact.head_names, *fact.tail_names)]
@@ -177,7 +183,7 @@ def _follows_by_hand(form: str) -> bool:
 
 
 class _EveryLink(MarkdownIt):
-    """With links to scripts, which this parser leaves out, and others let pass."""
+    """A Markdown parser that accepts links to scripts too, since other parsers do."""
 
     def validateLink(self, url: str) -> bool:  # noqa: N802 - the library calls it so
         return bool(url)
@@ -185,19 +191,20 @@ class _EveryLink(MarkdownIt):
 
 _GFM: Final = _EveryLink("gfm-like", {"html": True, "linkify": True})
 _PARTS: Final = re.compile(r"[^\W_]+")
-# Mail programs make links of more than browsers and viewers do, and each of other signs: what any of them may take.
+# Mail programs turn more texts into links than browsers do, and they differ: match what any of them accepts.
 _SCHEME: Final = re.compile(r"^[^\w]*[a-z][a-z0-9+.-]+:\S", re.IGNORECASE)
 _HOST: Final = re.compile(r"[^\s.@/]+\.(?:[^\W\d_]{2,}|xn--[\w-]+)(?![^\W\d_])")
 _WITH_HOST: Final = re.compile(r"//|\S@\S|^[^\w]*www\.|(?:\d+\.\d+\.\d+\.\d+|0x[0-9a-f]+|\[[0-9a-f:]+\])[/:]")
-# Viewers differ in what they take for the address of a link.
+# Viewers differ in what they take for the address of a reference, so the whole line counts.
 _REFERENCE: Final = re.compile(r"^\s*\[[^\]]+\]:.*$", re.MULTILINE)
 
 
 def follows(text: str, names: Iterable[str]) -> bool:
-    """True where a word of `names` (of three letters or more) stands in what a program takes for an address, a tag's
-    attribute, a link or an image of `text`; or is drawn by a viewer as a diagram.
+    """Returns True if a word of `names` stands where a program would follow it, fetch it or draw it.
 
-    An address is read with its escapes undone and its letters in one form, and for a person's eyes beside.
+    That is an address, an attribute of a tag, a link or image in `text`, or a fenced block, which a viewer may draw as
+    a diagram. Words under three letters are ignored. Addresses are read as written and with escapes and letters
+    normalised.
     """
     words = {word.casefold() for name in names for word in _PARTS.findall(name) if len(word) >= MIN_LETTERS}
     targets = {read.casefold() for target in _targets(text) for read in _read(target)}
@@ -227,16 +234,16 @@ def _of_html(text: str) -> Iterator[str]:
     root: Element = html5lib.parseFragment(text, namespaceHTMLElements=False)
     for each in root.iter():
         yield from (str(part) for attribute in each.attrib.items() for part in attribute)
-        # A comment's tag is no text.
+        # The tag of an HTML comment is not a string.
         if not isinstance(each.tag, str) or each.tag in ("script", "style"):
             yield each.text or ""
 
 
 def _of_mail(text: str) -> Iterator[str]:
-    """Stretches without spaces that look like an address to anybody."""
+    """Yields stretches without spaces that some mail program may take for an address."""
     plain = re.sub(r"[\t\r\n](?=[/\\:])|(?<=[/\\:])[\t\r\n]|[\u200b-\u200d\u00ad\u2060\ufeff\x00]", "", text)
     plain = plain.replace("\\", "/").replace("\u2044", "/").replace("\u2215", "/")
-    # Browsers know these as full stops of a host; between words of Chinese or Japanese they end a sentence.
+    # Browsers read these signs as dots of a host name; before Chinese or Japanese words they end a sentence.
     plain = re.sub(r"[\u3002\uff61](?=[\x21-\x7e])", ".", plain)
     for chunk in plain.split():
         if any(pattern.search(chunk) for pattern in (_SCHEME, _WITH_HOST, _HOST)):

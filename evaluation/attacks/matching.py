@@ -1,10 +1,9 @@
-"""Matches the graph that prompts reveal against the attacker's copy of the true graph: each pseudonym with every node,
-then all with each other.
+"""Match pseudonyms in prompts with the nodes of the attacker's copy of the graph.
 
-Of each thing that a prompt says of a pseudonym, every node gets the chance that the prompt would say so if it were
-that node; the product is how well the node fits. Neighbours in the revealed graph then tell each other where they may
-stand, round after round, as colours are refined after Weisfeiler and Lehman (here as beliefs, so that a part of the
-known graph may be missing).
+For each thing that a prompt says of a pseudonym, every node gets the chance that the prompt would say so if the
+pseudonym were that node; the product is how well the node fits. Then neighbours in the revealed graph pass on their
+beliefs, round after round, as in Weisfeiler-Lehman colour refinement. Beliefs replace colours here, because triples
+may be missing in the attacker's copy.
 """
 
 from __future__ import annotations
@@ -29,23 +28,26 @@ Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Trail = tuple[str, ...]
 Piece = Literal["concepts", "candidates", "absence", "evidence", "sizes", "ends"]
-"""Parts of a prompt that an attacker may or may not go by: concepts of things and ends; that a candidate is
-offered; that none is; that a path of the evidence leads somewhere; to how many; that things meet by it."""
+"""Parts of a prompt that an attacker may use: concepts of things and ends; that a candidate is offered; that it is
+not; that a path of the evidence leads somewhere; to how many things; and which two things a path joins."""
 
 PIECES: tuple[Piece, ...] = ("concepts", "candidates", "absence", "evidence", "sizes", "ends")
-NEVER = 1e-6  # the chance of what can't be: prompts may say more than is so
+NEVER = 1e-6  # chance of what should be impossible; not 0, since prompts may show more than the thing's own facts
 ROUNDS = 4
 SAME = 1e-6
-MAX_TOLD = 60  # as many as "more" is counted up to
-MAX_SHOWN = 60  # a round that offers as many may have left some out
+MAX_TOLD = 60  # largest count told apart within the size bucket "more"
+MAX_SHOWN = 60  # a round that offers as many candidates may have left some out
 MAX_PAIRS = 20_000_000
-"""Of more pairs (start, end of a path) only whether there is an end is worked out, not how many."""
+"""Paths with more pairs of start and end than this are not counted, to bound memory and time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Of every node what lies at the end of one path: how many things; by how many pairs of the last step; the one
-    thing where it is one (else -1); and the concept of them all, by number (-1 where there is none)."""
+    """For every node, the things at the end of one path.
+
+    `count`: how many there are. `pairs`: how many pairs of the last step reach them. `single`: the number of the only
+    one, -1 if there are none or several. `concept`: the number of the concept shown for them, -1 if there are none.
+    """
 
     count: Numbers
     pairs: Numbers
@@ -54,7 +56,7 @@ class Ends:
 
 
 def joining(heads: Numbers, tails: Numbers, size: int) -> sparse.csr_array:
-    """A matrix with 1 where a hop leads from the node of the row to that of the column."""
+    """Returns a size x size matrix with 1 where a hop leads from the node of the row to the node of the column."""
     return _each_once(sparse.csr_array((np.ones(len(heads), np.int64), (heads, tails)), shape=(size, size)))
 
 
@@ -67,8 +69,11 @@ def _each_once(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 class KnownGraph:
-    """Nodes are numbers. Concepts are known of every node: what kind of thing it is stands in its name, or in a
-    directory. Paths are written as prompts write them; `hops` are matrices of single hops, forwards and backwards."""
+    """The attacker's copy of the graph; nodes are numbered from 0.
+
+    The concept of every node is known, since names or a directory tell what kind of thing a node is. Paths are written
+    as in prompts; `hops` maps the label of a single hop, forwards or backwards (`^`), to its matrix.
+    """
 
     def __init__(
         self, mids: Numbers, concepts: list[str], mediators: Flags, hops: dict[str, sparse.csr_array]
@@ -103,7 +108,7 @@ class KnownGraph:
         return at if at < self.size and int(self.mids[at]) == mid else -1
 
     def of_concept(self, word: str) -> Flags:
-        """The nodes of a concept, or of several that are joined by commas; all where the word is none."""
+        """Returns which nodes have the concept, or one of several joined by commas; all nodes if it is unknown."""
         known = [word] if word in self.words else [each for each in word.split(", ") if each in self.words]
         if not known:
             return np.ones(self.size, dtype=np.bool_)
@@ -111,14 +116,14 @@ class KnownGraph:
         return flags
 
     def has(self, path: tuple[str, ...]) -> Flags:
-        """Which nodes the whole path leaves."""
+        """Returns from which nodes the whole path can be followed."""
         if path not in self._has:
             further = self.has(path[1:]) if len(path) > 1 else np.ones(self.size, dtype=np.bool_)
             self._has[path] = (self._step(path[0]) @ further.astype(np.int64)) > 0
         return self._has[path]
 
     def ends(self, path: tuple[str, ...]) -> Ends | None:
-        """None where there are too many pairs to count."""
+        """Returns what lies at the end of the path for every node; None if that is more than `MAX_PAIRS` pairs."""
         if path not in self._ends:
             self._ends[path] = self._count(path)
         return self._ends[path]
@@ -136,7 +141,10 @@ class KnownGraph:
         return Ends(np.diff(here.indptr).astype(np.int64), pairs, single, self._concepts_of(here))
 
     def _concepts_of(self, ends: sparse.csr_array) -> Numbers:
-        """The concept that prompts show for all ends of a node: the commonest, and a second that covers a third."""
+        """Returns for every node the concept that prompts show for its ends, as a number.
+
+        It is the commonest concept, joined with the second one if that covers a third of the ends or more.
+        """
         nodes, shape = np.arange(self.size), (self.size, len(self.words))
         counts = ends @ sparse.csr_array((np.ones(self.size, np.int64), (nodes, self.concept)), shape=shape)
         concept = np.full(self.size, -1, dtype=np.int64)
@@ -149,11 +157,11 @@ class KnownGraph:
         return concept
 
     def number_of_words(self, words: str) -> int:
-        """A number for what a prompt shows as a concept, be it one or two."""
+        """Returns a number for a concept as shown in a prompt, which may be two concepts joined by a comma."""
         return self._shown.setdefault(words, len(self._shown))
 
     def _step(self, label: str) -> sparse.csr_array:
-        """The pairs of one step; through mediators nothing meets itself."""
+        """Returns the matrix of one step; a step through a mediator never leads back to its start."""
         if label not in self._matrices:
             first, _, further = label.rpartition("|")
             nothing = sparse.csr_array((self.size, self.size), dtype=np.int64)
@@ -166,7 +174,7 @@ class KnownGraph:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """From `root` along `path` one reaches what the evidence showed: one thing alone (`end`), or a set."""
+    """A path from `root` that the evidence showed, and its end: a single thing (`end` is its pseudonym) or a set."""
 
     root: str
     path: Trail
@@ -180,13 +188,17 @@ class Reach:
 
 
 Messages = Mapping[tuple[Reach, bool], Logs]
-"""From each link, and whether forwards along it: what it tells of the other end."""
+"""For each link and direction (True: from root to end), the log-likelihoods that it passes on to the other end."""
 
 
 @dataclass(slots=True)
 class Revealed:
-    """Pseudonyms of single things, with the concepts shown for them; and what is said of them. `complete`: of a single
-    thing every way on of one step, or of one and two, that there is."""
+    """All that prompts reveal of single things, by pseudonym.
+
+    `concepts`: the concept shown. `reaches`: paths that the evidence followed. `offered`: paths that candidates
+    offered. `complete`: all paths of one step, or of one and two steps, that the thing has, if prompts showed them
+    all.
+    """
 
     concepts: dict[str, str] = field(default_factory=dict)
     reaches: set[Reach] = field(default_factory=set)
@@ -194,13 +206,13 @@ class Revealed:
     complete: dict[str, set[Trail]] = field(default_factory=dict)
 
     def keep(self, word: str, concept: str = "") -> None:
-        """A concept that is shown; a set is no single thing."""
+        """Note a single thing and the concept shown for it; sets (`S...`) are skipped."""
         if not word.startswith("S") and (concept or word not in self.concepts):
             self.concepts[word] = concept
 
 
 def revealed_by(prompts: Sequence[Prompt]) -> Revealed:
-    """All that `prompts`, of one conversation, say together."""
+    """Returns all that the prompts of one conversation reveal together."""
     seen = Revealed()
     for prompt in prompts:
         for thing in prompt.things:
@@ -226,7 +238,10 @@ def revealed_by(prompts: Sequence[Prompt]) -> Revealed:
 
 
 def _from_its_root(hangs: Mapping[str, tuple[str, Trail]], start: str, path: Trail) -> set[tuple[str, Trail]]:
-    """The single thing that a set hangs on, and the whole path from it; none where that is not shown."""
+    """Trace a set back to the single thing that it was reached from; return that thing and the whole path.
+
+    Returns the empty set if the prompts don't show how the set was reached.
+    """
     passed = set[str]()
     while start.startswith("S"):
         if start in passed or start not in hangs:
@@ -238,7 +253,10 @@ def _from_its_root(hangs: Mapping[str, tuple[str, Trail]], start: str, path: Tra
 
 
 def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
-    """Rounds that show all there is. In `arog` every choice does; in `sets` all pages of the first round together."""
+    """Returns the paths of things for which prompts show every path there is.
+
+    In `arog` every choice of relations does; in `sets` all pages of the first round do together.
+    """
     found: dict[str, set[Trail]] = {}
     pages: list[Prompt] = []
     for prompt in prompts:
@@ -246,7 +264,7 @@ def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
         follows = bool(pages) and pages[-1].further == prompt.further + len(prompt.candidates)
         pages = [*pages, prompt] if follows and prompt.round == 1 else [prompt]
         shown = [candidate for page in pages for candidate in page.candidates]
-        # A last page alone does not tell whether others stood before it.
+        # A single page without `further` may be the last of several, so that it proves nothing alone.
         if len(pages) > 1 and not prompt.further:
             told = shown
         for candidate in told if len(told) < MAX_SHOWN else ():
@@ -256,14 +274,17 @@ def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
 
 
 class Matcher:
-    """Knows `share` of the triples. Goes by some `pieces` of prompts alone, where not by all."""
+    """Finds the nodes that pseudonyms may stand for, with a copy of the graph that holds `share` of the triples.
+
+    `pieces` are the parts of prompts that it uses.
+    """
 
     def __init__(self, known: KnownGraph, share: float, pieces: Collection[Piece] = PIECES) -> None:
         self._known, self._share, self._pieces = known, share, frozenset(pieces)
         self._chances: dict[object, Logs] = {}
 
     def fits(self, seen: Revealed) -> dict[str, Logs]:
-        """For every pseudonym of a single thing how well each node fits; the greatest, best."""
+        """Returns for every pseudonym of a single thing the log-likelihood of each node; the greatest fits best."""
         own = {word: self._own(word, seen) for word in sorted(seen.concepts)}
         links = [reach for reach in seen.reaches if reach.is_one] if "ends" in self._pieces else []
         ends = {reach: found for reach in links if (found := self._known.ends(reach.path)) is not None}
@@ -278,7 +299,7 @@ class Matcher:
         return _together(own, towards)
 
     def _own(self, word: str, seen: Revealed) -> Logs:
-        """Log-likelihoods of each node for one pseudonym, by what requests show of it alone."""
+        """Returns each node's log-likelihood for one pseudonym from the requests alone, without its neighbours."""
         known, concept = self._known, seen.concepts[word]
         fits = np.zeros(known.size)
         of_kind = known.of_concept(concept)
@@ -307,7 +328,7 @@ class Matcher:
         return fits
 
     def _said(self, path: Trail, concept: str, of_kind: Flags, *, has: bool) -> Logs:
-        """The chance of each node that a prompt says that it has `path`, or that it lacks it."""
+        """Returns each node's log-probability that a prompt says that it has `path` (or lacks it, if not `has`)."""
         key = (has, path, concept)
         if key not in self._chances:
             known, unknown = self._known.has(path), self._unknown(path, of_kind)
@@ -316,7 +337,7 @@ class Matcher:
         return self._chances[key]
 
     def _unknown(self, path: Trail, of_kind: Flags) -> float:
-        """The chance that a node has `path` though none is known of it."""
+        """Returns the chance that a node has `path` although the attacker's copy shows none."""
         survives = self._share ** len(path)
         seen = float(self._known.has(path)[of_kind].mean()) if of_kind.any() else 0.0
         true = min(0.99, seen / survives)
@@ -329,10 +350,10 @@ class Matcher:
             high = high or MAX_TOLD
             survives = self._share ** len(reach.path)
             chances = np.array([_chance(count, low, high, survives) for count in range(high + 2)])
-            # Of a bucket without an upper end any number more is as good.
+            # The bucket "more" has no upper end: counts above `MAX_TOLD` are as likely as `MAX_TOLD`.
             last = chances[high] if reach.size == "more" else NEVER
             fits = np.log(np.maximum(NEVER, np.where(ends.count > high, last, chances[np.minimum(ends.count, high)])))
-            # One pair alone is shown as the thing itself, anything else as a set.
+            # A prompt shows a single pair as the thing itself, anything else as a set.
             if self._share == 1:
                 fits += np.where((ends.pairs == 1) == reach.is_one, 0.0, np.log(NEVER))
             elif reach.is_one:
@@ -341,7 +362,10 @@ class Matcher:
         return self._chances[key]
 
     def _missing(self, offered: Collection[Trail]) -> list[Trail]:
-        """Ways on of one step, and of two where two were offered, that are not among all that were offered."""
+        """Returns paths that were not offered.
+
+        These are paths of one step, and of two steps if the prompt offered others with the same first step.
+        """
         steps = self._known.steps
         begun = {first for path in offered for first in (path[0], path[0].partition("|")[0])}
         missing: list[Trail] = [(step,) for step in steps if step not in begun]
@@ -351,7 +375,10 @@ class Matcher:
         return missing
 
     def _told(self, reach: Reach, ends: Ends, forwards: bool, beliefs: dict[str, Logs], before: Messages) -> Logs:
-        """The message from one end of a link to the other: the sender's belief, without the receiver's own message."""
+        """Returns the log-likelihoods that one end of a link passes on to the other.
+
+        They follow from the sender's belief, without what the receiver told it in the round before.
+        """
         said = beliefs[reach.root if forwards else reach.end] - before.get((reach, not forwards), 0.0)
         chance = np.exp(said - said.max())
         chance /= chance.sum()
@@ -367,7 +394,10 @@ class Matcher:
 
 
 def share_right(fits: Logs, truth: int) -> float:
-    """The expected share right of a guess among the nodes that fit best."""
+    """Returns the chance that a guess among the best fitting nodes is right.
+
+    `truth` is the number of the right node, or -1 if the attacker's copy lacks it.
+    """
     best = fits >= fits.max() - SAME
     return 1.0 / int(best.sum()) if truth >= 0 and best[truth] else 0.0
 
@@ -381,8 +411,10 @@ def _together(own: dict[str, Logs], towards: Messages) -> dict[str, Logs]:
 
 
 def _chance(known: int, low: int, high: int, survives: float) -> float:
-    """The chance that the true number lies in low..high where `known` of them are known, each of which is with the
-    chance `survives`; before that any number from 1 is as likely."""
+    """Returns the chance that the true number of ends lies in low..high if `known` ends are known.
+
+    Each end is known with the chance `survives`; all true numbers from 1 are taken as equally likely beforehand.
+    """
     if survives >= 1:
         return 1.0 if low <= known <= high else 0.0
 

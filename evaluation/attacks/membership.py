@@ -1,10 +1,10 @@
-"""Membership: what replies tell of things that the asker may not see.
+"""Membership: measure what replies reveal about things that the asker may not see.
 
-Is a person in a graph that I have no grant for, and is there such a graph at all? The attacker has a key of the same
-tenant with a grant for another graph, and asks both graphs about each of 400 people, of whom half are in the closed
-one. Has anything, in a graph that I may ask, this value of a relation that its policy hides? 400 texts in small
-letters, of which half are such values. In both the draw is the only difference between the halves. What is looked at:
-every byte of the replies that is not drawn at random, their lengths, and their times, in rounds that ask everything in
+Two questions are tried. Is a person in a graph that the attacker has no grant for, and does that graph exist? The
+attacker has a key of the same tenant with a grant for another graph, and asks both graphs about 400 people, half of
+whom are in the closed one. Has anything in a granted graph a certain value of a hidden relation? 400 texts in small
+letters are asked for, half of which are such values. The halves are drawn at random and differ in nothing else.
+Compared are all bytes of the replies that are not random, their lengths, and their times, over several rounds, each in
 a new order.
 """
 
@@ -38,7 +38,7 @@ KNOWN, KNOWN_BY_TIME = 0.9, 0.7
 CLOSED, ABSENT, NOTED = "closed", "absent", "noted"
 ROUNDS = 3
 _SEED = 6
-# Who has the role sees towns, and nobody who lives in them.
+# A caller with this role sees towns but none of the people who live in them.
 _ROLE = "towns"
 _LABELS = 'names = ["http://www.w3.org/2000/01/rdf-schema#label"]\n'
 _CLOSED_POLICY = f'{_LABELS}[roles.{_ROLE}]\nshow_relations = ["urn:closed:twinnedWith"]\n'
@@ -46,7 +46,7 @@ _NOTED_POLICY = f'{_LABELS}[relations."urn:noted:note"]\nhide = true\n'
 _QUESTION, _TELL, _ABOUT_NOTES = "Where does {} live?", "Tell me about {}.", "Is there a case with the note {}?"
 _NOT_PERMITTED = "a value that the policy hides, in a granted graph"
 _PUBLIC = KeyPair.generate().public_text
-# What is drawn anew for every reply, and figures of time: they tell nothing else.
+# Identifiers, ciphertexts and pseudonyms are drawn anew for every reply, and times are compared on their own.
 _DRAWN = re.compile(
     r'"(?:id|conversation|sealed)":"[^"]*"|"milliseconds":\{[^}]*\}|\b[EVS][a-z0-9]{5}\b|\br[0-9a-f]{16}\b'
 )
@@ -54,7 +54,7 @@ _DRAWN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MembershipSplit:
-    """Names that are in a graph, and as many that are not, in the order in which they were drawn."""
+    """Names or texts that are in a graph (`inside`), and as many that are not (`outside`)."""
 
     inside: Sequence[str] = field(repr=False)
     outside: Sequence[str] = field(repr=False)
@@ -66,8 +66,11 @@ class MembershipSplit:
 
 @dataclass(frozen=True, slots=True)
 class TimedResponse:
-    """One reply. `content` is status, headers and body with all that is drawn at random left out; `told_ms` the sum
-    of the times that the reply itself tells."""
+    """One reply with its times.
+
+    `content`: status, headers and body without anything drawn at random. `told_ms`: the sum of the times that the
+    reply itself states. `answer`: the id of the answer, empty on an error.
+    """
 
     content: str = field(repr=False)
     length: int
@@ -77,17 +80,17 @@ class TimedResponse:
 
 
 Ask = Callable[[str], Mapping[str, object]]
-"""The body of the request that asks about one person (or graph) by its name."""
+"""Builds the body of the request that asks about one name."""
 
 Rounds = Mapping[str, Sequence[TimedResponse]]
-"""The replies of each name, round by round."""
+"""The replies for each name, one per round."""
 
 Lines = Callable[[str, Rounds, MembershipSplit], list[Attempted]]
-"""The lines of one way to look, by its name, of what was seen of names inside and outside."""
+"""Compares the replies for names inside and outside; returns lines of the table under the given name."""
 
 
 async def membership(targets: AttackTargets) -> list[Attempted]:
-    """By what replies say. With a grant the same question is answered: the control."""
+    """Compares the contents of replies. Control: with a grant for the graph the same question is answered."""
     target, people = await targets.open(DEMO), sample_people(targets.at_most(PEOPLE))
     found = await _attack(target, people, rounds=1, lines=by_content)
     async with served(target.bench) as http:
@@ -102,8 +105,8 @@ async def membership(targets: AttackTargets) -> list[Attempted]:
 
 
 async def membership_times(targets: AttackTargets) -> list[Attempted]:
-    """By how long replies take, and say that they took. Without a pace hidden values are told: the control."""
-    # A service of its own, with the setting as it comes, for what was asked once is answered faster.
+    """Compares the times of replies. Control: without a minimal pace (`reply_step_ms` = 0) hidden values show."""
+    # A fresh service with the default pace: one that was asked the same before would answer faster.
     as_it_comes = Settings.model_fields["reply_step_ms"].default
     target, hasty = [await targets.open(DEMO, changes={"reply_step_ms": step}) for step in (as_it_comes, 0.0)]
     found = await _attack(target, sample_people(targets.at_most(PEOPLE)), ROUNDS, by_time)
@@ -119,7 +122,7 @@ async def membership_times(targets: AttackTargets) -> list[Attempted]:
 
 
 async def observe(asker: ApiCaller, names: Sequence[str], ask: Ask, rounds: int) -> Rounds:
-    """Every name once a round, each round in an order of its own."""
+    """Asks about every name once per round, each round in a new order."""
     dice, seen = dice_of(_SEED), dict[str, list[TimedResponse]]()
     for _ in range(rounds):
         for name in dice.sample(names, len(names)):
@@ -164,7 +167,7 @@ def by_time(name: str, seen: Rounds, halves: MembershipSplit) -> list[Attempted]
 
 
 async def _by_own_ledger(asker: ApiCaller, seen: Rounds, texts: MembershipSplit) -> Attempted:
-    """Told without a bound: an asker sees what the model was sent, and no text of the graph is sent as typed."""
+    """Look for each text in the asker's own ledger, which shows what the model was sent; there is no bound on this."""
     sent = {text: text in await asker.shown(seen[text][0].answer) for text in texts.everything}
     found = either_way([sent[text] for text in texts.inside], [sent[text] for text in texts.outside])
     return _line(f"{_NOT_PERMITTED}: one's own ledger", found, texts).unbound()
@@ -178,7 +181,7 @@ def _told_apart(
 
 
 def _line(name: str, found: float, halves: MembershipSplit) -> Attempted:
-    """An AUC as a rate: of all pairs, the share that is told apart."""
+    """Returns a line whose rate is the AUC `found`, the share of pairs that are told apart."""
     tries = len(halves.everything)
     return Attempted(
         name=f"AUC, {name}", tries=tries, successes=found * tries, blind=0.5, most=MAX_SHARE, least=PEOPLE
@@ -186,13 +189,13 @@ def _line(name: str, found: float, halves: MembershipSplit) -> Attempted:
 
 
 class ApiCaller:
-    """A caller with an API key of its own, of the service's HTTP interface: every byte of a reply, and its time."""
+    """A caller of the HTTP interface with an API key of its own, who sees every byte of a reply and its time."""
 
     def __init__(self, http: httpx2.AsyncClient, key: str) -> None:
         self._http, self._headers = http, {"Authorization": f"Bearer {key}"}
 
     async def post(self, body: Mapping[str, object]) -> TimedResponse:
-        """POST /chat."""
+        """Sends POST /chat and time it."""
         request = self._http.build_request("POST", "/chat", json=body, headers=self._headers)
         began = time.perf_counter()
         reply = await self._http.send(request)
@@ -207,18 +210,18 @@ class ApiCaller:
         return TimedResponse(content, len(told), seconds, sum(answer["usage"]["milliseconds"].values()), answer["id"])
 
     async def shown(self, answer: str) -> str:
-        """GET /ledger: what the model was sent for an answer, as its asker is shown it."""
+        """Returns what GET /ledger shows the asker of an answer: the requests that the model was sent."""
         return (await self._http.get("/ledger", params={"answer": answer}, headers=self._headers)).text
 
 
 @asynccontextmanager
 async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
-    """The bench's services behind the real application, without a socket, which would only add noise to times."""
+    """Serve the bench's services through the real application without a socket, which would add noise to times."""
     settings = bench.services.store.settings.model_copy(update={"requests_per_minute": 1_000_000})
     application, log = create_app(settings), logging.getLogger("arog")
     state_of(application).services = bench.services
     before = log.level
-    # Hundreds of refusals, each a line of the log, are no news of an attack.
+    # The attack causes hundreds of refusals, which would flood the log.
     log.setLevel(logging.CRITICAL)
     try:
         transport = httpx2.ASGITransport(application)
@@ -229,7 +232,7 @@ async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 def _caller(target: AttackTarget, http: httpx2.AsyncClient, graph: str) -> ApiCaller:
-    """Somebody with a grant for `graph` alone."""
+    """Creates a key with a grant for `graph` alone and return its caller."""
     return ApiCaller(http, target.bench.services.store.access.create(TENANT, "user", [graph]).key)
 
 
@@ -247,7 +250,7 @@ def _about(graph: str, question: str = _QUESTION) -> Ask:
 
 
 def sample_people(count: int) -> MembershipSplit:
-    """Invented names of people, half of them for the closed graph."""
+    """Draws `count` invented names of people, half of them for the closed graph."""
     words = tomllib.loads(Path(app.demo.__file__).with_name("clinic_words.toml").read_text("utf-8"))
     every = [f"{first} {family}" for first, family in product((*words["women"], *words["men"]), words["families"])]
     names = dice_of(_SEED).sample(every, count)
@@ -255,7 +258,7 @@ def sample_people(count: int) -> MembershipSplit:
 
 
 def sample_texts(count: int) -> MembershipSplit:
-    """Two words of no language each, half of them for a hidden relation."""
+    """Makes `count` texts of two invented words, half of them for a hidden relation."""
     dice, syllables = dice_of(_SEED), [a + b for a, b in product("bdfgklmnprstvz", "aeiou")]
     words = ["".join(dice.choices(syllables, k=4)) for _ in range(2 * count)]
     texts = [f"{one} {other}" for one, other in zip(words[::2], words[1::2], strict=True)]
@@ -263,7 +266,7 @@ def sample_texts(count: int) -> MembershipSplit:
 
 
 def closed_graph(people: Sequence[str]) -> Iterator[str]:
-    """Turtle: each person lives in one of five towns, which are twinned."""
+    """Yields lines of Turtle in which each person lives in one of five towns, which are twinned."""
     yield "@prefix : <urn:closed:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
     for number in range(5):
         yield f':town{number} rdfs:label "Closedtown{chr(97 + number)}" ; :twinnedWith :town{(number + 1) % 5} .'
@@ -272,7 +275,7 @@ def closed_graph(people: Sequence[str]) -> Iterator[str]:
 
 
 def noted_graph(texts: Sequence[str]) -> Iterator[str]:
-    """Turtle: cases, each with a note and the day on which it was filed."""
+    """Yields lines of Turtle for cases, each with a note and the day on which it was filed."""
     yield "@prefix : <urn:noted:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
     for number, text in enumerate(texts):
         yield f':case{number} rdfs:label "Casefile{number}" ; :note "{text}" ; :filed "2026-01-{1 + number % 28:02}" .'

@@ -1,5 +1,7 @@
-"""Names in egress: questions with names in every form (`names.toml`), asked of the real service, and every byte sent
-is scanned. No form is shared with what reads names."""
+"""Names in egress: ask questions with names in every form of `names.toml` and scan every byte sent for them.
+
+The forms are written independently of the code that finds names in the service.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ from kg_store.text.english import is_ordinary
 QUESTIONS, MIN_TRIES = 2_600, 2_000
 MAX_BLOCKED, FOUND_WITHOUT_ANONYMISER = 0.03, 0.98
 GRAPH, AS_IT_IS = "peoples", "as the sets ask"
-# Each strategy with a reasoner: the same questions by several roads.
+# Each strategy with the reasoner that it is asked with; all of them get the same questions.
 _ROADS: Mapping[StrategyName, ReasonerName] = {"sets": "embedded", "arog": "scripted", "dialogue": "scripted"}
 _MIN_WORD_LENGTH, _MIN_OTHER_LETTERS, _MIN_FIGURES, _MIN_MISTYPED_ALONE_LENGTH = 3, 2, 3, 6
 _FOREIGN_SHARE = 0.1
@@ -54,14 +56,18 @@ SCRIPTS: dict[str, Sequence[str]] = _NAMES["scripts"]
 
 @dataclass(frozen=True, slots=True)
 class FormInput:
-    """The material for a form: a name of the graph, another one, and a random generator."""
+    """The material of a form: a name of the graph, another name, and a random generator."""
 
     name: str = field(repr=False)
     other: str = field(repr=False)
     dice: Random = field(repr=False)
 
     def __getitem__(self, key: str) -> Piece:
-        """A text of a template: `name`, `first` and `last`, `other`, `other_first` and `other_last`, `any_case`."""
+        """Returns a text for a template.
+
+        Keys: `name`, `first`, `last`, the same of the other name (`other`, `other_first`, `other_last`), and
+        `any_case` for `name` with each letter large or small at random.
+        """
         if key == "any_case":
             letters = (letter.upper() if self.dice.random() < 0.5 else letter.lower() for letter in self.name)
             return Piece("".join(letters))
@@ -70,18 +76,21 @@ class FormInput:
 
     @property
     def is_alphabetic(self) -> bool:
-        """Of Latin letters, or of Greek, Cyrillic or Armenian, which have initials and capitals, too."""
+        """Returns True for names in Latin, Greek, Cyrillic or Armenian letters, which have capitals and initials."""
         return all(letter < "\u0590" or letter == "’" for letter in self.name)
 
 
 Write = Callable[[FormInput], Sequence[str]]
-"""One turn or several; the last is put into a sentence. None at all where the form does not fit the name."""
+"""Returns the turns to type, of which the last is put into a sentence; empty if the form does not fit the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to type a name. `listed` is false for forms of which docs/privacy.md says that they go only where they
-    have a capital: in small letters they are counted apart. `whole`: fits names of any number of words."""
+    """One way to type a name.
+
+    `listed` is false for forms that docs/privacy.md promises to replace only if they have a capital; in small letters
+    those are counted apart. `whole`: the form fits names of any number of words.
+    """
 
     group: str
     kind: str
@@ -90,7 +99,7 @@ class Form:
     whole: bool = False
 
     def small(self, listed: bool = True) -> Form:
-        """The same of a name in small letters."""
+        """Returns this form with the names in small letters."""
 
         def write(given: FormInput) -> Sequence[str]:
             return self.write(FormInput(given.name.lower(), given.other.lower(), given.dice))
@@ -99,7 +108,7 @@ class Form:
 
 
 def _forms(group: str, kind: str, way: str, *turns: str) -> Iterator[Form]:
-    """The forms of one row of the file, which says what its `way` means."""
+    """Yields the forms of one row of `names.toml`, where the values of `way` are explained."""
     way, listed = way.removeprefix("unlisted "), not way.startswith("unlisted ")
 
     def write(given: FormInput) -> Sequence[str]:
@@ -127,7 +136,7 @@ def _slips() -> Iterator[Form]:
 
 
 def _in_script(kind: str, scripts: str, template: str, unlisted: str = "") -> Form:
-    """Names of other scripts as their languages write them."""
+    """Returns a form for names in other scripts, as their languages write them; it fits names of `scripts` only."""
     known = {name for script in _TOLD["kinds_of_scripts"].get(scripts, [scripts]) for name in SCRIPTS[script]}
 
     def write(given: FormInput) -> Sequence[str]:
@@ -144,9 +153,9 @@ OTHER_SCRIPTS: Sequence[Form] = tuple(_in_script(*row) for row in _TOLD["other_s
 
 
 def peoples() -> str:
-    """As Turtle some 160 people and fifteen places, whose names are shared, nested in one another, of many scripts."""
+    """Returns a graph in Turtle of some 160 people and fifteen places with shared and nested names in many scripts."""
     pairs = zip(cycle(_NAMES["first"].split()), cycle(_NAMES["last"].split()), strict=False)
-    # Twenty first and seventeen last names: everybody shares both with others; everyday words are among them.
+    # Twenty first and seventeen last names: everybody shares both with others. Some of them are everyday words.
     latin = [f"{first} {last}" for first, last in islice(pairs, 120)]
     people, places = [*latin, *(name for names in SCRIPTS.values() for name in names)], _NAMES["nested"]
     quoted = {name: json.dumps(name, ensure_ascii=False) for name in (*people, *places)}
@@ -165,9 +174,10 @@ def peoples() -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlantedQuestion:
-    """One question of the corpus, alone or as the last of `turns`.
+    """One question of the corpus: the last of `turns`.
 
-    `planted`: what must not be sent, folded as the scanner folds; true where the question writes it in small letters.
+    `planted` maps each text that must not be sent, folded as the scanner folds it, to whether the question writes it
+    in small letters.
     """
 
     form: Form
@@ -177,7 +187,7 @@ class PlantedQuestion:
 
 
 def ask_as_it_is(questions: Sequence[Question], dice: Random, count: int) -> list[PlantedQuestion]:
-    """Questions of a set, which ordinary people asked; what they name is planted."""
+    """Draws questions of a set, as people asked them; the names of their topics are planted."""
     form, made = Form(AS_IT_IS, AS_IT_IS, lambda given: (given.name,)), []
     able = [question for question in questions if question.topic_entities and len(question.texts) == 1]
     for question in dice.sample(able, min(count, len(able))):
@@ -193,7 +203,7 @@ def ask_as_it_is(questions: Sequence[Question], dice: Random, count: int) -> lis
 def ask_in_every_form(
     names: Sequence[str], dice: Random, count: int, forms: Sequence[Form] = FORMS
 ) -> list[PlantedQuestion]:
-    """`count` questions, evenly over `forms`, each with a name that the form fits."""
+    """Returns `count` questions, spread evenly over `forms`, each with a name that fits the form."""
     pairs = [name for name in names if _is_first_and_last(name.casefold().split(" "))]
     made: list[PlantedQuestion] = []
     for form in cycle(dice.sample(forms, len(forms))):
@@ -206,7 +216,7 @@ def ask_in_every_form(
 
 
 def _is_first_and_last(words: Sequence[str]) -> bool:
-    """Two words, none of them a particle or a Roman number."""
+    """Returns True for two words neither of which is a particle, an abbreviation or a Roman number."""
     return len(words) == 2 and all(
         len(word) >= 2 and set(word) - set("ivx") and word not in _PARTICLES and word[-1] != "." for word in words
     )
@@ -221,7 +231,10 @@ def _asked(form: Form, given: FormInput, pieces: Sequence[str]) -> PlantedQuesti
 
 
 def _planted(pieces: Sequence[str], given: FormInput) -> dict[str, bool]:
-    """All that was written of a name, and each word of it."""
+    """Returns the texts that must not be sent, each with whether it is written in small letters.
+
+    They are the written names and every word of them.
+    """
     capital: dict[str, bool] = {}
     phrases: list[list[str]] = [[word.folded for word in words_of(name)] for name in (given.name, given.other)]
     for text in (text for piece in pieces for text in texts_in(json.dumps(piece).encode())):
@@ -229,7 +242,7 @@ def _planted(pieces: Sequence[str], given: FormInput) -> dict[str, bool]:
         for word in words:
             capital[word.folded] = capital.get(word.folded, False) or word.plain != word.plain.lower()
         phrases += [[word.folded] for word in words]
-        # The words of the form itself are left out at the ends.
+        # Words of the form itself are cut off at both ends.
         telling = [at for at, word in enumerate(words) if word.folded not in _OURS]
         phrases += [[word.folded for word in words[telling[0] : telling[-1] + 1]]] if telling else []
     told = filter(_tells, phrases)
@@ -237,7 +250,10 @@ def _planted(pieces: Sequence[str], given: FormInput) -> dict[str, bool]:
 
 
 def _tells(words: Sequence[str]) -> bool:
-    """Words, or letters apart: of scripts without spaces each is a word to the scanner."""
+    """Returns True if the words say enough to be a name.
+
+    Letters are counted over all words, since the scanner takes each sign of a script without spaces for a word.
+    """
     letters = "".join(word for word in words if word not in _OURS)
     return len(set(letters)) > 1 and len(letters) >= (_MIN_WORD_LENGTH if letters.isascii() else _MIN_OTHER_LETTERS)
 
@@ -280,11 +296,11 @@ _VALUES: Mapping[str, Mapping[str, Callable[[str], str]]] = {
         "e-mail in brackets": lambda text: f"<{text}>",
     },
 }
-"""Patterns of dates, numbers, telephone numbers and addresses, and how each is written."""
+"""Patterns of dates, numbers, telephone numbers and e-mail addresses, each with the forms to write it in."""
 
 
 def ask_for_values(secrets: Iterable[str], dice: Random, count: int) -> list[PlantedQuestion]:
-    """`count` questions, evenly over kinds and forms; none for a graph without such values."""
+    """Returns `count` questions with values, spread evenly over kinds and forms; none if the graph has no values."""
     ordered, made = sorted(secrets), []
     forms = [
         (Form("values", kind, lambda given: (given.name,)), write, values)
@@ -303,10 +319,11 @@ def ask_for_values(secrets: Iterable[str], dice: Random, count: int) -> list[Pla
 
 @dataclass(frozen=True, slots=True)
 class NameTrial:
-    """The findings in the bytes that one question sent, and in the same question as it was typed.
+    """The findings in the bytes that one question sent, and in the same question as typed.
 
     `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
-    `sent`: false where the graph holds nothing of what it names.
+    `public`: names that are public words, which may be sent. `sent`: false if nothing was sent, as the graph holds
+    nothing that the question names.
     """
 
     asked: PlantedQuestion
@@ -321,7 +338,10 @@ class NameTrial:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Tells what was found in bytes. `names` are those of the graph, folded; `public` its public words."""
+    """Judges the bytes sent for a question.
+
+    `names` are the names of the graph, folded; `public` are its public words.
+    """
 
     scanner: LeakScanner
     names: Collection[str] = field(repr=False)
@@ -336,7 +356,7 @@ class Judge:
         return NameTrial(asked, blocked, frozenset(seen - limits), frozenset(limits), public, as_typed)
 
     def _is_limit(self, asked: PlantedQuestion, phrase: str) -> bool:
-        """A form that is not listed; or everyday words and slips of them, but for whole names."""
+        """Returns True for unlisted forms, and for everyday words and their misspellings that are not a whole name."""
         if not asked.form.listed:
             return True
         return phrase not in self.names and all(map(self._is_everyday, phrase.split(" ")))
@@ -346,7 +366,7 @@ class Judge:
 
 
 async def names_in_egress(targets: AttackTargets) -> list[Attempted]:
-    """All forms over the demo, a made-up graph of many scripts and, with data, PathQuestion and `aml.ttl`."""
+    """Try all forms on the demo and a generated graph, and on PathQuestion and `aml.ttl` if there is data."""
     sources = [*targets.among(DEMO, PQ_3H, AML), GRAPH]
     count = targets.at_most(QUESTIONS) // len(sources)
     tried: list[NameTrial] = []
@@ -372,7 +392,10 @@ def _corpus(target: AttackTarget, count: int) -> list[PlantedQuestion]:
 
 
 def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
-    """Without figures, as transactions and streets have them; those in small letters also as people write names."""
+    """Returns the names of entities without digits (which transactions and streets have).
+
+    Half of those stored in small letters are given capitals, as people write names.
+    """
     entities = [each.id for each in graph.blind.schema.signatures if each.kind is NodeKind.ENTITY]
     records = graph.vault.records(graph.blind.members(entities).tolist()).values()
     names = {name.replace("_", " ") for record in records for name in record.names if len(name) >= _MIN_WORD_LENGTH}
@@ -383,7 +406,7 @@ def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
 async def _try_all(
     target: AttackTarget, strategy: StrategyName, questions: Sequence[PlantedQuestion], progress: Callable[[int], None]
 ) -> list[NameTrial]:
-    """Asks one after the other, each in a conversation of its own."""
+    """Asks one question after the other, each in a conversation of its own."""
     planted = {phrase for asked in questions for phrase in asked.planted}
     names = {" ".join(word.folded for word in words_of(name)) for name in target.loaded.secrets}
     several = frozenset(name for name in names if " " in name)
@@ -404,7 +427,7 @@ async def _try_all(
 
 
 def lines(tried: Sequence[NameTrial], least: int) -> list[Attempted]:
-    """A line for each group of forms and each strategy, then what holds for all of them."""
+    """Returns a line for each group of forms and each strategy, then lines for all questions together."""
 
     def line(name: str, chosen: Sequence[NameTrial], note: str = "", **more: int) -> Attempted:
         blocked, limits = sum(each.blocked for each in chosen), sum(bool(each.limits) for each in chosen)

@@ -1,7 +1,7 @@
-"""Attacks by pseudonyms that are invented, altered or another's, by conversations of others, and by their capsules.
+"""Attack by pseudonyms that are invented, altered or another user's, by others' conversations, and by their capsules.
 
-Who attacks has a key of the same tenant and the same grants, and every byte of the victim's replies; not the victim's
-private key, and not the victim's questions, which would be answered to anybody with the same grants.
+The attacker has a key of the same tenant with the same grants, and every byte of the victim's replies. It has neither
+the victim's private key nor the victim's questions, which anybody with the same grants could ask as well.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from evaluation.bench.question_sets import DEMO
 from evaluation.bench.report import ChatEndpoint
 
 INVENTED = 2_000
-# Letters of other alphabets that look like these.
+# Maps Latin letters to look-alikes of other alphabets.
 _ALIKE = str.maketrans("EVSeaopcx", "ЕѴЅеаорсх")
 _FACT = Fact(head="Eq7f2k", head_concept="thing", path=["knows"], tail="Eq7f2k", tail_concept="thing")
-# The graph of the demo answers these of most people; the answers' evidence names whom they are about.
+# The demo graph has answers to these for most people, and the evidence of an answer names the person asked about.
 _QUESTIONS = ("Where does {} live?", "Who is {} treated by?")
 
 
@@ -51,7 +51,7 @@ async def capsules_on_demo(targets: AttackTargets) -> list[Attempted]:
 
 
 def altered(pseudonym: str) -> Iterator[str]:
-    """Words that a person, a model or a careless program could take for `pseudonym`."""
+    """Yields words that a person, a model or a careless program could take for `pseudonym`."""
     yield from (pseudonym.lower(), pseudonym.upper(), pseudonym.swapcase(), pseudonym.translate(_ALIKE))
     yield from (pseudonym[:-1], pseudonym[1:], pseudonym + "s", "x" + pseudonym, pseudonym + pseudonym)
     yield from (pseudonym[:3] + sign + pseudonym[3:] for sign in " -")
@@ -61,7 +61,7 @@ def altered(pseudonym: str) -> Iterator[str]:
 
 
 def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
-    """Counts how often the victim's own SDK restores altered or invented pseudonyms in an answer's text."""
+    """Count how often the victim's own SDK restores altered or invented pseudonyms in the text of an answer."""
     issued = list(each_pseudonym(recorded))
     changed = [(one, word) for one, known in issued for word in altered(known) if word not in one.table]
     drawn = INVENTED // max(1, len(recorded))
@@ -79,7 +79,7 @@ def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
 
 
 async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
-    """Counts the conversations that their owner, and another key, can enter by id."""
+    """Count the conversations that their owner, and an attacker with another key, can enter by id."""
     public_key = KeyPair.generate().public_text
     entered: dict[str, list[bool]] = {VICTIM.key_id: [], ATTACKER.key_id: []}
     for one in recorded:
@@ -100,7 +100,7 @@ async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> lis
 
 
 async def echoes(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
-    """Another's pseudonyms typed by the attacker, and in a replayed turn of the assistant.
+    """Type another user's pseudonyms as the attacker, and replay a turn of the assistant that holds them.
 
     The blind guess asks the same with a word that nobody issued; the control is the victim in its own conversation.
     """
@@ -122,8 +122,7 @@ async def echoes(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attem
 
 
 def capsules(recorded: Sequence[Recorded], victim: KeyPair) -> list[Attempted]:
-    """Capsules opened with the attacker's key, put into other answers of the same victim, and left in their own answer
-    whose words were changed on the way."""
+    """Try to open capsules with another key, in other answers, and in an answer that was changed on the way."""
     attacker = KeyPair.generate()
     sealed = [one.reply for one in recorded if one.reply.capsule is not None]
     swapped = [
@@ -139,7 +138,7 @@ def capsules(recorded: Sequence[Recorded], victim: KeyPair) -> list[Attempted]:
 
 
 def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
-    """`reply` with each sign of its message changed, or with its pseudonyms where names would travel."""
+    """Yields `reply` with each character of its message changed, or with its pseudonyms inside an address."""
     text = reply.message.content
     address = f"https://host.invalid/?{text}"
     texts = [text[:at] + chr(ord(text[at]) ^ 1) + text[at + 1 :] for at in range(len(text))]
@@ -155,8 +154,11 @@ def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
 async def _told(
     chat: ChatEndpoint, graph: str, turns: Sequence[str], inside: Recorded | None = None
 ) -> frozenset[str]:
-    """Every name that the reply to the last of `turns` tells: the attacker in a conversation of its own, or the victim
-    `inside` the recorded one."""
+    """Returns every name in the reply to the last of `turns`.
+
+    The attacker asks in a conversation of its own; if `inside` is given, the victim asks in that recorded
+    conversation.
+    """
     key = KeyPair.generate()
     messages = [Message(role="assistant" if at % 2 else "user", content=text) for at, text in enumerate(turns)]
     conversation = inside.reply.conversation if inside else None

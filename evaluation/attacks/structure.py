@@ -1,17 +1,16 @@
-"""Structure: who a pseudonym is, by the shape of the graph around it, and by asking the service the same again.
+"""Structure: guess who a pseudonym is, from the shape of the graph around it or by asking the service the same again.
 
-The attacker has the bytes of every request, and a copy of the true graph of which a share of the triples is known to
-it. It knows how prompts are written, and no name of a conversation. A guess is drawn from the nodes that fit best, so
-that one among n that fit alike counts 1/n.
+The attacker has the bytes of every request and a copy of the true graph with a share of its triples. It knows how
+prompts are written, and no name of a conversation. A guess is drawn from the nodes that fit best: one among n equally
+good ones counts 1/n.
 
-The positive control: requests that show a whole neighbourhood of two hops, as those of ARoG's code do. They are made
-of the true graph and go through the same reading and matching as what was recorded. An attack that does not find an
-entity by these would prove nothing where it finds none.
+Control: requests that show a whole neighbourhood of two hops, as those of ARoG's code do. They are made from the true
+graph and matched like the recorded ones. If entities are not found from these, a failure elsewhere proves nothing.
 
-Replay: the attacker runs the service itself, over its own copy of the graph, and asks what was asked of others.
-Whoever would have made the very same requests may be the one who was asked about; everybody else is not. So nothing
-that requests depend on is left out, whatever it is: how many ways on there are, which come first, when a page is
-turned. It takes a copy of the whole graph, of the code and of its settings, and the questions' wording, which is sent.
+Replay: the attacker runs the service over its own copy of the whole graph and asks the same question about other
+entities. Only entities that cause the very same requests remain possible, so that everything that requests depend on
+is used (how many candidates there are, their order, when the next page of them is shown). This takes a copy of the
+graph, the code, its settings, and the wording of the question, which is sent.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ from kg_store.terms import NO_MIDS
 SHARES = (1.0, 0.7, 0.3)
 CONVERSATIONS, COMPARED, NEIGHBOURHOODS = 200, 50, 500
 PER_PROMPT, PER_CONVERSATION, REFUSED = 0.05, 0.10, 0.03
-# What was measured for this design by two hops: 32 to 94 %. The accounts of `aml` are drawn by chance and all alike.
+# Two hops identified 32 to 94 % when the design was made. No bound for `aml`: its accounts are random and all alike.
 CONTROL = {DEMO: 0.32, PQ_3H: 0.32, METAQA[3]: 0.32, AML: None}
-# What an attacker takes at its word. Ways on may be those of a kind and not of the thing, concepts may be widened.
+# Choices of prompt parts to trust; some parts mislead: candidates may be those of a kind, concepts may be widened.
 READINGS: tuple[tuple[Piece, ...], ...] = (
     PIECES,
     ("concepts", "evidence", "sizes", "ends"),
@@ -61,16 +60,16 @@ LARGE = 20
 TOPIC = "Etopic"
 _SEED = 11
 QUESTIONS, REPLAYED = 100, 20
-MAX_SHARE = 0.10  # a conversation of one question
+MAX_SHARE = 0.10  # for conversations of one question
 _REPLAY_SEED = 31
-# What holds of a thing whatever the service does with its ways on.
+# Parts of prompts that are true of the thing itself, however the service chooses its candidates.
 _SURE: tuple[Piece, ...] = ("concepts", "evidence", "sizes", "ends")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 @dataclass(slots=True)
 class Guesses:
-    """The results of guessing: the expected shares right, and those of whoever knows the shown concept alone."""
+    """The chance that each guess is right, and the same for someone who knows only the concept (`blind`)."""
 
     right: list[float] = field(default_factory=list)
     blind: list[float] = field(default_factory=list)
@@ -80,7 +79,7 @@ class Guesses:
         self.blind.append(1.0 / max(1, int(known.of_concept(concept).sum())))
 
     def of_large_kinds(self) -> Guesses:
-        """Of kinds with few members a blind guess is right often, whatever is shown."""
+        """Keeps guesses at kinds of at least `LARGE` members; in smaller ones a blind guess is often right."""
         kept = [pair for pair in zip(self.right, self.blind, strict=True) if pair[1] <= 1 / LARGE]
         return Guesses([right for right, _ in kept], [blind for _, blind in kept])
 
@@ -110,7 +109,7 @@ async def _on(targets: AttackTargets, target: AttackTarget, title: str, control:
     refused = (not answered for exchange in exchanges for answered in exchange.answered)
     lines = [
         _of_neighbourhoods(known, targets.at_most(NEIGHBOURHOODS), title, control),
-        # Questions with an answer that got none, for whatever reason: what a limit on what is shown costs at most.
+        # Answerable questions that got no answer, for any reason: an upper bound of what limiting prompts costs.
         Attempted.of(f"{title}, questions without their answer", refused, most=REFUSED),
     ]
     for share in SHARES:
@@ -123,7 +122,7 @@ async def _on(targets: AttackTargets, target: AttackTarget, title: str, control:
 async def _compared(
     targets: AttackTargets, target: AttackTarget, title: str, strategy: StrategyName
 ) -> list[Attempted]:
-    """Strategies that show what a thing has, for comparison, without a bound."""
+    """Attack a strategy that shows each thing's own relations, for comparison and without a bound."""
     told = f"{title}, structure by {strategy}"
     exchanges = await _asked(targets, target, told, COMPARED, strategy)
     known = KnownGraph.of(target.bench.graph(target.loaded).blind, 1.0, _SEED)
@@ -133,7 +132,7 @@ async def _compared(
 async def _asked(
     targets: AttackTargets, target: AttackTarget, told: str, most: int, strategy: StrategyName = "sets"
 ) -> list[Exchange]:
-    """Conversations put together from the set's questions, or from questions made of the graph."""
+    """Asks conversations made of the set's questions, or of questions generated from the graph if it has none."""
     count = targets.at_most(most)
     questions = askable(target.questions) or made_questions(target.bench.graph(target.loaded), 10 * count, _SEED)
     asked: list[Question] = conversations(questions, count, _SEED)
@@ -143,7 +142,7 @@ async def _asked(
 def guessed(
     known: KnownGraph, share: float, exchanges: Sequence[Exchange], name: str, most: tuple[float, float]
 ) -> list[Attempted]:
-    """A line for each prompt alone, and one for each conversation as a whole; each by the reading that finds most."""
+    """Returns a line for single prompts and one for whole conversations, each by the best entry of `READINGS`."""
     whole = [(exchange, exchange.prompts) for exchange in exchanges]
     alone = [(exchange, [prompt]) for exchange, prompts in whole for prompt in prompts]
     lines = []
@@ -157,7 +156,7 @@ def guessed(
 
 
 def _by_reading(matcher: Matcher, known: KnownGraph, taken: Iterable[tuple[Exchange, Sequence[Prompt]]]) -> Guesses:
-    """Guesses every entity that the prompts show."""
+    """Guess every entity that the prompts show."""
     guesses = Guesses()
     for asked, prompts in taken:
         seen = revealed_by(prompts)
@@ -177,7 +176,7 @@ def _of_neighbourhoods(known: KnownGraph, count: int, title: str, control: float
 
 
 def neighbourhood(known: KnownGraph, node: int) -> list[bytes]:
-    """Two requests: all ways on of one and two steps, and where each of them leads, with the bucket of its size."""
+    """Makes two requests that show all paths of up to two steps from `node`, and where each leads."""
     candidates, evidence = [], []
     for number, path in enumerate(_paths(known, node), start=1):
         candidates.append(Candidate(number=number, start=TOPIC, path=list(path), concept=""))
@@ -192,7 +191,7 @@ def neighbourhood(known: KnownGraph, node: int) -> list[bytes]:
 
 
 def _sample_nodes(known: KnownGraph, count: int) -> list[int]:
-    """Nodes that a question could be about: those that something leads on from."""
+    """Draws nodes that a question could be about: those with at least one outgoing relation."""
     able = np.zeros(known.size, dtype=np.bool_)
     for step in known.steps:
         if not step.startswith("^"):
@@ -234,9 +233,9 @@ async def _replayed_on(targets: AttackTargets, source: str) -> Attempted:
 
 
 async def _guess(target: AttackTarget, known: KnownGraph, question: Question, into: Guesses) -> None:
-    """The expected share right; nothing where the question names no single thing.
+    """Adds the chance that the attacker's guess is right; adds nothing if the question names no single thing.
 
-    Of more than `REPLAYED` candidates so many are drawn, and the others count as these did.
+    If there are more than `REPLAYED` candidates, that many are drawn, and the share found among them stands for all.
     """
     asked = await exchange(target, question)
     prompts = asked.prompts
@@ -272,7 +271,10 @@ async def asks_the_same(
 
 
 def summarise_prompts(prompts: Sequence[Prompt]) -> list[object]:
-    """The contents of requests, with pseudonyms replaced by their place, and without the conversation's own order."""
+    """Returns the contents of requests in a form that is equal for equal requests of two conversations.
+
+    Pseudonyms are replaced by what they stand for (which topic, or an end), and lists are sorted.
+    """
     places: dict[str, str] = {}
     for prompt in prompts:
         shown = {thing.name for thing in prompt.things}

@@ -1,4 +1,4 @@
-"""The table of attacks: each one run against the service as it is deployed."""
+"""The list of attacks, and the run of each against the service as it is deployed."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ ATTACKS: dict[str, Attack] = {
 async def run_attacks(
     only: str = "", data: Path | None = None, limit: int | None = None, show: Show = lambda _title, _done, _total: None
 ) -> list[Attempted]:
-    """The lines of the attacks whose name holds `only`. Raises QuestionsError, StoreError.
+    """Runs the attacks whose name holds `only` and return their lines. Raises QuestionsError, StoreError.
 
-    `data`, `limit`: as of `AttackTargets`; `show` is told what runs and how far it is.
+    `data` and `limit` are those of `AttackTargets`; `show` is called with what runs and how far it is.
     """
     chosen = {name: attack for name, attack in ATTACKS.items() if only.casefold() in name}
     if not chosen:

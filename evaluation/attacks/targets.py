@@ -1,5 +1,4 @@
-"""The targets of attacks: the service as it is deployed, with a graph and its victim; and the lines of an attack, each
-with the bound that it has to keep."""
+"""The targets of attacks (the service as deployed, with a graph and a victim), and the lines of an attack's table."""
 
 from __future__ import annotations
 
@@ -36,14 +35,14 @@ from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 
 Turn = tuple[Literal["user", "assistant"], str]
-# Of one tenant and with the same grants: as near to the victim as an attacker with a key of its own can be.
+# Attacker and victim share tenant and grants: an attacker with a key of its own can't be nearer to the victim.
 VICTIM = Caller(TENANT, "victim", "user", frozenset({EVERY_GRAPH}))
 ATTACKER = Caller(TENANT, "attacker", "user", frozenset({EVERY_GRAPH}))
 OPENLY = {"profile": "open"}
-"""Settings under which an endpoint is shown what a thing has, as `dialogue` needs it."""
+"""Settings that let the model see which relations an entity has; the strategy `dialogue` sends nothing without."""
 
 AML, HOSPITAL = "rdf/aml.ttl", "rdf/hospital.ttl"
-# Short names of the graphs, as lines of the table tell them.
+# Short names of the graphs for the table.
 TITLES = {
     DEMO: "demo",
     PQ_3H: "PathQuestion 3H",
@@ -54,15 +53,15 @@ TITLES = {
 
 
 def dice_of(seed: int | str) -> Random:
-    """A generator of samples and orders, the same in every run; no secret depends on it."""
+    """Returns a random generator with a fixed seed for samples and orders; no secret depends on it."""
     return Random(seed)  # noqa: S311  # nosec B311
 
 
 def load_text(bench: Bench, file_name: str, text: str, policy: str | None = None, as_owner: bool = False) -> LoadedSet:
-    """Loads a graph that was made up, by the name of its file without the ending. Raises StoreError.
+    """Loads a graph from `text` by way of a file; the graph is named after the file. Raises StoreError.
 
-    `as_owner`: as somebody does who decides nothing about its schema; a bench shows all of it, since what it loads is
-    public.
+    `as_owner`: load it like an owner who decides nothing about the schema. Otherwise the bench shows all of the
+    schema, because it loads public data.
     """
     with tempfile.TemporaryDirectory(prefix="arog-made-up-") as folder:
         file = Path(folder) / file_name
@@ -75,7 +74,7 @@ def load_text(bench: Bench, file_name: str, text: str, policy: str | None = None
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One reply as it went over the wire. `table` is not on it: the victim's key opens it, to judge what was found."""
+    """One reply as it was sent. `table` is not sent: the victim's key opens it, so that the attack can be judged."""
 
     reply: ChatAnswer
     table: Mapping[str, Names] = field(repr=False)
@@ -85,14 +84,17 @@ class Recorded:
 
 
 def each_pseudonym(recorded: Sequence[Recorded]) -> Iterator[tuple[Recorded, str]]:
-    """Those whose names the replies carry, sealed; they can be read off the replies themselves."""
+    """Yields each reply with each pseudonym whose names it carries sealed; the reply shows the pseudonym openly."""
     return ((one, pseudonym) for one in recorded for pseudonym in sorted(one.table))
 
 
 @dataclass(frozen=True, slots=True)
 class AttackTarget:
-    """The service with one graph. `questions` are none for a graph that comes without; `endpoint` is the scripted
-    one that the bench asks, if it does. `victim` is the key of whoever is attacked, for controls alone."""
+    """The service with one graph loaded.
+
+    `questions` is empty if the graph comes without; `endpoint` is the scripted model, or None if another one is used;
+    `victim` is the key of the attacked user, for controls only.
+    """
 
     bench: Bench
     loaded: LoadedSet
@@ -102,8 +104,10 @@ class AttackTarget:
     _recorded: list[Recorded] = field(default_factory=list, repr=False)
 
     async def recorded(self) -> Sequence[Recorded]:
-        """The victim's single questions as they went over the wire, each in a conversation of its own; asked when
-        this is first called."""
+        """Returns the replies to the victim's single-turn questions, each asked in a conversation of its own.
+
+        The questions are asked at the first call.
+        """
         for question in () if self._recorded else self.questions:
             if len(question.texts) == 1:
                 asked = Dialogue(self.loaded.graph, self.victim, "sets", {}).request(question.texts[0], None, {})
@@ -113,10 +117,10 @@ class AttackTarget:
 
 
 class AttackTargets:
-    """Opens targets and keeps them, so that attacks on the same graph share one; entered and left in one event loop.
+    """Opens targets and keeps them, so that attacks on the same graph share one. Enter and leave it in one event loop.
 
-    Without `data`, the folder of the public sets, there is the demo alone. `limit` is how much of its own measure
-    (questions, conversations, users) an attack takes at most.
+    `data` is the folder of the public sets; without it only the demo can be opened. `limit` bounds how many questions,
+    conversations or users an attack takes.
     """
 
     def __init__(
@@ -134,22 +138,22 @@ class AttackTargets:
         await self._stack.aclose()
 
     def among(self, *sources: str) -> list[str]:
-        """Those of `sources` that can be opened here."""
+        """Returns those of `sources` that can be opened here."""
         return [source for source in sources if self.data is not None or source == DEMO]
 
     def at_most(self, count: int) -> int:
         return count if self.limit is None else min(count, self.limit)
 
     def counter(self, title: str, total: int) -> Callable[[int], None]:
-        """Shows how much of `total` is done each time it is called."""
+        """Returns a function that shows how much of `total` is done."""
         return lambda done: self.show(title, done, total)
 
     async def open(
         self, source: str, reasoner: ReasonerName = "embedded", changes: Mapping[str, object] | None = None
     ) -> AttackTarget:
-        """The service that thinks with `reasoner`, with the graph of `source` (`TITLES`); `changes` are settings.
+        """Returns the service that uses `reasoner`, with the graph of `source` (a key of `TITLES`).
 
-        Raises QuestionsError, StoreError.
+        `changes` are settings. Raises QuestionsError, StoreError.
         """
         settings = (reasoner, *sorted((changes or {}).items()))
         if settings not in self._benches:
@@ -173,7 +177,7 @@ async def ask(
     caller: Caller = VICTIM,
     options: Mapping[str, object] | None = None,
 ) -> tuple[ChatAnswer, Answer]:
-    """One question in a conversation of its own, with a key of its own: the reply, and what the asker reads off it.
+    """Asks one question in a conversation of its own; return the reply and the answer that the asker reads.
 
     Raises ReasonerError, PrivacyError.
     """
@@ -185,7 +189,7 @@ async def ask(
 async def sent_by(
     bench: Bench, graph: str, turns: Sequence[Turn], strategy: StrategyName, key: KeyPair
 ) -> tuple[list[bytes], bool]:
-    """All bytes that a model got for a dialogue, and whether the guard refused one of its prompts."""
+    """Returns all bytes that the model got for a dialogue, and whether the guard refused one of its prompts."""
     first, blocked = bench.sent_so_far, False
     request = ChatRequest(
         graph=graph,
@@ -204,7 +208,7 @@ async def sent_by(
 
 
 def as_typed(bench: Bench, turns: Sequence[Turn]) -> bytes:
-    """The first request of `sets` as it would be with the rule off: what was typed, as it was typed. Goes nowhere."""
+    """Returns the first request of `sets` with the words left as typed, as a control; it is sent nowhere."""
     dialogue = [PromptTurn(role=role, text=text) for role, text in turns[:-1]]
     step = StepInput(question=turns[-1][1], dialogue=dialogue, things=[], evidence=[], candidates=[])
     return bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
@@ -214,12 +218,12 @@ Figures = Sequence[float] | npt.NDArray[np.float64]
 
 
 class Attempted(BaseModel):
-    """One line of the table. `blind` is the share that somebody reaches who has nothing to go by.
+    """One line of the table of attacks.
 
-    `control` is the share that the same attack has to reach where nothing stands against it, for one that fails
-    everywhere proves nothing. A line with fewer than `least` tries proves nothing either. `successes` is no whole
-    number where an attacker who can't decide between n things is counted as right once in n times. A line whose `most`
-    is 1 is told without a bound. `note` stands behind the name in the table.
+    `blind`: the success rate of guessing without information. `most`: the bound of the success rate; 1 means no bound.
+    `control`: if given, the line is a control, the attack without protection, and its rate must reach this share; an
+    attack that fails everywhere proves nothing. `least`: the line fails with fewer tries than this. `successes` may be
+    a fraction: an undecided guess between n things counts 1/n. `note` follows the name in the table.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -234,12 +238,12 @@ class Attempted(BaseModel):
 
     @classmethod
     def of(cls, name: str, found: Iterable[float], **bounds: Any) -> Attempted:
-        """The line of tries of which each says whether, or to which share, it succeeded; `bounds` are other fields."""
+        """Returns the line of tries, each given as a success (a truth value or a share); `bounds` are other fields."""
         told = list(found)
         return cls(name=name, tries=len(told), successes=sum(told), **bounds)
 
     def unbound(self) -> Attempted:
-        """The same, told without a bound."""
+        """Returns the same line without a bound."""
         return self.model_copy(update={"most": 1.0})
 
     @property
@@ -253,7 +257,7 @@ class Attempted(BaseModel):
 
 
 def markdown(lines: Sequence[Attempted]) -> str:
-    """The table, then one line that says what was missed."""
+    """Returns the table as Markdown, followed by one line that names the missed bounds."""
     head = ("attack", "tries", "successes", "blind guess", "bound", "")
     missed = [line.name for line in lines if not line.passed]
     told = f"Missed: {'; '.join(missed)}." if missed else "Every bound is kept."
@@ -261,7 +265,7 @@ def markdown(lines: Sequence[Attempted]) -> str:
 
 
 def write(lines: Sequence[Attempted], folder: Path) -> None:
-    """`privacy.md` and `privacy.json`."""
+    """Writes `privacy.md` and `privacy.json` into `folder`."""
     (folder / "privacy.md").write_text(markdown(lines), encoding="utf-8")
     text = json.dumps({"attempts": [line.model_dump() for line in lines]}, indent=1, ensure_ascii=False)
     (folder / "privacy.json").write_text(text, encoding="utf-8")
@@ -278,11 +282,11 @@ def _row(line: Attempted) -> tuple[str, ...]:
 
 
 def area(inside: Figures, outside: Figures) -> float:
-    """The share of pairs in which the one from `inside` has the greater figure; a tie counts half."""
-    # The library refuses a single class; nobody is told apart then.
+    """Returns the share of pairs in which the one from `inside` has the greater figure (AUC); a tie counts half."""
+    # The library refuses a single class; with an empty group there is nothing to tell apart.
     if len(inside) == 0 or len(outside) == 0:
         return 0.5
-    # Loading the library takes seconds: only attacks that compare figures wait for it.
+    # The import takes seconds, so that only attacks that compare figures should wait for it.
     from sklearn.metrics import roc_auc_score
 
     is_inside = np.arange(len(inside) + len(outside)) < len(inside)
@@ -290,14 +294,16 @@ def area(inside: Figures, outside: Figures) -> float:
 
 
 def either_way(inside: Sequence[float], outside: Sequence[float]) -> float:
-    """As `area`, for an attacker who need not know beforehand which group has the greater figures."""
+    """Returns the AUC of the better direction: the attacker need not know which group has the greater figures."""
     found = area(inside, outside)
     return max(found, 1 - found)
 
 
 def learnt(inside: Sequence[str], outside: Sequence[str]) -> float:
-    """As `area`, by texts: the first half of each group teaches which text speaks for which group, and the others
-    are told apart by that. A text that was never seen speaks for neither."""
+    """Returns the AUC of an attacker who learns from the first half of each group which texts occur in which group.
+
+    The second halves are told apart by that. A text that did not occur in the first halves counts for neither group.
+    """
     middles = len(inside) // 2, len(outside) // 2
     ins, outs = Counter(inside[: middles[0]]), Counter(outside[: middles[1]])
 

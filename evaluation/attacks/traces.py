@@ -1,4 +1,4 @@
-"""Traces: what a service leaves on disks, in its output, in metrics and errors, and where it is killed."""
+"""Traces: look for names in what a service leaves on disk, in output, metrics and errors, also when it is killed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KILLS = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV)
 
 @dataclass(slots=True)
 class LeftTraces:
-    """Everything that was got back or found, by where; what names a capsule held; the kernel's word on core files."""
+    """Everything that was collected, by place; the names in opened capsules; the limits and number of core files."""
 
     found: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
     opened: list[bytes] = field(default_factory=list, repr=False)
@@ -54,7 +54,11 @@ class LeftTraces:
         self.found.setdefault(where, []).extend(data)
 
     def keep_files(self, where: str, files: Mapping[str, bytes]) -> None:
-        """Each with its path. Uploads that a killed load left are told apart: the documents say so of them."""
+        """Keeps each file with its path.
+
+        Uploads that a killed load left behind go to a line of their own, since the documents say that they may be
+        left.
+        """
         for path, content in files.items():
             left_of_upload = path.startswith(UPLOADS) and "killed" in where
             self.keep(
@@ -64,7 +68,7 @@ class LeftTraces:
 
 
 async def traces(targets: AttackTargets) -> list[Attempted]:
-    """A service as a process, with canaries in its graph, questions and requests; loaded, asked, broken and killed."""
+    """Runs a service as a process with canaries in its graph and requests; load, ask, cause errors and kill it."""
     targets.show("traces", 0, len(KILLS))
     return await asyncio.to_thread(_walk, targets)
 
@@ -91,7 +95,7 @@ def _walk(targets: AttackTargets) -> list[Attempted]:
 
 
 class Visitor:
-    """Loads, asks, errs and looks round in one service; keeps every reply, with its headers."""
+    """A client that loads, asks and causes errors in one service, and keeps every reply with its headers."""
 
     def __init__(self, service: ServiceProcess, key: str, trail: LeftTraces) -> None:
         self._port, self._key, self._trail = service.port, key, trail
@@ -109,7 +113,7 @@ class Visitor:
             self._trail.keep("metrics, health, lists, ledger", self._call("GET", path))
 
     def start_load(self) -> None:
-        """A load that goes on when this returns."""
+        """Start a load that is still going on when this returns."""
         more = "".join(f':p{number} rdfs:label "Vexquilda {number}" .\n' for number in range(100, _MORE_FACTS))
         self._upload("graph.ttl", GRAPH + more)
 
@@ -143,7 +147,7 @@ class Visitor:
         self._trail.keep("error bodies", self._call("POST", "/chat", content='{"graph": Vexquilda'))
 
     def _upload(self, file: str, content: str) -> str:
-        """The job's id."""
+        """Upload a graph file and return the id of the job."""
         files = {"file": (file, content.encode()), "policy": ("Belmorvath.toml", POLICY.encode())}
         reply = self._call("POST", f"/admin/graphs/{NAME}", files=files)
         self._trail.keep("replies", reply)
@@ -160,7 +164,7 @@ class Visitor:
         raise TimeoutError("a load does not end")
 
     def _call(self, method: str, path: str, **sent: Any) -> bytes:
-        """Headers and body of the reply, as they would stand on the wire; `sent` as httpx2 takes it."""
+        """Returns headers and body of the reply as bytes; `sent` holds keyword arguments of `httpx2.request`."""
         headers = {"Authorization": f"Bearer {self._key}", "X-Request-ID": "Hollowgrimm", "User-Agent": "Hollowgrimm"}
         headers |= {"Cookie": "x=Hollowgrimm"} | ({"Content-Type": "application/json"} if "content" in sent else {})
         url = f"http://127.0.0.1:{self._port}{path}"
@@ -170,7 +174,7 @@ class Visitor:
 
 
 def plant(folder: Path) -> list[str]:
-    """A file in each form, in turn over the folders that are looked through; gives their paths back."""
+    """Writes the canaries into a file in each encoded form, spread over the searched folders; return the paths."""
     places = ("data", "home", "tmp", "work")
     planted = []
     for number, (form, write) in enumerate(FORMS.items()):
@@ -181,13 +185,15 @@ def plant(folder: Path) -> list[str]:
 
 
 def lines(trail: LeftTraces, planted: Sequence[bool]) -> list[Attempted]:
-    """A line for each place, then core files and the controls. `planted`: each planted file, and whether it was found
-    whole."""
+    """Returns a line for each place, one for core files, and the controls.
+
+    `planted` says for each planted file whether all canaries were found in it.
+    """
     found = [
         Attempted.of(f"canaries in {where}", map(_holds, each), most=1.0 if where.endswith("(told)") else 0.0)
         for where, each in sorted(trail.found.items())
     ]
-    # "Max core file size", then the soft and the hard limit.
+    # Each line reads "Max core file size", then the soft and the hard limit.
     allowed = sum(limit.split()[4:6] != ["0", "0"] for limit in trail.core_limits if limit)
     return [
         *found,

@@ -1,10 +1,10 @@
-"""Attackers who watch users: who is asked about, by how often, and which conversations are of the same user.
+"""Attackers who watch users: they guess who is asked about from frequencies, and link conversations of the same user.
 
-Simulated users ask about the same few things again and again, in conversations of their own.
+Simulated users ask about the same few topics again and again, each time in a new conversation.
 
-Frequency: the attacker knows how popular everybody is, and counts. Linkage: a classifier (logistic regression over how
-alike two conversations are, trait by trait) is trained on one half of the users and tried on the other. Who is asked
-about, and when, is in no trait: pseudonyms are blotted out, times left out.
+Frequency: the attacker knows how popular each topic is, and counts. Linkage: logistic regression on how alike two
+conversations are, trait by trait, is trained on one half of the users and tested on the other. Traits hold neither
+topics nor times: pseudonyms are masked and times left out.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ COUNTED, USERS, CONVERSATIONS, QUESTIONS = 200, 200, 10, 5
 POINTS, KEPT_FOR_EVER = 0.02, 0.35
 MAX_LINKED, KEPT_THROUGH, MIN_PAIRS = 0.6, 0.75, 200
 TRAITS = ("wording", "relations", "concepts", "sizes", "candidates", "counts", "totals", "order")
-# Traits of the question itself, which no pseudonym can hide from whoever is to answer it.
+# Traits of the question itself, which the model must see in order to answer.
 OF_THE_QUESTION = ("wording", "relations")
 _FREQUENCY_SEED, _LINKAGE_SEED = 29, 23
 _WORD = re.compile(r"[^\W_]+|\*")
 
 Numbers = npt.NDArray[np.float64]
 Marks = Mapping[str, Sequence[str]]
-"""One conversation's share of each trait."""
+"""The features of one conversation, by trait."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedConversation:
-    """One conversation: whose it was, the questions that were asked in it, and what went to the endpoint."""
+    """One conversation: its user, the questions asked in it, and what was sent to the endpoint."""
 
     user: int
     questions: tuple[Question, ...] = field(repr=False)
@@ -53,7 +53,7 @@ class SimulatedConversation:
 
 
 def topics_of(questions: Sequence[Question], count: int = TOPICS) -> dict[str, list[Question]]:
-    """The topics with the most questions, and their questions; in the order of their names."""
+    """Returns the `count` topics with the most questions, in alphabetical order, each with its questions."""
     by_topic: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         if len(question.topic_entities) == 1:
@@ -70,7 +70,10 @@ async def simulate_conversations(
     seed: int,
     progress: Callable[[int], None],
 ) -> list[SimulatedConversation]:
-    """`count` conversations of each user, one after the other; each asks about `topics_of` in an order of its own."""
+    """Holds `count` conversations for each user, whose favourite topics come first in their order of `orders`.
+
+    Topics are drawn by Zipf's law from this order.
+    """
     draw, by_topic, asked = dice_of(seed), topics_of(questions), list[tuple[int, tuple[Question, ...]]]()
     chances = [1 / rank for rank in range(1, len(by_topic) + 1)]  # Zipf's law with the exponent 1
     for user, order in enumerate(orders):
@@ -83,7 +86,7 @@ async def simulate_conversations(
 
 
 async def frequency(targets: AttackTargets) -> list[Attempted]:
-    """The n-th most frequent thing is taken for the n-th most popular."""
+    """Guess that the n-th most frequent thing is the n-th most popular topic."""
     lines = []
     for source in targets.among(PQ_3H, METAQA[3]):
         target = await targets.open(source, "scripted")
@@ -97,7 +100,7 @@ async def frequency(targets: AttackTargets) -> list[Attempted]:
 
 
 def counted(talks: Sequence[SimulatedConversation], popular: Sequence[str], title: str) -> list[Attempted]:
-    """Guesses by pseudonyms that are kept (control), by those of a conversation, and by shapes over all of them."""
+    """Returns lines for guesses by permanent pseudonyms (control), by those of one conversation, and by `SHAPES`."""
     by_talk = [_queries(talk) for talk in talks]
     truth = [topic for queries in by_talk for topic, _ in queries]
     blind = truth.count(popular[0]) / max(1, len(truth))
@@ -119,7 +122,7 @@ def counted(talks: Sequence[SimulatedConversation], popular: Sequence[str], titl
 
 
 def _queries(talk: SimulatedConversation) -> list[tuple[str, list[Prompt]]]:
-    """The topic of each question that reached the endpoint, and its requests."""
+    """Returns the topic of each question that reached the endpoint, with its requests."""
     found = [(topic, prompts_of(turn)) for topic, turn in zip(talk.topics, talk.exchange.turns, strict=True)]
     return [(topic, prompts) for topic, prompts in found if prompts]
 
@@ -135,8 +138,8 @@ def _kinds_and_count(prompts: Sequence[Prompt]) -> Hashable:
     return kinds, len(first.candidates) + first.further
 
 
-# Things that an attacker takes for the same, wherever they are met again: which ways on the first request of a
-# question offers; how many, from what kinds; which paths lead to how many things of which kind; the words.
+# Features by which an attacker recognises a topic in other conversations: the candidates of a question's first
+# request; their number and the kinds of things; the evidence's paths with sizes and kinds of ends; the wording.
 SHAPES: dict[str, Callable[[Sequence[Prompt]], Hashable]] = {
     "candidates": lambda prompts: frozenset(tuple(candidate.path) for candidate in prompts[0].candidates),
     "counts": _kinds_and_count,
@@ -146,7 +149,7 @@ SHAPES: dict[str, Callable[[Sequence[Prompt]], Hashable]] = {
 
 
 async def linkage(targets: AttackTargets) -> list[Attempted]:
-    """By what went to the model endpoint."""
+    """Link conversations of the same user by what was sent to the model endpoint."""
     lines = []
     for source in targets.among(PQ_3H):
         target = await targets.open(source, "scripted")
@@ -160,7 +163,10 @@ async def linkage(targets: AttackTargets) -> list[Attempted]:
 
 
 def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted]:
-    """The attack by all traits, and what carries it: each trait alone, the question's alone, and the floor."""
+    """Returns lines for all traits together, each trait alone, the question's traits, and the asked relation alone.
+
+    The asked relation alone is the lower limit, since the model must be told it.
+    """
     users = [talk.user for talk in talks]
 
     def line(way: str, marks: Sequence[Marks], most: float = 1.0, control: float | None = None) -> Attempted:
@@ -170,7 +176,7 @@ def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted
 
     seen = [traits_of(talk.exchange.prompts) for talk in talks]
     stable: list[Marks] = [{**marks, "topics": talk.topics} for marks, talk in zip(seen, talks, strict=True)]
-    # Of each question the last relation of its plan, and no more: what whoever answers it has to be told.
+    # The lower limit: the last relation of each question's plan, which a model must be told to answer it.
     plans = [[question.plan for question in talk.questions if question.plan] for talk in talks]
     planned = [[each for plan in of_talk for each in list(plan.sets.values())[-1:]] for of_talk in plans]
     floor: list[Marks] = [{"asked": [each.path[-1] for each in sets if each.path]} for sets in planned]
@@ -186,10 +192,10 @@ def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted
 
 
 def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
-    """Words that stand for the traits of one conversation; what stands in it twice is there twice."""
+    """Returns the features of one conversation by trait; a feature that occurs twice is listed twice."""
     found: dict[str, list[str]] = {trait: [] for trait in TRAITS}
     for before, first in zip([None, *prompts], prompts, strict=False):
-        # The first page of a question's first round: what it counts is a property of what the question names.
+        # The number of candidates on the first page of the first round depends only on what the question names.
         if first.round == 1 and (before is None or before.round > 1 or before.question != first.question):
             kinds = " ".join(sorted(thing.concept for thing in first.things if thing.name in first.question))
             found["totals"].append(f"{len(first.candidates) + first.further} ways on from {kinds}")
@@ -211,16 +217,16 @@ def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
 
 
 def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
-    """The area under the curve over the pairs of the second half of the users, and how many pairs are of one user."""
+    """The AUC over pairs of conversations of the second half of the users, and the number of same-user ones."""
     whose = np.array(users)
     half = sorted(set(users))[len(set(users)) // 2]
     learn, test = np.flatnonzero(whose < half), np.flatnonzero(whose >= half)
     alike = np.stack([_alike([each[name] for each in marks]) for name in marks[0]])
     learnt, learnt_same = _pairs(alike, whose, learn)
-    # Loading the library takes seconds: only this attack waits for it.
+    # The import takes seconds, so that only this attack should wait for it.
     from sklearn.linear_model import LogisticRegression
 
-    # Both classes count the same in all; a light penalty, whatever the number of pairs.
+    # Both classes have the same total weight; the light penalty does not depend on the number of pairs.
     fit = LogisticRegression(C=1e4 / len(learnt), class_weight="balanced", solver="newton-cg")
     fit.fit(learnt, learnt_same)
     features, same = _pairs(alike, whose, test)
@@ -229,13 +235,13 @@ def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
 
 
 def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
-    """Compares all pairs of conversations by one trait: the cosine of their words, rare ones counting more."""
+    """Returns the similarity of all pairs of conversations in one trait: the cosine of their tf-idf vectors."""
     if not any(marks):
         return np.zeros((len(marks), len(marks)))
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer(analyzer=list, sublinear_tf=True, smooth_idf=False).fit(marks)
-    # log((1 + n) / df): what all have weighs next to nothing, where the library lets it count once.
+    # idf becomes log((1 + n) / df), so that a feature that all have weighs almost nothing; the library gives it 1.
     words.idf_ += np.log1p(1 / len(marks)) - 1
     table = words.transform(marks)
     alike: Numbers = (table @ table.T).toarray()
@@ -245,7 +251,7 @@ def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
 def _pairs(
     alike: Numbers, whose: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]
 ) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-    """Each pair of the chosen conversations: how alike in each trait, and whether they are of one user."""
+    """Returns the similarity of each pair of chosen conversations in each trait, and whether the user is the same."""
     first, second = np.triu_indices(len(chosen), 1)
     left, right = chosen[first], chosen[second]
     return alike[:, left, right].T, whose[left] == whose[right]

@@ -1,7 +1,7 @@
-"""Reads off the bytes of a conversation what they show of each value, and guesses values by it.
+"""Collect what the requests of a conversation show of each value, and guess values from it.
 
-The attacker knows how the values of a relation are spread, and has learnt from half of all conversations, whose truth
-is given away, what orders and sizes say of the other half.
+The attacker knows how often each value of a relation occurs. It is told the true values of half of the conversations
+and learns from them what orders and sizes say about the values of the other half.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One value of one conversation, as whoever reads the prompts sees it; `truth` is its MID, known to the judge.
+    """One value of one conversation, as seen in the prompts.
 
-    `place`: where its line stands among those of its prompt, and `appeared` when its pseudonym first did, both from 0
-    to 1; `row` and `body` are bytes, the latter against the mean of the same turn; `won`: 1 where its holder was the
-    answer to a question about the greatest or least, -1 where it was compared and was not.
+    `word` is its pseudonym. `place` is the position of its line in its prompt, `appeared` the order in which its
+    pseudonym first appeared, both from 0 to 1. `row` is the length of its line in bytes; `body` that of the request
+    less the mean of this turn. `won` is 1 if its holder answered a question for the greatest or least, -1 if it was
+    compared and lost, else 0. `truth` is the MID of the value, known only to the judge.
     """
 
     talk: int
@@ -49,7 +50,7 @@ class Observation:
 
 
 def seen_in(exchanges: Sequence[Exchange], label: str) -> list[Observation]:
-    """The values that `label` leads to, each once in a conversation, at its first line."""
+    """Returns the values that `label` leads to, once per conversation, as they stand in their first line."""
     lengths: dict[int, list[int]] = defaultdict(list)
     for exchange in exchanges:
         for turn, bodies in enumerate(exchange.turns):
@@ -64,7 +65,7 @@ def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, floa
         prompt = prompt_of(bodies[-1]) if bodies else None
         if prompt is None:
             continue
-        # Where prompts tell of kinds alone, the one value of a thing is a set like any other.
+        # If prompts show only kinds, a single value is shown as a set too.
         rows = [row for row in prompt.evidence if row.end[0] in "VS" and row.path == [label]]
         for at, row in enumerate(rows):
             mids = exchange.truth.get(row.end)
@@ -84,7 +85,7 @@ def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, floa
 
 
 def _won(prompt: Prompt, holder: str) -> int:
-    """By the first question of the dialogue and its answer."""
+    """Returns 1, -1 or 0 as `Observation.won`, read off the first question of the dialogue and its answer."""
     said = [ALMOST_PSEUDONYM.findall(turn.text) for turn in prompt.dialogue[:2]]
     if len(said) < 2:
         return 0
@@ -92,8 +93,11 @@ def _won(prompt: Prompt, holder: str) -> int:
 
 
 def by_orders_and_sizes(seen: Sequence[Observation], spread: Counter[int], order: Mapping[int, int]) -> list[int]:
-    """A guess for each, in two folds: the feature, and the way to read it, that told most in one half guesses the
-    other. `order` is the rank of each value."""
+    """Returns a guess for each observation, in two folds.
+
+    The feature and the way to read it that guess best in one half of the conversations are used on the other half.
+    `order` maps each value to its rank.
+    """
     learners = [_Learner(feature, way, spread, order) for feature in _features(seen) for way in (_like, _between)]
     halves = [[each for each in seen if each.talk % 2 != fold] for fold in (0, 1)]
     best = [max(learners, key=lambda learner: learner.right_among(known)) for known in halves]
@@ -101,13 +105,13 @@ def by_orders_and_sizes(seen: Sequence[Observation], spread: Counter[int], order
 
 
 def by_dictionary(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
-    """The value whose digest, number or code the pseudonym is; the commonest where it is none's."""
+    """Guess the value whose digest, number or code equals the pseudonym; else the commonest value."""
     known = {code: mid for mid, text in texts.items() for code in codes_of(text)}
     return [known.get(each.word[1:], _commonest(spread)) for each in seen]
 
 
 def by_generalised_forms(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
-    """The commonest among the values of which a form (year, decade, round number) stands in the prompt."""
+    """Guess the commonest of the values whose generalised form (year, decade, round number) stands in the prompt."""
     holding: dict[str, set[int]] = defaultdict(set)
     for mid, text in texts.items():
         for form in forms_of(text):
@@ -121,7 +125,7 @@ def by_generalised_forms(seen: Sequence[Observation], spread: Counter[int], text
 
 
 def codes_of(text: str) -> Iterator[str]:
-    """Five signs made of a value in the ways that come to mind, as a pseudonym would end with them."""
+    """Yields five-character codes of a value that a careless service could use as the end of a pseudonym."""
     data = text.encode()
     for name in ("md5", "sha1", "sha256", "sha512", "blake2b"):
         digest = hashlib.new(name, data, usedforsecurity=False)
@@ -134,7 +138,7 @@ def codes_of(text: str) -> Iterator[str]:
 
 
 def forms_of(text: str) -> Iterator[str]:
-    """`1961-07-23`: itself, 1961-07, 1961, 1960s. `4250`: itself, 4000, 4200."""
+    """Yields the value and its generalised forms: `1961-07-23`, 1961-07, 1961, 1960s; or `4250`, 4000, 4200."""
     yield text
     if text[:4].isdigit() and text[4:5] == "-":
         yield from (text[:7], text[:4], f"{text[:3]}0s")
@@ -154,8 +158,11 @@ Feature = Callable[[Observation], float]
 
 
 def _features(seen: Sequence[Observation]) -> list[Feature]:
-    """Nothing; the word, as it is and by its rank in its conversation; the place of its line and of its first; the
-    lengths of line and request; and who won."""
+    """Returns the features to learn from, each a number per observation.
+
+    They are: a constant; the pseudonym as a number, and its rank in the conversation; `place`, `appeared`, `row`,
+    `body` and `won` of the observation.
+    """
     by_talk: dict[int, set[str]] = defaultdict(set)
     for each in seen:
         by_talk[each.talk].add(each.word)
@@ -178,7 +185,7 @@ def _features(seen: Sequence[Observation]) -> list[Feature]:
 
 @dataclass(frozen=True, slots=True)
 class _Learner:
-    """One feature, read in one way. `order` is the rank of each value."""
+    """A guess by one feature, read in one way (`_like` or `_between`). `order` maps each value to its rank."""
 
     feature: Feature
     way: Callable[[_Learner, float, Floats, Sequence[int]], int]
@@ -186,14 +193,14 @@ class _Learner:
     order: Mapping[int, int]
 
     def guess(self, each: Observation, known: Sequence[Observation]) -> int:
-        """Where the feature tells nothing, the commonest of all."""
+        """Guess by the feature; guess the commonest value if the feature is the same everywhere."""
         measured = np.array([self.feature(other) for other in known])
         if not len(measured) or measured.min() == measured.max():
             return _commonest(self.spread)
         return self.way(self, self.feature(each), measured, [other.truth for other in known])
 
     def right_among(self, known: Sequence[Observation]) -> int:
-        """Counts the known values that the other known values would have given away."""
+        """Count the known values that this learner guesses right from the other known values."""
         return sum(self.guess(each, [other for other in known if other is not each]) == each.truth for each in known)
 
     def most_frequent(self, found: Sequence[int]) -> int:
@@ -202,13 +209,13 @@ class _Learner:
 
 
 def _like(learner: _Learner, told: float, measured: Floats, truths: Sequence[int]) -> int:
-    """The commonest value among the nearest."""
+    """Returns the commonest value among the `NEIGHBOURS` observations with the nearest measure."""
     nearest = np.argsort(np.abs(measured - told), kind="stable")[:NEIGHBOURS]
     return learner.most_frequent([truths[int(at)] for at in nearest])
 
 
 def _between(learner: _Learner, told: float, measured: Floats, truths: Sequence[int]) -> int:
-    """The commonest of those that measure the same; else the value that lies between those of the two next to it."""
+    """Returns the commonest value with the same measure, else one that ranks between the two nearest."""
     same = np.flatnonzero(measured == told)
     if len(same):
         return learner.most_frequent([truths[int(at)] for at in same])

@@ -1,6 +1,6 @@
-"""Values: numbers, dates and texts guessed from their pseudonyms, generalised forms, and from sizes and orders.
+"""Values: guess numbers, dates and texts from their pseudonyms, their generalised forms, and from sizes and orders.
 
-Asked are a made-up graph with values, the demo and `aml.ttl`, about values: one, several, compared, sorted, filtered
+A generated graph with values, the demo and `aml.ttl` are asked about values: one, several, compared, sorted, filtered
 and grouped.
 """
 
@@ -38,7 +38,7 @@ from kg_store.terms import Hop, Relation, RelationId, ValueKind, ValueView
 POINTS = 0.02
 MADE_UP = "made up"
 TALKS = {MADE_UP: 100, "demo": 30, "aml": 60}
-"""Conversations for each relation, six values in each."""
+"""The number of conversations for each relation, by graph; each asks for six values."""
 
 GREATEST = 20
 _SEED = 43
@@ -59,9 +59,10 @@ _HEAD = f"""@prefix : <{_HOUSE}> .
 
 @dataclass(frozen=True, slots=True)
 class ValueProbe:
-    """A relation that leads to values: who has exactly one, and how often each value is held in the whole graph.
+    """A relation that leads to values, with what the attacker knows of it.
 
-    `texts` are the values by MID. All of it but `holders` is what the attacker knows.
+    `holders` maps the name of each thing that has exactly one value to this value, which the attacker does not know.
+    `spread` counts how often each value is held in the graph; `texts` are the values by MID.
     """
 
     relation: Relation
@@ -73,14 +74,14 @@ class ValueProbe:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRelation:
-    """The observations of one relation's values, and what is known of them."""
+    """The observations of one relation's values, with the relation and what is known of it."""
 
     asked: ValueProbe
     seen: list[Observation] = field(repr=False)
 
 
 async def values(targets: AttackTargets) -> list[Attempted]:
-    """As it is by default, within bounds; then openly, where a line says that its end is a value, with controls."""
+    """Attack with the default profile, within bounds; then with the open profile, unbounded, and with controls."""
     lines: list[Attempted] = []
     for title, target in (await _graphs(targets, {})).items():
         lines += guessed(await _read(targets, target, title), title)
@@ -103,7 +104,10 @@ async def _graphs(targets: AttackTargets, changes: Mapping[str, object]) -> dict
 
 
 def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
-    """Each way to guess, over all relations of one graph, beside the most frequent value."""
+    """Returns a line for each way to guess, over all relations of one graph.
+
+    The blind guess is the commonest value of the relation.
+    """
     blind = prior(read)
     return [
         Attempted.of(f"{title}, values by {name}", right(read, guess), blind=blind, most=blind + POINTS, least=100)
@@ -112,13 +116,13 @@ def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
 
 
 def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
-    """The same attacks where pseudonyms and lines follow the values: they have to succeed."""
+    """Runs the attacks on observations that leak the values on purpose; they must succeed."""
 
     def as_digest(asked: ValueProbe, one: Observation) -> Observation:
         return replace(one, word=f"V{hashlib.sha256(asked.texts[one.truth].encode()).hexdigest()[:5]}")
 
     def as_number(asked: ValueProbe, one: Observation) -> Observation:
-        """Numbered over the whole graph, in the order of the values."""
+        """Number the values over the whole graph in their order, and use the number as the pseudonym."""
         return replace(one, word=f"V{in_base_36(_ranks_of(asked)[one.truth]).zfill(5)}")
 
     def as_long(asked: ValueProbe, one: Observation) -> Observation:
@@ -144,7 +148,7 @@ def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
 
 
 def prior(read: Sequence[ObservedRelation]) -> float:
-    """The share of those seen that are the most frequent value of their relation."""
+    """Returns the share of observations whose value is the most frequent one of its relation."""
     found = right(read, lambda each: [each.asked.spread.most_common(1)[0][0]] * len(each.seen))
     return sum(found) / max(1, len(found))
 
@@ -175,7 +179,7 @@ async def _read(
 async def _told_by_the_dialogue(
     targets: AttackTargets, target: AttackTarget, read: Sequence[ObservedRelation]
 ) -> Attempted:
-    """No bound: what a question says in plain words, and its answer behind it, no pseudonym can take back."""
+    """Guess the greatest value where the dialogue asks for it, without a bound: the question itself reveals it."""
     asked = next(each.asked for each in read if each.asked.relation.value_kind is ValueKind.NUMBER)
     exchanges = await exchange_all(target, greatest_first(asked, targets.at_most(GREATEST)))
     seen = seen_in(exchanges, asked.relation.label)
@@ -191,7 +195,7 @@ def _ranks_of(asked: ValueProbe) -> dict[int, int]:
 
 
 def order_of(asked: ValueProbe, mid: int) -> tuple[float, str]:
-    """Numbers first; what a relation of numbers holds that is none comes behind them, as texts do."""
+    """Returns a sort key: numbers by value, and after them everything that is not a number, as text."""
     text = asked.texts[mid]
     try:
         return (float(text), "") if asked.relation.value_kind is ValueKind.NUMBER else (math.inf, text)
@@ -200,13 +204,13 @@ def order_of(asked: ValueProbe, mid: int) -> tuple[float, str]:
 
 
 def asked_of(graph: PrivateGraph, seed: int) -> list[ValueProbe]:
-    """Every relation of numbers, dates or texts that enough things with a name of their own have."""
+    """Returns a probe for every relation to numbers, dates or texts that enough uniquely named things have."""
     found = (_asked(graph, relation, seed) for relation in graph.blind.schema.relations)
     return [asked for asked in found if asked is not None and len(asked.holders) >= _MIN_HOLDERS]
 
 
 def conversations(asked: ValueProbe, count: int, seed: int) -> list[Question]:
-    """Each opens with a question that has an order or an amount in it, then asks for values, one and several."""
+    """Makes `count` conversations: first a question with an order or an amount, then questions for values."""
     draw = dice_of(f"{seed} {asked.relation.label}")
     found = []
     for number in range(count):
@@ -219,7 +223,7 @@ def conversations(asked: ValueProbe, count: int, seed: int) -> list[Question]:
 
 
 def greatest_first(asked: ValueProbe, count: int) -> list[Question]:
-    """Dialogues that say themselves which value it is: who has the greatest, and then how great."""
+    """Makes dialogues that ask who has the greatest value, and then for this value."""
     label = asked.relation.label
     opening = f"Which {asked.concept} has the highest {label}?", _over_all(asked, f'argmax({_ALL}, "{label}")')
     value = QueryPlan(sets={_ALL: PlanSet(start="answer:0", path=(label,))}, answer=(_ALL,))
@@ -249,7 +253,7 @@ def _asked(graph: PrivateGraph, relation: Relation, seed: int) -> ValueProbe | N
 
 
 def _is_found(graph: PrivateGraph, name: str, mid: int) -> bool:
-    """True where a question may use the name, and nothing else has it."""
+    """Returns True if the linker finds exactly this thing by `name`."""
     mentions = graph.linker.find_mentions(f"What is that of {name}?")
     return len(mentions) == 1 and mentions[0].mids == (mid,)
 
@@ -288,8 +292,10 @@ def _question(name: str, turns: Sequence[tuple[str, QueryPlan]]) -> Question:
 
 
 def made_up_graph() -> str:
-    """Turtle: each of PEOPLE with one salary, one date of birth and one remark, which are spread unevenly as real ones
-    are; the same text at each call."""
+    """Returns a graph in Turtle of PEOPLE clerks, each with a salary, a date of birth and a remark.
+
+    The values are spread unevenly, as real ones are. The text is the same at each call.
+    """
     draw, names = dice_of(_GRAPH_SEED), dict[str, None]()
     while len(names) < PEOPLE:
         names[f"{_word(draw)} {_word(draw)}"] = None
@@ -307,7 +313,7 @@ def made_up_graph() -> str:
 
 
 def made_up_policy() -> str:
-    """Numbers and dates may be told in a generalised form."""
+    """Returns a policy that lets prompts show numbers and dates in a generalised form."""
     views = {"monthlySalary": ValueView.BUCKET, "dateOfBirth": ValueView.YEAR}
     relations = {_HOUSE + name: RelationPolicy(values=view) for name, view in views.items()}
     return Policy(relations=relations).to_toml()

@@ -1,5 +1,8 @@
-"""Words as a hostile tester writes them down (`words.toml`), templates of what people type, numbers and dates in the
-words of four languages, and text as a person reads it: for attacks and their judge alone."""
+"""Word lists and text tools for attacks and their judges, independent of the service.
+
+They are the lists of `words.toml`, templates of what people type, numbers and dates in the words of four languages,
+and functions that read a text as a person would.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _ENCLOSED = {
     for start in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6, 0x24B6, 0x24D0, 0x249C)
     for at in range(26)
 }
-# Letters without a decomposition.
+# Letters that Unicode does not decompose into a base letter and a mark.
 _BARE = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
 _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
 _LATIN = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -36,7 +39,7 @@ _LATIN = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 @lru_cache(maxsize=200_000)
 def plain(text: str) -> str:
-    """`text` in small letters without accents, marks and what is invisible; Latin where a letter looks Latin."""
+    """Returns `text` in small letters without accents, marks and invisible signs, look-alikes turned into Latin."""
     compatible = unicodedata.normalize("NFKD", text.translate(_ENCLOSED)).casefold().translate(_BARE)
     kept = (sign for sign in compatible if sign.isspace() or unicodedata.category(sign) not in _INVISIBLE)
     return unicodedata.normalize("NFKD", "".join(map(_latin, kept)))
@@ -44,7 +47,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _latin(sign: str) -> str:
-    """The Latin letter that `sign` is confused with; itself where there is none."""
+    """Returns the Latin letter that `sign` looks like, or `sign` itself."""
     if sign < "\u0080" or not sign.isalpha():
         return sign
     found = confusables.is_confusable(sign, greedy=True) or []
@@ -53,12 +56,12 @@ def _latin(sign: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Without accents, capitals kept."""
+    """Returns `text` without accents; capitals are kept."""
     return "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
 
 
 def undone(text: str) -> str:
-    """`text` with the escapes of JSON, HTML and addresses undone, until nothing is left to undo."""
+    """Returns `text` with the escapes of JSON, HTML and URLs undone, in up to four passes."""
     for _ in range(4):
         once = unquote(html.unescape(_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)))
         if once == text:
@@ -68,18 +71,18 @@ def undone(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """The words and numbers of `text`, plain."""
+    """Returns the words and numbers of `text` in plain form (`plain`)."""
     return _TOKEN.findall(plain(text))
 
 
 @cache
 def _listed(table: str, key: str) -> Sequence[str]:
-    """The words of a list, with spaces for underscores."""
+    """Returns the words of a list of `words.toml`, with its underscores turned into spaces."""
     return [word.replace("_", " ") for word in TOLD[table].get(key, "").split()]
 
 
 def surnames() -> list[str]:
-    """All of them, in small letters, each once."""
+    """Returns the surnames of all languages in small letters, each once."""
     return list(dict.fromkeys(name for language in TOLD["surnames"] for name in surnames_of(language)))
 
 
@@ -92,38 +95,44 @@ def given_names_of(language: str) -> Sequence[str]:
 
 
 def capital(name: str) -> str:
-    """Every word with a capital, and its other letters as they are."""
+    """Returns `name` with the first letter of every word capitalised and the others unchanged."""
     return " ".join(word[:1].upper() + word[1:] for word in name.split(" "))
 
 
 HARMLESS = frozenset(_listed("words", "harmless"))
-"""These stand in names and say nothing: particles, titles, endings and articles that hang on names."""
+"""Words in names that identify nobody: particles, titles, and endings and articles attached to names."""
 
 _FUNCTION_WORDS = frozenset(_listed("words", "function"))
 
 
 @lru_cache(maxsize=100_000)
 def is_everyday(word: str, language: str = "en") -> bool:
-    """A common word of English, or of `language`; never one that is read as a name first. `word` in small letters."""
+    """Returns True for a common word of English or `language` that isn't mainly a name. `word` is in small letters."""
     return word not in _plain_list("names_first", "en") and (
         word in _plain_list("everyday", language) or is_common_english(word)
     )
 
 
 def is_function_word(word: str) -> bool:
-    """A word that any sentence may hold, in any place and with a capital: "can", "he"."""
+    """Returns True for words that any sentence may hold at any place, also with a capital, such as "can" and "he"."""
     return word in _FUNCTION_WORDS
 
 
 @lru_cache(maxsize=100_000)
 def is_in_dictionary(word: str) -> bool:
-    """A common noun, verb, adjective or adverb of English, however rare; no name. `word` in small letters."""
+    """Returns True for an English noun, verb, adjective or adverb, however rare, that is not mainly a name.
+
+    `word` is in small letters.
+    """
     return bool(getAllLemmas(word)) and word not in _plain_list("names_first", "en")
 
 
 @lru_cache(maxsize=100_000)
 def is_common_english(word: str) -> bool:
-    """By lemminflect's dictionary and wordfreq's frequencies, and nothing else; `word` in small letters."""
+    """Returns True for function words, and for words of lemminflect's dictionary that are frequent by wordfreq.
+
+    `word` is in small letters.
+    """
     return word in _FUNCTION_WORDS or (bool(getAllLemmas(word)) and zipf_frequency(word, "en") >= MIN_ZIPF)
 
 
@@ -134,7 +143,10 @@ def _plain_list(table: str, language: str) -> frozenset[str]:
 
 @cache
 def sentences() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """By language and place: open, marked, at the start, or of a value; {} is where it stands (`sentences.toml`)."""
+    """Returns the sentences of `sentences.toml` by language and by place: open, marked, start or value.
+
+    `{}` in a sentence stands for the name.
+    """
     return tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
 
 
@@ -142,13 +154,16 @@ Write = Callable[[str], str]
 
 
 def letters(latin: str, other: str) -> Write:
-    """One alphabet for another, letter by letter."""
+    """Returns a function that replaces each letter of `latin` with the letter of `other` at the same position."""
     table = str.maketrans(latin, other)
     return lambda text: text.translate(table)
 
 
 def alphabet(small: int, capital: int | None = None) -> Write:
-    """Letters a to z from a code point on; all are written with those of `small` without another."""
+    """Returns a function that writes a to z with the 26 letters from code point `small` on, A to Z from `capital`.
+
+    Without `capital`, capitals are written with the letters of `small` too.
+    """
     table = {ord("a") + at: small + at for at in range(26)}
     table |= {ord("A") + at: (small if capital is None else capital) + at for at in range(26)}
     return lambda text: text.translate(table)
@@ -206,7 +221,10 @@ _WITH_A_SIGN: Mapping[str, Callable[[str, str], str]] = {
 
 
 class Piece(str):
-    """A text that a template changes: by the names of `CHANGES`, or with a sign or a place behind "="."""
+    """A text that templates change by a format spec.
+
+    The spec holds names of `CHANGES`, or of `_WITH_A_SIGN` with "=" and an argument; several are joined by `|`.
+    """
 
     def __format__(self, changes: str) -> str:
         text = str(self)
@@ -230,7 +248,7 @@ def _words(language: str, kind: str) -> Sequence[str]:
 
 
 def in_words(number: int, language: str) -> str:
-    """A number below a million as it is read out; a hostile tester's grammar, not an academy's."""
+    """Returns a number below a million in words, after simplified rules of grammar."""
     parts: list[str] = []
     thousands, rest = divmod(number, 1000)
     if thousands:
@@ -256,7 +274,7 @@ def _below_hundred(number: int, language: str) -> str:
 
 
 def year_in_words(year: int, language: str) -> str:
-    """As people say years: "nineteen sixty", "neunzehnhundertsechzig"."""
+    """Returns a year as people say it: "nineteen sixty", "neunzehnhundertsechzig"."""
     century, rest = divmod(year, 100)
     if language not in ("en", "de") or not 11 <= century <= 19:
         return in_words(year, language)
@@ -276,7 +294,7 @@ def month_in(language: str, number: int) -> str:
 
 
 def roman(number: int) -> str:
-    """In capitals; of 1 to 3999."""
+    """Returns a number from 1 to 3999 as a Roman numeral in capitals."""
     text = ""
     for value, sign in _ROMAN.items():
         count, number = divmod(number, value)

@@ -1,4 +1,4 @@
-"""Runs question sets through the service, and reports what came back.
+"""Run question sets through the service and report the results.
 
 Imports `datasets`, `checks`, `fakes`, and the service.
 """

@@ -1,4 +1,4 @@
-"""One evaluation: a throw-away data folder, the real loader and service, questions asked, every byte scanned."""
+"""One evaluation: ask the real service, in a temporary folder, and scan every byte that reaches its reasoner."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ Progress = Callable[[str, float], None]
 
 TENANT = "evaluation"
 TO_THE_MODEL = {"disclosure": "tell"}
-"""Changes for runs that measure an endpoint: every prompt reaches it, however few fit what it shows."""
+"""Settings for runs that measure an endpoint: every prompt is sent, even if only few entities fit what it shows."""
 
 NO_LIMIT: Final = 1_000_000_000
-"""Names of a day: a run asks more than any person, by one key."""
+"""Budget of names per day: one key of a run asks more than any person does."""
 
 CALLER = Caller(TENANT, "evaluation", "user", frozenset({EVERY_GRAPH}))
 
-# Header lines that any HTTP client sends of itself; all others of a request are scanned like its body.
+# Header lines that every HTTP client sends; all other header lines are scanned like the body.
 _TRANSPORT_LINES = frozenset(
     {
         "post /v1/chat/completions http/1.1", "host", "connection", "accept", "accept-encoding", "accept-language",
@@ -67,7 +67,7 @@ _TRANSPORT_LINES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that the reasoner was asked, and what it replied; `scores` of the reading that it followed."""
+    """One task that the reasoner was given, its reply, and the scores of the reading that it followed."""
 
     asked: TaskModel
     reply: TaskModel
@@ -75,10 +75,10 @@ class Step:
 
 
 class RecordingReasoner:
-    """Passes everything on to `inner`. For public data only: what it keeps stays in memory, unsealed.
+    """A reasoner that passes every task on to `inner` and records it in memory, unencrypted: for public data only.
 
-    `steps` are those since the last `begin`, so that a long run keeps one turn's tasks and no more; `processor_s` is
-    the processor time that the whole process took for them.
+    `steps` are the tasks since the last `begin`, so that a long run keeps only one turn's; `processor_s` is the
+    processor time of the whole process while they ran.
     """
 
     def __init__(self, inner: Reasoner) -> None:
@@ -88,7 +88,7 @@ class RecordingReasoner:
         self.processor_s = 0.0
 
     def begin(self) -> None:
-        """A turn begins: the steps of the one before are forgotten."""
+        """Begins a turn: forget the steps of the turn before."""
         self.steps, self.processor_s = [], 0.0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
@@ -121,18 +121,18 @@ class RecordingReasoner:
 
 
 See = Callable[[Question, QuestionOutcome, Answer | None, Sequence[Step]], None]
-"""Sees each question, what came of it, and what its last turn asked of the reasoner."""
+"""Is called with each question, its outcome, its answer, and the steps of the reasoner in its last turn."""
 
 
 def ignore_outcome(
     _question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: Sequence[Step]
 ) -> None:
-    """For runs that nobody looks into."""
+    """Do nothing with an outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSet:
-    """A graph that was loaded, and what of it the reasoner must never see."""
+    """A loaded graph, with the names and values of it that the reasoner must never see."""
 
     graph: str
     secrets: frozenset[str] = field(repr=False)
@@ -141,14 +141,14 @@ class LoadedSet:
 
 @dataclass(frozen=True, slots=True)
 class ChatByStrategy:
-    """Two services over the same graphs: strategies that need an open profile ask `opened`, all others `own`."""
+    """Two services over the same graphs: `opened` for strategies that need an open profile, `own` for all others."""
 
     own: ChatService
     opened: ChatService
 
     @classmethod
     def around(cls, chat: ChatService) -> ChatByStrategy:
-        """`chat` as its settings say, and beside it one that tells all and withholds nothing."""
+        """Returns `chat` with its own settings, and beside it one with an open profile that sends every prompt."""
         disclosure = dataclasses.replace(chat.options.disclosure, policy="tell")
         options = dataclasses.replace(chat.options, profile=Profile.OPEN, disclosure=disclosure)
         return cls(chat, chat.with_options(options))
@@ -163,14 +163,13 @@ class ChatByStrategy:
 
 
 class Bench:
-    """The service as it is deployed, but for its budget of names, in a folder that is deleted at the end. For public
-    data only.
+    """The service as deployed, without a budget of names, in a folder that is deleted at the end. For public data.
 
-    `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
-    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has
-    it answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings,
-    `read_back` another reader of a model's sentences. Opened, asked and closed in one event loop, as its connections
-    are the loop's.
+    `reasoner` is `embedded`, `scripted` (an endpoint on loopback that answers by each question's plan), or `endpoint`
+    (that of the AROG_ENDPOINT_ settings). The argument `scripted` replaces that scripted endpoint, `least_score` the
+    threshold of the embedded reasoner, `read_back` the reader of a model's sentences. With `answers_unsure` the
+    embedded reasoner answers what it would refuse. `changes` are other settings. Open, use and close a bench in one
+    event loop, which owns its connections.
     """
 
     def __init__(
@@ -217,16 +216,16 @@ class Bench:
 
     @property
     def sent(self) -> Sequence[bytes]:
-        """Everything that reached the reasoner so far."""
+        """Returns everything that reached the reasoner so far."""
         return self.sent_from(0)
 
     @property
     def sent_so_far(self) -> int:
-        """The number of those requests."""
+        """Returns the number of requests that reached the reasoner so far."""
         return len(self._recorder.sent if self._scripted is None else self._scripted.received)
 
     def sent_from(self, first: int) -> list[bytes]:
-        """The requests from that one on: as sent where there is a wire, else as they were handed to the reasoner."""
+        """The requests from number `first` on, as sent to a scripted endpoint or handed to another reasoner."""
         if self._scripted is None:
             return self._recorder.sent[first:]
         requests = self._scripted.received[first:]
@@ -234,24 +233,24 @@ class Bench:
 
     @property
     def scorer(self) -> PathScorer:
-        """The embedded reasoner's own."""
+        """Returns the path scorer of the embedded reasoner."""
         return self.embedded.scorer
 
     @property
     def embedded(self) -> EmbeddedReasoner:
-        """The reasoner that is measured, behind the recorder. Raises ValueError where it is another one."""
+        """Returns the reasoner behind the recorder. Raises ValueError if it is not the embedded one."""
         if not isinstance(self._reasoner, EmbeddedReasoner):
             raise ValueError("this bench has another reasoner than the embedded one")
         return self._reasoner
 
     @property
     def endpoints(self) -> Sequence[ModelEndpoint]:
-        """The endpoints that the reasoner asks; none for the embedded one."""
+        """Returns the endpoints that the reasoner asks; none for the embedded one."""
         return self.services.thinking.endpoints
 
     @property
     def contract_breaks(self) -> list[str]:
-        """The scripted endpoint's complaints about requests; empty for other reasoners."""
+        """Returns the scripted endpoint's complaints about requests; empty for other reasoners."""
         return self._scripted.contract_breaks if self._scripted else []
 
     def load(
@@ -263,8 +262,10 @@ class Bench:
         *,
         masks: bool = False,
     ) -> LoadedSet:
-        """Loads `sources` through the real loader, by the proposed policy where none is given. They are public, and
-        their owner here: all relations and classes are shown. `masks`: what a load masks by itself stays masked."""
+        """Loads `sources` through the real loader, by `policy` or else by the proposed policy.
+
+        All relations and classes are shown, as the data are public. With `masks`, what the loader masks stays masked.
+        """
         given = propose_policy(sources) if policy is None else Policy.from_toml(policy)
         shown = {} if masks else {"show_relations": "all", "show_classes": "all"}
         used = given.model_copy(update=shown).to_toml()
@@ -272,7 +273,7 @@ class Bench:
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
     def graph(self, loaded: LoadedSet) -> PrivateGraph:
-        """A loaded graph, as the service has it."""
+        """Returns a loaded graph as the service has it."""
         return self.services.store.catalog.open(TENANT, loaded.graph)
 
     async def ask(
@@ -284,7 +285,7 @@ class Bench:
         progress: Callable[[int], None] = lambda _done: None,
         see: See = ignore_outcome,
     ) -> tuple[Report, list[QuestionOutcome]]:
-        """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
+        """Asks `questions` one after the other and scan what reached the reasoner; return report and outcomes."""
         graph = self.graph(loaded)
         first = self.sent_so_far
         asking = Asking(
@@ -298,7 +299,7 @@ class Bench:
             reasoner_processor_s=lambda: self._recorder.processor_s,
             watch=lambda question, outcome, answer: see(question, outcome, answer, self._recorder.steps),
         )
-        # What a load begins in the background is no part of a question.
+        # Wait for background work of the load, so that it is not timed as part of a question.
         await asyncio.to_thread(self.services.thinking.wait_until_warm)
         outcomes = await asking.ask_all(questions, progress)
         findings = self.scanner(loaded).scan(self.sent_from(first))
@@ -310,7 +311,7 @@ class Bench:
             self._scripted.expect(plan, typed)
 
     def scanner(self, loaded: LoadedSet, planted: Iterable[str] = ()) -> LeakScanner:
-        """Looks for the graph's names and values, and for what else was `planted`. Made once for each version."""
+        """Return a scanner for the graph's names and values and for `planted` texts. It is cached for each version."""
         graph = self.graph(loaded)
         wanted = (graph.version, frozenset((*loaded.secrets, *planted)))
         if wanted not in self._scanners:
@@ -320,7 +321,7 @@ class Bench:
 
 
 def sample(questions: Sequence[QuestionT], limit: int | None, seed: int) -> list[QuestionT]:
-    """`limit` questions drawn without replacement, in their order; all of them without a limit."""
+    """Draws `limit` questions without replacement and keep their order; return all without a limit."""
     if limit is None or limit >= len(questions):
         return list(questions)
     drawn = random.Random(seed).sample(range(len(questions)), limit)  # noqa: S311  # a sample, no secret  # nosec B311
@@ -328,18 +329,17 @@ def sample(questions: Sequence[QuestionT], limit: int | None, seed: int) -> list
 
 
 def _names_in(graph: PrivateGraph, text: str) -> frozenset[str]:
-    """Every name of everything that `text` names, by the graph's own linker."""
+    """Returns every name of everything that `text` mentions, by the graph's own linker."""
     mentions = graph.linker.find_mentions(text) or graph.linker.find_unmarked(text, graph.public)
     records = graph.vault.records([mid for mention in mentions for mid in mention.mids]).values()
     return frozenset(name for record in records for name in (*record.names, record.lexical) if name is not None)
 
 
 def _public_texts(schema: Schema, kinds: Iterable[TaskKind[Any]], recorder: RecordingReasoner) -> set[str]:
-    """Texts of a request that name nothing of a graph, whatever is asked: relation words, concepts, instructions,
-    field names."""
+    """Returns texts of a request that name nothing of a graph: relation words, concepts, instructions, field names."""
     texts = set(phrases_of(schema))
     for kind in kinds:
-        # Line by line, for all dialects have most lines in common.
+        # Split into lines, because all dialects have most lines in common.
         texts |= {line for part in recorder.statics_of(kind) for line in part.decode().split("\\n")}
         texts.add(str(kind.instructions))
     texts |= {str(asked.model_json_schema()) for asked, _, _ in TASKS.values()}
@@ -347,15 +347,15 @@ def _public_texts(schema: Schema, kinds: Iterable[TaskKind[Any]], recorder: Reco
 
 
 def _own_headers(head: bytes) -> bytes:
-    """The lines of a request's head that any HTTP client does not send of itself."""
+    """Returns the header lines of a request that not every HTTP client sends."""
     lines = head.decode("latin-1").split("\r\n" if b"\r\n" in head else "\n")
     kept = [line for line in lines if line.partition(":")[0].strip().lower() not in _TRANSPORT_LINES]
-    # Constant words of the OpenAI package: language, version, platform.
+    # The OpenAI package sends these with constants: language, version, platform.
     return "\n".join(line for line in kept if not line.lower().startswith("x-stainless")).encode()
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:
-    """Settings of their own: of the environment's, only the endpoint, the embedder and its head are taken."""
+    """Returns the environment's settings with a data folder, master key, reasoner and name budget of their own."""
     outer = load_settings()
     inner = outer.model_copy(
         update={

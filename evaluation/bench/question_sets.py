@@ -1,5 +1,4 @@
-"""The public question sets and the demo as tables run over them: converted and loaded once; and which graph is asked
-which other graph's questions."""
+"""The public question sets and the demo, converted and loaded once; and questions asked of another set's graph."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from evaluation.datasets.questions import Question, read_questions
 from kg_store.graph.traversal import members_of
 
 Show = Callable[[str, int, int], None]
-"""Title of what runs, how much of it is done, how much there is in all."""
+"""Shows progress: the title of what runs, how much is done, how much there is in all."""
 
 DEMO = "demo"
 PQ_2H, PQ_3H = "pathquestion:pathquestion/PQ-2H.jsonl", "pathquestion:pathquestion/PQ-3H.jsonl"
@@ -24,15 +23,18 @@ WEBQSP = "webqsp:webqsp/questions.jsonl"
 C360 = "rdf/c360.ttl"
 OPENDIALKG = "opendialkg/triples.tsv"
 
-# Graphs that are one file, so that one loaded version serves several rows.
+# Converters whose sets share one graph file, with the name that it is loaded under once.
 _SAME_GRAPH = {"metaqa": "metaqa"}
-# Where a customer lives is in c360 too, in words of its own. Of the other pairs no relation is in both graphs.
+# c360 knows where a customer lives too, under another label. The other pairs of graphs share no relation.
 _DEMO_IN_C360 = frozenset({"lives in"})
 _ABOUT_PEOPLE = ("actor_to", "director_to", "writer_to")
 
 
 class QuestionSets:
-    """Sets of one bench. A source is `demo`, or a converter and its file below `data`: `webqsp:webqsp/...`."""
+    """The question sets of one bench, converted and loaded once.
+
+    A source is `demo`, or a converter and its file below `data`, as in `webqsp:webqsp/questions.jsonl`.
+    """
 
     def __init__(self, bench: Bench, data: Path, folder: Path, show: Show) -> None:
         self.bench = bench
@@ -41,7 +43,7 @@ class QuestionSets:
         self._loaded: dict[str, LoadedSet] = {}
 
     def of(self, source: str) -> tuple[LoadedSet, list[Question]]:
-        """The graph of a set, loaded, and all its questions. Raises QuestionsError."""
+        """Loads the graph of a set and return it with all questions of the set. Raises QuestionsError."""
         if source == DEMO:
             return self._load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8")), self.questions(source)
         graph = self.graph_file(source)
@@ -49,15 +51,15 @@ class QuestionSets:
         return self._load(name, [graph], None), self.questions(source)
 
     def questions(self, source: str) -> list[Question]:
-        """The questions of a set alone; its graph is not loaded. Raises QuestionsError."""
+        """Returns the questions of a set without loading its graph. Raises QuestionsError."""
         return read_questions(QUESTIONS_FILE if source == DEMO else self._convert(source).questions)
 
     def graph_file(self, source: str) -> Path:
-        """The graph of a public set, as it was converted, to be loaded by another policy. Raises QuestionsError."""
+        """Returns the converted graph file of a public set, to be loaded by another policy. Raises QuestionsError."""
         return self._convert(source).graph
 
     def graph(self, file: str) -> LoadedSet:
-        """A graph file below `data`, loaded by the policy that is proposed for it."""
+        """Loads a graph file below `data` by the policy that is proposed for it."""
         return self._load(Path(file).stem, [self._data / file], None)
 
     def _convert(self, source: str) -> Converted:
@@ -78,8 +80,10 @@ class QuestionSets:
 
 @dataclass(frozen=True, slots=True)
 class ForeignSet:
-    """`questions` of another graph, to be asked of the graph `loaded`, which can't answer them; `names` are things
-    that it has, `is_known` tells whether anything in it is called exactly so."""
+    """Questions of another graph, asked of the graph `loaded`, which can't answer them.
+
+    `names` are names of things in `loaded`; `is_known` tells whether anything in it has exactly this name.
+    """
 
     title: str
     loaded: LoadedSet
@@ -91,12 +95,12 @@ class ForeignSet:
         return foreign(self.questions, self.is_known)
 
     def its_own_topics(self, seed: int) -> list[Question]:
-        """The questions with things of the graph in the place of their topics."""
+        """Returns the questions with their topics replaced by names of the asked graph."""
         return transplanted(self.questions, self.names, seed)
 
 
 def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
-    """MetaQA's questions of PathQuestion's graph, PathQuestion's of MetaQA's, the demo's of `c360.ttl`."""
+    """Returns MetaQA's questions for PathQuestion's graph and the reverse, and the demo's for `c360.ttl`."""
     people, of_3 = sets.of(PQ_3H)
     movies, of_1 = sets.of(METAQA[1])
     customers = sets.graph(C360)
@@ -111,14 +115,17 @@ def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
 
 
 def clinic_of_webqsp(sets: QuestionSets) -> ForeignSet:
-    """The demo's questions of WebQSP's graph, which holds a little of nearly everything but no patients."""
+    """Returns the demo's questions for WebQSP's graph, which holds a little of nearly everything but no patients."""
     loaded, questions = sets.of(WEBQSP)
     of_clinic = without_relations(sets.questions(DEMO), _DEMO_IN_C360)
     return _foreign(sets, "demo of WebQSP", loaded, of_clinic, _topics(questions))
 
 
 def sets_asked(sets: QuestionSets, seed: int, only: str) -> Iterator[tuple[str, LoadedSet, list[Question]]]:
-    """The sets of the table of bounds; of wordings that nobody looks at none, as a threshold is chosen by these."""
+    """Yields title, graph and questions of each set in the table of bounds whose title holds `only`.
+
+    Unseen halves of sets are left out, because a threshold is chosen by these questions.
+    """
     named = {"PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "WebQSP, topics given": WEBQSP, "demo": DEMO}
     named |= {f"MetaQA-{hops}": source for hops, source in METAQA.items()}
     for title, source in named.items():
@@ -144,7 +151,7 @@ def _foreign(
 
 
 def _names_of_kind(sets: QuestionSets, loaded: LoadedSet, concept: str) -> list[str]:
-    """The first name of everything of one concept."""
+    """Returns the first name of everything that has the concept."""
     graph = sets.bench.graph(loaded)
     mids = members_of(graph.blind, concept).tolist()
     records = graph.vault.records(mids)
@@ -152,5 +159,5 @@ def _names_of_kind(sets: QuestionSets, loaded: LoadedSet, concept: str) -> list[
 
 
 def _topics(questions: Iterable[Question]) -> list[str]:
-    """As they are typed, each once."""
+    """Returns the topics of the questions as people type them, each once."""
     return list(dict.fromkeys(topic.replace("_", " ") for q in questions for topic in q.topic_entities))

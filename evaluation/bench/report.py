@@ -1,5 +1,4 @@
-"""Questions asked through the real service, their answers restored with the real SDK code, one by one; and the report
-of a run, as JSON and as a row of a Markdown table."""
+"""Ask questions of the real service, restore its answers with the SDK, and report the run as JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from evaluation.checks.metrics import AnswerPart, Score, comparable, interval, m
 from evaluation.datasets.questions import QueryPlan, Question
 
 REASONER_STAGE = "reasoning"
-MAX_NAMES = 10_000  # the service's limit: F1 is over the whole set
+MAX_NAMES = 10_000  # the service's limit; large, because F1 needs the whole answer set
 ANSWER_ALONE: Mapping[str, int] = {"names": MAX_NAMES, "suggestions": 0}
 
 
@@ -38,8 +37,11 @@ class ChatEndpoint(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """The result of one question. `problem` names the error's type when there was no answer at all; `linked` tells
-    that linking found every gold topic, and is None where none is known."""
+    """The result of one question.
+
+    `problem` is the type of the error if there was no answer. `linked` says that linking found every gold topic; None
+    if the topics are unknown. `reproduced` and `filtered` are those of the question.
+    """
 
     id: str
     kind: str
@@ -62,19 +64,22 @@ class QuestionOutcome:
 
     @property
     def local_ms(self) -> float:
-        """Everything but the reasoner's own time, by the clock; `local_processor_ms` is that of the processor."""
+        """Returns the elapsed time without the reasoner's own; `local_processor_ms` is the same in processor time."""
         return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
 
 
 Watch = Callable[[Question, QuestionOutcome, Answer | None], None]
-"""Sees each question with what came of it; no answer where there was a problem."""
+"""Is called with each question, its outcome, and its answer (None if there was a problem)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks a set of questions in one way. `names` gives every name of everything that a text names, as the service
-    links it. `expect` is told each turn, with its plan, before it is asked; `reasoner_processor_s` is the processor
-    time that the reasoner took since then."""
+    """A way to ask a set of questions.
+
+    `names` returns every name of everything that a text mentions, as the service links it. `expect` is called with
+    each turn's plan and text before it is asked; `reasoner_processor_s` returns the reasoner's processor time since
+    then.
+    """
 
     chat: ChatEndpoint
     caller: Caller
@@ -89,7 +94,7 @@ class Asking:
     async def ask_all(
         self, questions: Sequence[Question], progress: Callable[[int], None] = lambda _done: None
     ) -> list[QuestionOutcome]:
-        """One outcome a question, in their order; `progress` gets how many are done."""
+        """Returns one outcome per question, in order; `progress` is called with how many are done."""
         key = KeyPair.generate()
         outcomes = []
         for done, question in enumerate(questions, start=1):
@@ -132,11 +137,11 @@ class Asking:
 
 def _judged(unanswered: QuestionOutcome, question: Question, answer: Answer, whole_ms: float) -> QuestionOutcome:
     told = answer.entities if answer.answered else ()
-    # A yes or no is the answer; what stands beside it says what holds instead, or the value that decided.
+    # If there is a yes or no, it alone is the answer; other entities only explain it.
     truths = [entity for entity in told if entity.kind == "truth"]
     parts = [AnswerPart(entity.names, entity.ordered) for entity in truths or told]
     usage = answer.usage
-    # What the stages do not name is counted too: nothing of the road is left out.
+    # Time outside the named stages is reported as "other", so that the stages add up to the whole.
     other = max(0.0, whole_ms - sum(usage.milliseconds.values()))
     return replace(
         unanswered,
@@ -154,7 +159,7 @@ def _judged(unanswered: QuestionOutcome, question: Question, answer: Answer, who
 
 
 class Spread(BaseModel):
-    """Median, 95th percentile and mean of one quantity over the questions that were answered or refused."""
+    """Median, 95th percentile and mean of one quantity over the questions without a problem."""
 
     model_config = ConfigDict(frozen=True)
     p50: float
@@ -163,7 +168,7 @@ class Spread(BaseModel):
 
 
 class Quality(BaseModel):
-    """Measures of how well a group of questions was answered; means between 0 and 1."""
+    """Measures of how well a group of questions was answered: means between 0 and 1."""
 
     model_config = ConfigDict(frozen=True)
     questions: int
@@ -173,7 +178,7 @@ class Quality(BaseModel):
 
 
 class Leaks(BaseModel):
-    """The scanner's findings in all bytes that reached the reasoner. Names stand here: for public data only."""
+    """The scanner's findings in all bytes that reached the reasoner. It holds names: for public data only."""
 
     model_config = ConfigDict(frozen=True)
     payloads: int
@@ -186,7 +191,7 @@ class Leaks(BaseModel):
 
 
 class RunLabel(BaseModel):
-    """Which questions were asked, and of whom."""
+    """The questions, strategy and reasoner of a run."""
 
     model_config = ConfigDict(frozen=True)
     set_name: str
@@ -199,7 +204,7 @@ _SPREADS = ("rounds", "calls", "prompt_tokens", "completion_tokens", "local_ms")
 
 
 class Report(RunLabel):
-    """One run of one set. `unanswerable_answered` counts questions without an answer that got one."""
+    """The results of one run of one set. `unanswerable_answered` counts questions without an answer that got one."""
 
     quality: Quality
     reproduced: Quality
@@ -223,7 +228,7 @@ class Report(RunLabel):
 
 
 def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Findings, names: int) -> Report:
-    """The report of a run. `names` is how many names the scanner looked for."""
+    """Returns the report of a run; `names` is how many names the scanner looked for."""
     whole = [outcome for outcome in outcomes if not outcome.problem]
     linked = [float(outcome.linked) for outcome in outcomes if outcome.linked is not None]
     unanswerable = [outcome for outcome in outcomes if not outcome.expects_answer]
@@ -261,7 +266,7 @@ def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Fi
 
 
 def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOutcome]], file: Path) -> None:
-    """Each report, with its questions by id: hit, F1, calls and problem; no question's or answer's text."""
+    """Writes each report with its questions (id, hit, F1, calls, problem), without any text of question or answer."""
     told = ("id", "answered", "linked", "rounds", "calls", "problem")
     rows = []
     for report, asked in zip(reports, outcomes, strict=True):
@@ -276,7 +281,7 @@ def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOu
 
 
 def markdown(reports: Sequence[Report]) -> str:
-    """One table, one row a run."""
+    """Returns a Markdown table with one row per run."""
     head = (
         "set", "strategy", "reasoner", "n", "hits@1 (95 %)", "F1", "linked", "answered / refused", "rounds",
         "calls mean / p95", "tokens in + out", "local ms p50 / p95", "leaks", "public-word hits",
@@ -285,7 +290,7 @@ def markdown(reports: Sequence[Report]) -> str:
 
 
 def stages_markdown(report: Report) -> str:
-    """Milliseconds of each stage of one run."""
+    """Returns a Markdown table of the milliseconds of each stage of one run."""
     rows = [(stage, f"{s.p50:.2f}", f"{s.p95:.2f}", f"{s.mean:.2f}") for stage, s in report.milliseconds.items()]
     return markdown_table(("stage", "p50 ms", "p95 ms", "mean ms"), rows)
 

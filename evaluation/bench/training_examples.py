@@ -1,4 +1,4 @@
-"""Examples of questions with gold plans or answers: asked of the real service, beside all paths that it showed."""
+"""Training examples: questions with gold plans or answers, asked of the real service, with all paths shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kg_store.graph.traversal import reached
 from kg_store.terms import Hop, Mids, as_mids
 from kg_store.terms import Step as GraphStep
 
-# Of a larger set a random member is hardly ever the answer, and its names would take long to read.
+# Larger sets are skipped: a random member is hardly ever the answer, and reading all names takes long.
 _MAX_ENDS = 1_000
 _NOTHING = as_mids([])
 
@@ -40,9 +40,9 @@ async def gather(
     questions: Sequence[Question],
     progress: Callable[[int], None] = lambda _done: None,
 ) -> Gathered:
-    """One example a question of one turn, of which a path shown is the gold one, or reaches an answer.
+    """Returns one example per single-turn question for which a shown path is the gold one or reaches an answer.
 
-    A question with a plan is learnt from by its plan; one without by its answers alone.
+    Questions with a plan are judged by their plan, others by their answers.
     """
     found: dict[str, Example] = {}
     hits = _PathHits(bench.graph(loaded))
@@ -59,8 +59,11 @@ async def gather(
 
 
 def _example(question: Question, shown: Sequence[StepInput], hits: _PathHits) -> Example | None:
-    """None where no path shown is right. By a plan that is one path from one topic; without a plan each path is as
-    right as the share of what it reaches that is an answer."""
+    """Returns the example of a question, or None if no shown path is right.
+
+    With a plan, only a single path from a single topic counts as right. Without one, a path is as right as the share
+    of its ends that are answers.
+    """
     last, found = shown[-1], list[Example]()
     entities, _, _ = roots_of(last)
     group = question.topic_entities[0] if question.topic_entities else question.id
@@ -76,17 +79,17 @@ def _example(question: Question, shown: Sequence[StepInput], hits: _PathHits) ->
         elif form.form == "things":
             right = hits.of(hits.meant_by(root, question.texts[-1], last), [*paths], question.answers)
         else:
-            # Where it counts, compares or wants the first of a set, its answer does not tell of the set.
+            # The answer to a question that counts, compares or ranks does not show which set is meant.
             continue
         found.append(Example(form.rest, root.name, root.concept, tuple(paths.values()), right, group))
-    # Of several things that a question names its topic is the one whose paths reach an answer.
+    # If a question names several things, its topic is the one whose paths reach an answer.
     return max((each for each in found if any(each.right)), key=lambda each: max(each.right), default=None)
 
 
 class _PathHits:
-    """Walks the paths that a reasoner was shown from what their topic stands for, and compares the names at the ends.
+    """Walks the paths that a reasoner was shown and compares the names at their ends with the gold answers.
 
-    For evaluation and training, where the owner's own answers are known; names stay here, shares alone come out.
+    For evaluation and training on the owner's own answers only: names stay inside, and shares come out.
     """
 
     def __init__(self, graph: PrivateGraph) -> None:
@@ -97,13 +100,13 @@ class _PathHits:
         self._names: dict[int, frozenset[str]] = {}
 
     def of(self, mids: Mids, paths: Sequence[tuple[str, ...]], answers: Sequence[str]) -> tuple[float, ...]:
-        """The expected hit of a random member of each path's set, 0 to 1."""
+        """Returns for each path the chance, 0 to 1, that a random member of its set is a gold answer."""
         gold = {comparable(answer) for answer in answers}
         walked: dict[tuple[str, ...], Mids] = {(): mids}
         return tuple(self._share(self._ends(path, walked), gold) for path in paths)
 
     def meant_by(self, root: Thing, typed: str, given: StepInput) -> Mids:
-        """The things that the pseudonym `root` stands for in the question as typed; none where no words tell."""
+        """Returns what the pseudonym `root` stands for in the question as typed; empty if no words of it match."""
         surface = surfaces_of(typed, given.question, [thing.name for thing in given.things]).get(root.name, "")
         linker = self._graph.linker
         mentions = linker.find_mentions(typed) or linker.find_unmarked(typed, self._graph.public)
@@ -115,7 +118,7 @@ class _PathHits:
     def _ends(self, path: tuple[str, ...], walked: dict[tuple[str, ...], Mids]) -> Mids:
         if path not in walked:
             before, step = self._ends(path[:-1], walked), self._step(path[-1])
-            # A set too large to count is too large to go on from.
+            # Sets above the limit are not walked on from.
             goes_on = step is not None and 0 < len(before) <= _MAX_ENDS
             walked[path] = reached(self._graph.blind, before, (step,)) if step and goes_on else _NOTHING
         return walked[path]

@@ -1,4 +1,4 @@
-"""Canaries: made-up names and values, a graph and a policy that hold them, and what finds them in any bytes."""
+"""Canaries: made-up names and values, a graph and a policy that hold them, and a search for them in any bytes."""
 
 from __future__ import annotations
 
@@ -36,15 +36,18 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "base64": lambda word: base64.b64encode(b"%" + word.encode() + b"%"),
     "percent": lambda word: quote(word).encode(),
 }
-"""Ways to write a word into bytes; `canaries_in` finds it in each."""
+"""Ways to write a word as bytes; `canaries_in` finds it in each."""
 
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _UTF_16 = (("utf-16-le", 0), ("utf-16-le", 1), ("utf-16-be", 0), ("utf-16-be", 1))
 
 
 def canaries_in(data: bytes, canaries: Iterable[str] = ALL) -> list[str]:
-    """Those that stand in `data`: in any case, with or without accents, split by anything that is no letter or
-    digit, JSON-, HTML- or percent-escaped, in UTF-8 or UTF-16, in base64 or hexadecimal."""
+    """Returns the canaries that stand in `data`, however they are written.
+
+    They are found in any case, with or without accents, with other signs between their letters, escaped as in JSON,
+    HTML or URLs, in UTF-8 or UTF-16, and in base64 or hexadecimal.
+    """
     readings = [_bare(text) for text in _texts(data)]
     hexadecimal = data.lower()
     return [
@@ -66,7 +69,7 @@ def _texts(data: bytes) -> Iterator[str]:
 
 
 def _bare(text: str) -> str:
-    """Letters and digits alone, without case and accents."""
+    """Returns the letters and digits of `text`, without case and accents."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
 
 
@@ -75,8 +78,11 @@ def _spellings(canary: str) -> set[str]:
 
 
 def _base64_runs(word: bytes) -> Iterator[bytes]:
-    """The signs that every base64 text shows that holds `word`, wherever it begins in a group of three bytes: all that
-    depend on nothing else. Fewer would stand in sealed bytes by chance."""
+    """Yields the characters that any base64 text holding `word` contains, for each position in a group of three bytes.
+
+    Only characters that depend on nothing but `word` are used, and all of them: shorter runs would occur in encrypted
+    bytes by chance.
+    """
     for before, start in ((0, 0), (1, 2), (2, 3)):
         groups, rest = divmod(before + len(word), 3)
         run = base64.b64encode(b"\0" * before + word)[start : 4 * groups + rest]

@@ -1,7 +1,8 @@
-"""Looks for every name and protected value of a graph in all bytes that reached the reasoner, taken apart into every
-text that can be read in them, however it was escaped. Names are read from the source files, without the loader.
+"""The leak scanner: looks for every name and protected value of a graph in all bytes that reached the reasoner.
 
-Shares no code and no word list with the guard: if one of the two has a blind spot, the other has not the same.
+The bytes are taken apart into every text that can be read in them, however escaped. Names are read from the source
+files, without the loader. The scanner shares no code and no word list with the guard, so that a blind spot of the
+guard is not one of the scanner too.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\(.)", re.DOTALL
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 _HEX = re.compile(r"\b(?:[0-9a-fA-F]{2}){6,}\b")
-# Scripts without spaces, or with particles that hang on names: every character is a word of its own, so that a name is
-# found inside a longer run. The second line: Thai, Lao, Burmese, Khmer.
+# Scripts without spaces, or with particles attached to names: every character is a word of its own, so that a name is
+# found inside a longer run. The escapes stand for Thai, Lao, Burmese and Khmer.
 _UNSPACED = "぀-ヿ㐀-䶿一-鿿豈-﫿ｦ-ﾟ가-힣\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _WORD = re.compile(rf"[{_UNSPACED}]|\d+(?:\.\d+)+(?![^\W_])|(?:(?![{_UNSPACED}])[^\W_])+")
 _ROUNDS = 3
@@ -47,10 +48,10 @@ _ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of a scan. The words are those of public data and of public words; leaks name secrets.
+    """The result of a scan. It holds names: for public data only.
 
-    `leaks` counts hits by name; `public_words` counts, by word, hits on names that are words of the public
-    texts, small numbers, or common English words that stand in small letters or at the start of a sentence.
+    `leaks` counts hits by name. `public_words` counts hits on names that are words of the public texts, small numbers,
+    or common English words that stand in small letters or at the start of a sentence.
     """
 
     payloads: int
@@ -60,10 +61,11 @@ class Findings:
 
 
 class LeakScanner:
-    """Promise: finds every given name that stands in a payload word-bounded, in any case, with or without
-    accents, behind JSON escapes, percent signs, entities, base64 or hexadecimal.
+    """Finds given names in payloads.
 
-    Limit: a name that was cut, translated or spelt otherwise is not found; neither is what no name says.
+    Promise: every given name that stands in a payload as whole words is found, in any case, with or without accents,
+    also behind JSON escapes, percent signs, entities, base64 or hexadecimal. Limit: a name that was cut, translated or
+    spelt otherwise is not found, nor is a description without a name.
     """
 
     def __init__(self, names: Iterable[str], public_texts: Iterable[str]) -> None:
@@ -75,7 +77,7 @@ class LeakScanner:
         self._known: dict[str, tuple[tuple[str, bool], ...]] = {}
 
     def scan(self, payloads: Iterable[bytes]) -> Findings:
-        """Everything found in `payloads`, each read to its last byte."""
+        """Returns everything found in `payloads`, each read to its last byte."""
         leaks: Counter[str] = Counter()
         public: Counter[str] = Counter()
         count = size = 0
@@ -87,9 +89,9 @@ class LeakScanner:
         return Findings(count, size, leaks, public)
 
     def _hits(self, text: str) -> tuple[tuple[str, bool], ...]:
-        """Names in `text`, and whether each is public there. Texts repeat from payload to payload."""
+        """The names in `text`, each with whether it is public there. Results are cached, since texts repeat."""
         if text not in self._known:
-            # "film, industry", two concepts side by side, is no name "Film Industry".
+            # Two concepts side by side ("film, industry") are not the name "Film Industry".
             is_list = all(part in self._public for part in text.split(", "))
             self._known[text] = tuple((name, is_public or is_list) for name, is_public in self._find(words_of(text)))
         return self._known[text]
@@ -124,7 +126,7 @@ class LeakScanner:
 
 @lru_cache(maxsize=4096)
 def _phrases(text: str) -> frozenset[str]:
-    """Every run of up to eight words of a public text. Most texts are our own, the same for every scanner."""
+    """Returns every run of up to eight words of a public text; cached, since most texts are always the same."""
     words = [word.folded for word in words_of(text)]
     return frozenset(
         " ".join(words[start:end])
@@ -135,7 +137,7 @@ def _phrases(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word as it stands, and as names are compared: without case, accents and width."""
+    """One word as it stands (`plain`), and without case, accents and width as names are compared (`folded`)."""
 
     plain: str = field(repr=False)
     folded: str = field(repr=False)
@@ -143,17 +145,17 @@ class Word:
 
 
 def texts_in(payload: bytes) -> Iterator[str]:
-    """Every string, key and number of a JSON payload, at any depth and under any of the usual escapings.
+    """Yields every string, key and number of a JSON payload, at any depth and with all usual escapes undone.
 
-    Fields are kept apart, so that the end of one and the start of the next make no name. What is not JSON is
-    one text.
+    Fields are kept apart, so that the end of one and the start of the next don't form a name. A payload that is not
+    JSON is one text.
     """
     for text in _json_texts(payload.decode("utf-8", errors="replace")):
         yield from _readings(text)
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of `text`, in order."""
+    """Returns the words of `text` in order."""
     words: list[Word] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -165,20 +167,20 @@ def words_of(text: str) -> list[Word]:
 
 @lru_cache(maxsize=200_000)
 def folded(word: str) -> str:
-    """`word` as names are compared. "Fröbe", "FROBE" and "frobe" are one."""
+    """Returns `word` in the form in which names are compared: "Fröbe", "FROBE" and "frobe" are the same."""
     decomposed = unicodedata.normalize("NFKD", word.casefold())
     return "".join(mark for mark in decomposed if not unicodedata.combining(mark)).casefold()
 
 
 def _json_texts(text: str) -> Iterator[str]:
-    """The texts of `text` if it is JSON; else itself, its fenced JSON blocks taken apart in the same way."""
+    """Yields the texts of `text` if it is JSON; else `text` itself and the texts of its fenced JSON blocks."""
     try:
         tree = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         rest = _BLOCK.sub("\n", text)
         yield rest
         for block in _BLOCK.findall(text):
-            # A block that is not JSON either has no fence left, so that this ends.
+            # A block that is not JSON has no fence left, so that the recursion ends.
             yield from _json_texts(block)
         return
     yield from _leaves(tree)
@@ -199,7 +201,7 @@ def _leaves(tree: object) -> Iterator[str]:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """`text` and what it says once escapes, percent signs, entities, base64 and hexadecimal are undone."""
+    """Yields `text` and what it reads once escapes, percent signs, entities, base64 and hexadecimal are undone."""
     seen = {text}
     pending = [text]
     for _ in range(_ROUNDS):
@@ -254,10 +256,10 @@ _IRI = pyoxigraph.NamedNode
 
 
 def secret_names(sources: Sequence[Path], policy: str = "") -> set[str]:
-    """Every name, alias and protected value in `sources`; `policy` is the TOML text, if there is one.
+    """Returns every name, alias and protected value in `sources`; `policy` is the TOML text of the policy, if any.
 
-    Left out are predicates, classes and what describes them, nodes that the policy calls mediators, and values
-    that it shows in clear or coarsened.
+    Left out are predicates, classes and their descriptions, nodes that the policy calls mediators, and values that it
+    shows in clear or coarsened.
     """
     told, names = tomllib.loads(policy), set[str]()
     for source in sources:
@@ -310,7 +312,7 @@ def _names_of(subject: str, literals: Mapping[str, list[str]], policy: Mapping[s
 
 
 def _triples(source: Path) -> Iterator[tuple[str, str, object]]:
-    """IRIs as texts, literals as they are."""
+    """Yields the triples of a file with IRIs as strings and literals as pyoxigraph objects."""
     ending = [suffix for suffix in source.suffixes if suffix != ".gz"][-1]
     form = pyoxigraph.RdfFormat.from_extension("rdf" if ending in (".owl", ".xml") else ending[1:])
     with _opened(source) as stream:

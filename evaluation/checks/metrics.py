@@ -1,4 +1,4 @@
-"""Measures how right an answer is: hits@1 and F1 over names, after one documented normalisation, with intervals."""
+"""Measures of how right an answer is: hits@1 and F1 over normalised names, calibration error, and intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLACES = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """One part of an answer, in order: the names it stands for; `ordered` when their order is part of it."""
+    """One part of an answer: its names, and whether their order is part of the answer."""
 
     names: tuple[str, ...] = field(repr=False)
     ordered: bool = False
@@ -24,16 +24,17 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Both lie between 0 and 1."""
+    """hits@1 and F1 of one answer, both between 0 and 1."""
 
     hit: float
     f1: float
 
 
 def score(parts: Sequence[AnswerPart], gold: Sequence[str]) -> Score:
-    """hits@1: the first name of the returned order; of an unordered set, the expected hit of a random member.
+    """Returns hits@1 and F1 of an answer.
 
-    F1 is taken over the set of all names. A question without gold is right when nothing is answered.
+    hits@1 judges the first name of an ordered answer; of an unordered set, it is the chance that a random member is
+    right. F1 is over the set of all names. A question without gold answers is right if nothing is answered.
     """
     wanted = {comparable(name) for name in gold}
     given = [[comparable(name) for name in part.names] for part in parts if part.names]
@@ -44,9 +45,9 @@ def score(parts: Sequence[AnswerPart], gold: Sequence[str]) -> Score:
 
 
 def comparable(text: str) -> str:
-    """Names compare without case, underscores, accents' encoding and runs of space; numbers by value.
+    """Returns `text` normalised for comparison: without case, underscores, runs of spaces and Unicode variants.
 
-    "1,250.50" equals "1250.5"; decimals compare to two places; "true" equals "yes".
+    Numbers compare by value to two decimal places ("1,250.50" equals "1250.5"); "true" equals "yes", and "false" "no".
     """
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("_", " ").split())
     if folded in _YES or folded in _NO:
@@ -64,7 +65,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of `values` do not exceed; 0 for none."""
+    """Returns the smallest value that at least `share` of `values` do not exceed; 0 if there are no values."""
     ranked = sorted(values)
     position = max(0, -(-int(share * 1000) * len(ranked) // 1000) - 1)
     return ranked[min(position, len(ranked) - 1)] if ranked else 0.0
@@ -73,10 +74,10 @@ def percentile(values: Sequence[float], share: float) -> float:
 def calibration_error(
     told: Sequence[tuple[float, bool]], bins: int = 10, weights: Sequence[float] | None = None
 ) -> float:
-    """The expected calibration error (Naeini et al., AAAI 2015, section 3) of confidences and whether each was right.
+    """Returns the expected calibration error (Naeini et al., AAAI 2015, section 3) of pairs (confidence, was right).
 
-    In each of `bins` equally wide bins, by how much the mean confidence and the share that is right differ; weighted
-    by how many fall into the bin, or by their `weights`. 0 for none.
+    In each of `bins` equally wide bins it is the difference between the mean confidence and the share that is right,
+    weighted by the number of pairs in the bin or the sum of their `weights`. 0 if there are no pairs.
     """
     counted = weights or [1.0] * len(told)
     gaps: dict[int, float] = {}
@@ -87,12 +88,12 @@ def calibration_error(
 
 
 def interval(values: Sequence[float], seed: int = 0, draws: int = 1000) -> tuple[float, float]:
-    """The bootstrapped 95 % interval of the mean of `values`."""
-    # Loaded here: commands that show no interval start without them.
+    """Returns the bootstrapped 95 % interval of the mean of `values`."""
+    # Imported here, so that commands that show no interval start without them.
     import numpy as np
     from scipy.stats import bootstrap
 
-    # The library asks for two values at least.
+    # The library needs two values or more.
     if len(values) < 2:
         return mean(values), mean(values)
     found = bootstrap((values,), np.mean, n_resamples=draws, batch=100, method="percentile", rng=seed)

@@ -1,1 +1,1 @@
-"""Public question sets as ours, and what is made of them."""
+"""Public question sets, converted to our own form, and sets derived from them."""

@@ -1,4 +1,4 @@
-"""Public question sets as the generic form: a graph that the loader reads, and questions with plans."""
+"""Convert public question sets to the generic form: a graph that the loader reads, and questions with plans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.datasets.questions import PlanSet, QueryPlan, Question, Question
 
 Triple = tuple[str, str, str]
 
-# Freebase ids without a name: they only join others.
+# Freebase ids without a name are mediators.
 WEBQSP_MEDIATORS = r"^[mg]\.[0-9a-z_]+$"
 
 _METAQA_RELATIONS = {
@@ -36,7 +36,7 @@ _TOPIC = re.compile(r"\[(.*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The questions that a converter wrote. `reproduced`: questions whose plan gives exactly the gold answers."""
+    """The files that a converter wrote. `reproduced` counts questions whose plan gives exactly the gold answers."""
 
     graph: Path
     questions: Path
@@ -46,16 +46,17 @@ class Converted:
 
 
 class PublicSet(NamedTuple):
-    """A set as it was read."""
+    """The triples and questions of a public set."""
 
     triples: list[Triple]
     questions: list[Question]
 
 
 def convert(name: str, source: Path, out: Path) -> Converted:
-    """Writes `graph.tsv` and `questions.jsonl` into `out`; the graph is loaded by the policy that is proposed for it.
+    """Writes `graph.tsv` and `questions.jsonl` of a public set into `out`.
 
-    `source` is the file of questions; the graph lies beside it. Raises QuestionsError.
+    `name` is a key of `CONVERTERS`; `source` is the file of questions, and the graph lies beside it. Raises
+    QuestionsError.
     """
     triples, questions = read_public_set(name, source)
     out.mkdir(parents=True, exist_ok=True)
@@ -68,7 +69,7 @@ def convert(name: str, source: Path, out: Path) -> Converted:
 
 
 def read_public_set(name: str, source: Path) -> PublicSet:
-    """Raises QuestionsError."""
+    """Reads the questions in `source` and the graph beside it. Raises QuestionsError."""
     if name not in CONVERTERS:
         raise QuestionsError(f"unknown set; known: {', '.join(CONVERTERS)}")
     try:
@@ -85,11 +86,11 @@ def _path_question(source: Path) -> PublicSet:
 
 def _of_path_question(record: dict[str, object], graph: _GoldGraph) -> Question:
     topic, relations = str(record["topic_entity"]), _strings(record["gold_relations"])
-    # A person types spaces where the file has underscores.
+    # People type spaces where the file has underscores.
     typed = str(record["question"]).replace(topic, topic.replace("_", " "))
     sets = {"A": PlanSet(start="topic:0", path=tuple(_words(relation) for relation in relations))}
     answers = _strings(record["answers"])
-    # The service leaves what a question names out of a bare set; here paths may well lead back to it.
+    # The service removes the topic from a plain set, but some paths of PathQuestion lead back to it.
     answer = "union(A, topic:0)" if topic in answers and len(answers) > 1 else "A"
     plan = QueryPlan(sets=sets, answer=(answer,), topics=(topic.replace("_", " "),))
     return Question(
@@ -121,7 +122,7 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Questi
         "^" + _words(_METAQA_RELATIONS[here]) if there == "movie" else _words(_METAQA_RELATIONS[there])
         for here, there in itertools.pairwise(kind.strip().split("_to_"))
     ]
-    # MetaQA's gold never gives the topic back, nor goes on from it: it is taken out after the second hop.
+    # MetaQA's gold answers never hold the topic and never continue from it: it is removed after the second hop.
     middle = graph.reached([match[1]], path[:2]) - ({match[1]} if len(path) > 1 else set())
     sets = {"A": PlanSet(start="topic:0", path=tuple(path[:2]))}
     answer = "A" if len(path) == 1 else "difference(A, topic:0)"
@@ -141,7 +142,7 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Questi
 
 
 def _webqsp(source: Path) -> PublicSet:
-    """The fourth column (how sure the direction is) is left out; plans come from the gold triples."""
+    """Reads WebQSP; plans come from the gold triples. The fourth column (certainty of the direction) is ignored."""
     triples = list(_triples(source.with_name("triples.tsv"), "\t"))
     graph = _GoldGraph(triples)
     return PublicSet(triples, [_of_webqsp(record, graph) for record in _records(source)])
@@ -164,7 +165,7 @@ def _of_webqsp(record: dict[str, object], graph: _GoldGraph) -> Question:
     topic, path, quality = best
     sets = {"A": PlanSet(start="topic:0", path=tuple(_words(label) for label in path))}
     plan = QueryPlan(sets=sets, answer=("A",), topics=(topic,))
-    # A new Question and no copy, so that `plan` counts as given.
+    # A new Question, since a copy would not count `plan` among the fields that were set.
     fields = question.model_dump(exclude_unset=True)
     return Question(**{**fields, "plan": plan, "reproduced": quality == 1.0})
 
@@ -172,7 +173,10 @@ def _of_webqsp(record: dict[str, object], graph: _GoldGraph) -> Question:
 def _best_path(
     graph: _GoldGraph, topics: Iterable[str], answers: set[str], relations: set[str]
 ) -> tuple[str, tuple[str, ...], float] | None:
-    """The path of one or two gold relations, mediators joined, whose end fits the gold answers best (F1)."""
+    """Returns the topic, path and F1 of the path that fits the gold answers best; None if no path reaches any.
+
+    A path has one or two steps by gold relations; a step may pass through a mediator.
+    """
     ranked: list[tuple[float, int, int, str, tuple[str, ...]]] = []
     for topic in topics:
         for path in _gold_paths(graph, topic, relations):
@@ -228,7 +232,7 @@ def _strings(value: object) -> list[str]:
 
 
 def _words(relation: str) -> str:
-    """A relation as the loader words it for TSV: spaces for underscores."""
+    """Returns a relation's label as the loader writes it for TSV files: with spaces for underscores."""
     return relation.replace("_", " ")
 
 
@@ -240,8 +244,7 @@ CONVERTERS: dict[str, Callable[[Path], PublicSet]] = {
 
 
 class _GoldGraph:
-    """A plain graph of names, which checks that gold plans give the gold answers: triples in two dictionaries. Walks
-    paths, mediators included; nothing else."""
+    """A graph of plain names that walks paths, to check that gold plans give the gold answers."""
 
     def __init__(self, triples: Iterable[tuple[str, str, str]]) -> None:
         self._tails: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -253,11 +256,11 @@ class _GoldGraph:
             self._relations_of[name].add(relation)
 
     def relations_of(self, name: str) -> Collection[str]:
-        """Relations that leave `name`, `^` before those that lead to it."""
+        """Returns the relations of `name`; those that lead to it have `^` in front."""
         return self._relations_of.get(name, set())
 
     def reached(self, starts: Iterable[str], path: Iterable[str]) -> set[str]:
-        """The nodes at the end of `path`; nothing meets itself again through a mediator (`a|b`)."""
+        """Returns the nodes at the end of `path`; a step through a mediator (`a|b`) never leads back to its start."""
         here = set(starts)
         for label in path:
             here = {tail for head in here for tail in self._step(head, label)}

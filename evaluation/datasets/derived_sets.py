@@ -1,5 +1,4 @@
-"""Sets that are made of other sets: halves by hash, questions with their topics given, questions that a graph can't
-answer."""
+"""Sets derived from others: halves by hash, questions with given topics, and questions that a graph can't answer."""
 
 from __future__ import annotations
 
@@ -13,25 +12,25 @@ from typing import Literal
 from evaluation.checks.metrics import comparable
 from evaluation.datasets.questions import Question
 
-# "jamaican" is near "Jamaica" (0.93); "us" is not near "United States of America".
+# The smallest likeness that counts: "jamaican" is like "Jamaica" (0.93), "us" not like "United States of America".
 MIN_LIKENESS = 0.7
-# "kennedy" stands for "John F. Kennedy", and "king" for no king; the more words, the likelier.
+# The fewest letters of a word that stands for a whole topic, as "kennedy" for "John F. Kennedy", but not "king".
 MIN_LETTERS = 5
 _QUOTED_OR_WORD = re.compile(r'"[^"]*"|[^\W_]+')
 
 
 def half_of_wording(wording: str) -> Literal["seen", "unseen"]:
-    """Which half of the wordings this one is in; `wording` has X in place of its topic.
+    """Returns the half that a wording belongs to; the wording has X in place of its topic.
 
-    Rules are written by looking at the seen half alone, so that the other tells how they do on what nobody saw.
+    Rules are written by looking at the seen half only, so that the unseen half shows how well they generalise.
     """
     return "seen" if _is_first(wording) else "unseen"
 
 
 def split_by_topic(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
-    """(train, test): no topic entity is in both, in this set or in another that is split so too.
+    """Split questions into (train, test) without a common topic entity, also across sets split by this function.
 
-    Raises ValueError for a question without exactly one topic entity: it could be in both halves.
+    Raises ValueError for a question without exactly one topic entity, which could be in both halves.
     """
     if any(len(question.topic_entities) != 1 for question in questions):
         raise ValueError("a question without exactly one topic entity can't be put in a half")
@@ -39,7 +38,7 @@ def split_by_topic(questions: Sequence[Question]) -> tuple[list[Question], list[
 
 
 def halves_of_topics(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
-    """Two halves without a common topic; questions with topics of both, or without one, are in neither."""
+    """Split questions into halves without a common topic; those with topics of both halves or none are left out."""
     halves: tuple[list[Question], list[Question]] = ([], [])
     for question in questions:
         sides = {_is_first(comparable(topic)) for topic in question.topic_entities}
@@ -53,10 +52,10 @@ def _is_first(text: str) -> bool:
 
 
 def with_topics_given(question: Question) -> Question:
-    """The question as somebody types it who knows the names of a graph: each gold topic in quotes, the longest topic
-    first, by `name_topic`. So linking is given, and all behind it is not; the real linker still runs.
+    """Returns the question with each gold topic written out in quotes (`name_topic`), the longest first.
 
-    Raises ValueError for a dialogue: what its earlier turns name can't be told from its topics.
+    So linking has no choice to make, though the real linker runs. Raises ValueError for a dialogue, since the topics
+    of its earlier turns are unknown.
     """
     if question.question is None:
         raise ValueError("topics can be given in single questions only")
@@ -67,20 +66,20 @@ def with_topics_given(question: Question) -> Question:
 
 
 def name_topic(text: str, topic: str) -> str:
-    """`text` with the run of words that is most like `topic` replaced by it, in quotes; at the end if none is like it.
+    """Returns `text` with the words most like `topic` replaced by it in quotes; if none are, it is added at the end.
 
-    Likeness is difflib's ratio, without case; words that are all in the topic are like it too. Of equally like runs
-    the first is taken, and nothing in quotes is touched.
+    Likeness is difflib's ratio without case; words that all occur in the topic are like it too. The first of equally
+    like runs is taken, and quoted text is not touched.
     """
     best = max(_runs(text, topic), key=lambda run: (_likeness(text[run[0] : run[1]], topic), -run[0]), default=None)
     if best is None or _likeness(text[best[0] : best[1]], topic) < MIN_LIKENESS:
-        # "Utah State Capitol" names Utah already.
+        # The topic may already be part of a longer name, as Utah of "Utah State Capitol".
         return text if topic.casefold() in text.casefold() else f'{text.rstrip(" ?.")}, "{topic}"'
     return f'{text[: best[0]]}"{topic}"{text[best[1] :]}'
 
 
 def _runs(text: str, topic: str) -> Iterator[tuple[int, int]]:
-    """Spans of one to two words more than the topic has, none of them over anything in quotes."""
+    """Yields spans of words outside quotes, with up to two words more than the topic has."""
     words = list(_QUOTED_OR_WORD.finditer(text))
     longest = len(_QUOTED_OR_WORD.findall(topic)) + 2
     for first, word in enumerate(words):
@@ -100,18 +99,18 @@ def _likeness(words: str, topic: str) -> float:
 
 
 def foreign(questions: Sequence[Question], is_known: Callable[[str], bool]) -> list[Question]:
-    """Questions of another graph whose topics this one does not hold: nothing that they are about is there.
+    """Returns questions of another graph about topics that this graph does not hold, so that it can't answer them.
 
-    `is_known` says whether this graph has anything of that name.
+    `is_known` tells whether this graph has anything of a name.
     """
     strangers = [question for question in _usable(questions) if not any(map(is_known, _topics(question)))]
     return [_without_answer(question, question.texts[0], "foreign") for question in strangers]
 
 
 def transplanted(questions: Sequence[Question], names: Sequence[str], seed: int) -> list[Question]:
-    """Questions of another graph, each topic replaced by one of `names`: linking succeeds, and no relation fits.
+    """Returns questions of another graph with topics replaced by `names`: linking succeeds, but no relation fits.
 
-    Questions that name no topic are left out. Names are drawn by `seed`, none twice in one question.
+    Questions without a topic are left out. Names are drawn by `seed`, none twice in one question.
     """
     chance = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     made = []
@@ -124,7 +123,7 @@ def transplanted(questions: Sequence[Question], names: Sequence[str], seed: int)
 
 
 def without_relations(questions: Sequence[Question], shared: Collection[str]) -> list[Question]:
-    """Those whose plan walks none of the relations `shared`: the ones that the other graph has in its own words."""
+    """Returns the questions whose plan uses none of the relations `shared`, which the other graph has too."""
     return [
         question
         for question in questions
@@ -139,12 +138,12 @@ def without_relations(questions: Sequence[Question], shared: Collection[str]) ->
 
 
 def _usable(questions: Sequence[Question]) -> list[Question]:
-    """Single questions that their own graph answers, of wordings that may be looked at."""
+    """Returns single-turn questions that their own graph answers, without those of an unseen half."""
     return [q for q in questions if len(q.texts) == 1 and q.is_answerable and q.half != "unseen"]
 
 
 def _topics(question: Question) -> tuple[str, ...]:
-    """As they are typed: files of questions may have underscores in names."""
+    """Returns the topics as they are typed, since `topic_entities` may have underscores."""
     return (question.plan.topics if question.plan else ()) or question.topic_entities
 
 

@@ -1,5 +1,7 @@
-"""Follows a gold plan through what a request shows: which sets are found, which ways continue, what to answer, and
-which pseudonym of an anonymised question stands for which words as they were typed."""
+"""Follow a gold plan through what a request shows: the sets found, the candidates that continue it, and the answer.
+
+It also finds which pseudonym of an anonymised question stands for which typed words.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[str, ...]:
-    """Every pseudonym of `texts`, in order of appearance, each once: those known, and words of that shape."""
+    """Returns every pseudonym of `texts` once, in order of appearance: those in `known`, and words of that shape."""
     words = (word for text in texts for word in _WORD.findall(text))
     return tuple(dict.fromkeys(word for word in words if word in known or PSEUDONYM.fullmatch(word)))
 
 
 def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str, str]:
-    """Pseudonym -> the typed words that it replaced, in order of appearance; empty if the texts don't fit.
+    """Map each pseudonym to the typed words that it replaced, in order of appearance; empty if the texts don't fit.
 
-    A reader of a question knows its topic by grammar. Here the unchanged words of both texts are laid side by
-    side, so that a pseudonym of a word that only happens to be a name is not taken for the topic.
+    The unchanged words of both texts are aligned, so that a pseudonym for a common word that happens to be a name is
+    not taken for the topic.
     """
     names = set(pseudonyms_in([shown], known))
-    # The opaque word of a masked relation stands for words that were typed, too, but is no thing.
+    # Masked relations are shown as opaque words, which replace typed words too but stand for no entity.
     masks = {word for word in _WORD.findall(shown) if is_mask_word(word)}
     parts: list[str] = []
     position = 0
@@ -38,8 +40,8 @@ def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str
             parts += filter(None, (shown[position : match.start()], match[0]))
             position = match.end()
     parts += filter(None, (shown[position:],))
-    # Words that follow a name may stand in it too ("Up in the Air in"): whatever lets all parts fit is right.
-    # Words that were run together are read apart before they leave; around names the spaces are as they were typed.
+    # A word behind a name may also be part of it ("Up in the Air in"), so that only a match of all parts is right.
+    # The service separates words that were typed without a space, so that spaces between words are optional here.
     plain = {part: r"\ ?".join(map(re.escape, _BETWEEN_WORDS.split(part))) for part in parts}
     pattern = "".join("(.+?)" if part in names else ".+?" if part in masks else plain[part] for part in parts)
     fit = re.fullmatch(pattern, typed, re.DOTALL)
@@ -50,7 +52,7 @@ def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str
 
 
 def topic_among(surfaces: Mapping[str, str], topic: str) -> str:
-    """The pseudonym whose words are `topic`, or hold it; "" if there is none."""
+    """Returns the pseudonym whose typed words are `topic` or contain it; "" if there is none."""
     wanted = _folded(topic)
     folded = {name: _folded(surface) for name, surface in surfaces.items()}
     same = [name for name, surface in folded.items() if surface == wanted]
@@ -69,21 +71,21 @@ _MAX_UNION = MAX_NODES - 10
 
 
 def folded_path(path: Iterable[str]) -> tuple[str, ...]:
-    """Plans are written by hand: case, underscores and spaces are not held against them."""
+    """Returns a path in lower case with spaces for underscores, since plans are written by hand."""
     return tuple(map(_word, path))
 
 
 def plan_paths(plan: QueryPlan) -> list[tuple[str, tuple[str, ...]]]:
-    """The whole paths that lead to the plan's answer, each with what it starts from: `topic:0`, `kind:patient`.
+    """Returns the whole paths that lead to the plan's answer, each with its start (`topic:0`, `kind:patient`).
 
-    A start alone is a path only where there is no other: kinds that only narrow an answer are left out.
+    Starts without a path are left out if there is a path: a kind alone only narrows the answer.
     """
     paths = [path for expression in plan.answer for path in _paths_in(plan, expression)]
     return list(dict.fromkeys([path for path in paths if path[1]] or paths))
 
 
 def _paths_in(plan: QueryPlan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Those of the sets that an expression names; of what stands beside them only where it names no set."""
+    """Returns the paths of the sets in an expression; if it names no set, its references as starts without a path."""
     references = [match[2] for match in _REFERENCE.finditer(expression) if match[2]]
     letters = [reference for reference in references if reference in plan.sets]
     if not letters:
@@ -103,10 +105,10 @@ def _paths_to(plan: QueryPlan, planned: PlanSet) -> list[tuple[str, tuple[str, .
 
 
 class ShownNames(NamedTuple):
-    """Names that the requests for one question have shown so far.
+    """The names that the requests for one question have shown so far.
 
-    `topics`, `earlier` and `answers` are pseudonyms in order: those of the question, of the user's turns before
-    it, and of the assistant turn before it.
+    `topics`, `earlier` and `answers` are pseudonyms in order: of the question, of the user's turns before it, and of
+    the assistant's turn before it.
     """
 
     topics: tuple[str, ...]
@@ -117,7 +119,7 @@ class ShownNames(NamedTuple):
 
 
 class OpenEnd(NamedTuple):
-    """A pseudonym that the plan has reached, and the rest of the path from there."""
+    """A pseudonym that the plan has reached for the set `letter`, and the rest of the path from there."""
 
     letter: str
     pseudonym: str
@@ -125,7 +127,7 @@ class OpenEnd(NamedTuple):
 
 
 class GoldPlan:
-    """One plan laid over what has been shown. Knows pseudonyms and relation words, and no name."""
+    """A plan matched against what has been shown so far. It knows pseudonyms and relation words, and no name."""
 
     def __init__(self, plan: QueryPlan, shown: ShownNames) -> None:
         self._plan, self._shown = plan, shown
@@ -139,10 +141,10 @@ class GoldPlan:
             self._lengths[pseudonym].add(len(path))
 
     def ends_of(self, letter: str) -> tuple[str, ...]:
-        """The pseudonyms, or the expression, that make up a set of the plan; none while it is not reached."""
+        """Returns the pseudonyms, or the expression, that make up a set of the plan; empty until it is reached."""
         planned = self._plan.sets[letter]
         if not _SIMPLE_START.match(planned.start):
-            # A set that starts from an expression is an expression too: the server walks the rest.
+            # A set that starts from an expression becomes an expression, and the server walks its path.
             expression = self._rendered(planned.start)
             for label in planned.path if expression else ():
                 expression = f'reach({expression}, "{label}")'
@@ -151,16 +153,16 @@ class GoldPlan:
         return tuple(dict.fromkeys(found))
 
     def open_ends(self) -> list[OpenEnd]:
-        """Where the plan has to go on: the furthest that each of its sets has come, and what is left."""
+        """Returns where the plan has to go on: each set's furthest pseudonyms with the rest of the path."""
         ends: list[OpenEnd] = []
         for letter, planned in self._plan.sets.items():
-            for start in self._starts(planned):  # none where the start is an expression
+            for start in self._starts(planned):  # empty if the set starts from an expression
                 if not self._walk(start, folded_path(planned.path)):
                     ends += [OpenEnd(letter, *end) for end in self._furthest(start, folded_path(planned.path))]
         return list(dict.fromkeys(ends))
 
     def continuing(self, candidates: Sequence[Candidate], width: int) -> list[int]:
-        """Numbers of the candidates that continue the plan: one for each open end, the longest path first."""
+        """Returns the numbers of at most `width` candidates that continue the plan: the longest for each open end."""
         chosen: list[int] = []
         for end in self.open_ends():
             fits = [
@@ -172,7 +174,7 @@ class GoldPlan:
         return chosen[:width]
 
     def answer(self) -> list[str]:
-        """The plan's expressions in pseudonyms; empty while a set that they need is not reached."""
+        """Returns the plan's expressions in pseudonyms; empty if a set that they need is not reached yet."""
         expressions: list[str] = []
         for text in self._plan.answer:
             bare = self._operand(text)
@@ -194,7 +196,7 @@ class GoldPlan:
         return ()
 
     def _operand(self, reference: str) -> tuple[str, ...]:
-        """The pseudonyms of a set letter or `topic:n` and the like; none if it is none of these or unknown."""
+        """Returns the pseudonyms of a set letter or of a reference like `topic:0`; empty if it is unknown."""
         kind, _, index = reference.partition(":")
         if reference in self._plan.sets:
             return self.ends_of(reference)
@@ -204,7 +206,7 @@ class GoldPlan:
         return ()
 
     def _rendered(self, expression: str) -> str:
-        """`expression` in pseudonyms; empty while one of its operands is unknown."""
+        """Returns `expression` in pseudonyms; empty if one of its operands is unknown."""
         missing = False
 
         def replace(match: re.Match[str]) -> str:
@@ -219,7 +221,7 @@ class GoldPlan:
         return "" if missing else rendered
 
     def _walk(self, start: str, path: tuple[str, ...]) -> tuple[str, ...]:
-        """The pseudonyms known at the end of `path`. A whole set has one way there; single things have many."""
+        """Returns the pseudonyms known at the end of `path` from `start`."""
         if not path:
             return (start,)
         for length in sorted(self._lengths.get(start, ()), reverse=True):
@@ -230,7 +232,7 @@ class GoldPlan:
         return ()
 
     def _furthest(self, start: str, path: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
-        """The pseudonyms on the way from which nothing goes on, with what is left, the shortest rest first."""
+        """Returns the last known pseudonyms on the path, each with the rest of the path, the shortest rest first."""
         ends: list[tuple[str, tuple[str, ...]]] = []
         for length in sorted(self._lengths.get(start, ()), reverse=True):
             for pseudonym in self._edges.get((start, path[:length]), []) if 0 < length <= len(path) else []:
@@ -239,7 +241,7 @@ class GoldPlan:
 
 
 def _unions(ends: Sequence[str]) -> list[str]:
-    """One expression for several pseudonyms of one set, as few as the grammar's limit on parts allows."""
+    """Joins the pseudonyms of one set into as few union expressions as the grammar's limit of parts allows."""
     if len(ends) == 1:
         return list(ends)
     return [f"union({', '.join(ends[at : at + _MAX_UNION])})" for at in range(0, len(ends), _MAX_UNION)]

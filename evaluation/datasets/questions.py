@@ -1,4 +1,4 @@
-"""Questions with gold answers in one generic form, one JSON object a line, and the gold plan of each."""
+"""Questions with gold answers and gold plans in one generic form: a JSON object per line."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Letter = Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]?$")]
 
 
 class QuestionsError(Exception):
-    """A file of questions can't be read. The text says file, line and field, and quotes nothing."""
+    """A file of questions can't be read. The message names file, line and field, and quotes nothing of the content."""
 
 
 class PlanSet(BaseModel):
-    """One set of the gold plan: what `path` reaches from `start`.
+    """One set of a gold plan: everything that `path` reaches from `start`.
 
-    `start` is `topic:0` (the first thing that the question names), `earlier:0` (that the user's turns before it
-    name), `answer:0` (that the last answer gave), `kind:patient` (everything of one concept), `set:B`, or an
-    expression over other sets. An element of `path` is a relation's words as prompts show them: `^` before:
-    backwards; `a|b`: through a mediator.
+    `start` is `topic:0` (the first thing named in the question), `earlier:0` (in the user's turns before it),
+    `answer:0` (in the last answer), `kind:patient` (everything of one concept), `set:B`, or an expression over other
+    sets. Each step of `path` holds a relation's words as prompts show them: `^a` walks it backwards, `a|b` passes
+    through a mediator.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -36,10 +36,10 @@ class PlanSet(BaseModel):
 
 
 class QueryPlan(BaseModel):
-    """The way in which a model that understands the question would get its answer from the graph.
+    """The query by which a model that understands the question would get its answer from the graph.
 
-    `answer` holds expressions of `kg_store.algebra.expressions` over set letters and `topic:0`. `topics` says what
-    `topic:0`, `topic:1` are in the words of the question; without it they count by order of appearance.
+    `answer` holds expressions of `kg_store.algebra.expressions` over set letters and `topic:0`. `topics` are the words
+    of the question that `topic:0`, `topic:1` stand for; without it they count by order of appearance.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -51,12 +51,12 @@ class QueryPlan(BaseModel):
 
 
 class Question(BaseModel):
-    """One question, alone or as the last of several turns, and the answers that count as right.
+    """A question, alone or as the last of several turns, and the answers that count as right.
 
-    A `plan` of null says that the graph does not hold the answer; no `plan` at all says that none is known.
-    `turn_plans` are those of the turns before the last. `filtered` is the paper's #Fil. `reproduced` is false
-    where the plan gives other answers than the gold: the graph and the gold answers disagree. `half` is set where
-    the wordings of a set are split in two, of which nobody looks at the `unseen` one.
+    A `plan` of null means that the graph does not hold the answer; a missing `plan`, that none is known. `turn_plans`
+    are the plans of the turns before the last. `filtered` marks questions that a language model alone gets wrong (#Fil
+    in the paper). `reproduced` is false if the plan gives other answers than the gold ones. `half` is set if the
+    wordings of a set are split: nobody looks at the `unseen` ones.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
@@ -83,23 +83,23 @@ class Question(BaseModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The user's texts, turn by turn; the last one is asked for."""
+        """Returns the user's texts turn by turn; the answers belong to the last one."""
         return self.turns if self.question is None else (self.question,)
 
     @property
     def has_plan(self) -> bool:
-        """True where a plan is known; a plan of null counts, it says that there is no answer."""
+        """Returns True if a plan was given, also if it is null, which means that there is no answer."""
         return "plan" in self.model_fields_set
 
     @property
     def plans(self) -> tuple[QueryPlan | None, ...]:
-        """One plan a turn; None where the graph has no answer."""
+        """Returns the plans turn by turn; None if the graph has no answer or no plan is known."""
         earlier = self.turn_plans or (None,) * (len(self.texts) - 1)
         return (*earlier, self.plan)
 
     @property
     def with_answers_alone(self) -> Question:
-        """The same question as it would be if nobody knew a plan."""
+        """Returns the same question without its plans."""
         return Question.model_validate(self.model_dump(exclude_unset=True, exclude={"plan", "turn_plans"}))
 
     @property
@@ -108,7 +108,7 @@ class Question(BaseModel):
 
 
 def read_questions(file: Path) -> list[Question]:
-    """Every question of a JSONL file, in its order. Raises QuestionsError, with the line."""
+    """Reads every question of a JSONL file in order. Raises QuestionsError, with the line."""
     found: dict[str, Question] = {}
     for place, question in read_lines(file, Question):
         if question.id in found:
@@ -120,20 +120,22 @@ def read_questions(file: Path) -> list[Question]:
 
 
 def compound_questions(graph: str) -> list[Question]:
-    """Questions that several constraints make, over `metaqa`, `opendialkg` or `webqsp`: both halves. Nobody looks at
-    those whose `half` is unseen. Raises QuestionsError."""
+    """Reads both halves of the questions with several constraints over `metaqa`, `opendialkg` or `webqsp`.
+
+    Nobody looks at those whose `half` is unseen. Raises QuestionsError.
+    """
     return [*read_questions(COMPOUND / f"{graph}-seen.jsonl"), *read_questions(COMPOUND / f"{graph}-shut.jsonl.gz")]
 
 
 def write_questions(questions: Iterable[Question], file: Path) -> int:
-    """Writes one line a question, unset fields left out; gives back how many."""
+    """Writes one line per question without unset fields; return their number."""
     lines = [question.model_dump_json(exclude_unset=True) + "\n" for question in questions]
     file.write_text("".join(lines), encoding="utf-8")
     return len(lines)
 
 
 def read_lines(file: Path, model: type[ModelT]) -> Iterator[tuple[str, ModelT]]:
-    """Each line of a JSONL file, packed by gzip or not, with its place. Raises QuestionsError."""
+    """Yields each line of a JSONL file, gzipped or not, with its place (file and line). Raises QuestionsError."""
     try:
         held = file.read_bytes()
         lines = (gzip.decompress(held) if file.suffix == ".gz" else held).decode("utf-8").split("\n")

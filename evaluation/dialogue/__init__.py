@@ -1,2 +1,1 @@
-"""Dialogues over a graph, with the facts that their replies use: how well the retriever and others rank those facts,
-and how well replies hold on to them."""
+"""Dialogues over a graph: how well the facts that replies need are ranked, and how well replies keep to them."""

@@ -1,6 +1,6 @@
-"""The sets of LLM-KAT: plain, anonymised, and half-anonymised, where half of the dialogues are.
+"""The sets of LLM-KAT: plain, anonymised, and half-anonymised (half of the dialogues are anonymised).
 
-Identifiers stand in place of names: typed and numbered as LLM-KAT has them (Person1), or pseudonyms with a concept.
+Names are replaced by identifiers: a kind and a number as in LLM-KAT (Person1), or pseudonyms with a concept.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.terms import ALPHABET, TAIL_LENGTH
 
 MAX_WORDS: Final = 15
-"""Names of more words are not looked for."""
+"""The longest names that are looked for, in words."""
 UNKNOWN_TYPE: Final = "Thing"
 HALF_SEED: Final = 42
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-# Part of a longer word or name: a letter beside it, or one beyond a hyphen or an apostrophe ("Anne-Rose", "O'Rose").
-# Behind it a hyphen joins where a capital follows: "Rose-Marie" is another name, "Rose-coloured" holds it.
+# A match must not be part of a longer name: no letter before it, not even beyond a hyphen or an apostrophe
+# ("Anne-Rose", "O'Rose"); none behind it, nor a hyphen and a capital ("Rose-Marie"; "Rose-coloured" does match).
 _BEFORE: Final = r"(?<!\w)(?<!\w-)(?<!\w['’])"
 _AFTER: Final = r"(?!\w)(?!-(?-i:[A-Z]))"
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueVariant:
-    """One of the sets, with the words that stand for names in it."""
+    """One of the sets, with the kind of identifiers that replace names in it."""
 
     name: Literal["plain", "half-anonymised", "anonymised"]
     identifiers: Literal["typed", "pseudonym"] | None = None
@@ -57,17 +57,18 @@ ALL_VARIANTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Anonymiser:
-    """Puts identifiers in place of the names of a dialogue: those of its knowledge, and those that `find` sees, letter
-    by letter as they stand in a text. One name has one identifier through a dialogue, and another one in every other.
+    """Replaces the names in dialogues by identifiers.
 
-    `kinds` of further names, in small letters, where their graph tells them.
+    Replaced are the names in a dialogue's facts, and those that `find` returns for a text, as written there. A name
+    has one identifier throughout a dialogue and another in every other dialogue. `kinds` maps further names, in small
+    letters, to the kinds that their graph tells.
     """
 
     find: Callable[[str], Iterable[str]] = lambda _text: ()
     kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def variant(self, variant: DialogueVariant, turns: Sequence[DialogueTurn]) -> list[DialogueTurn]:
-        """In the same order; the half is drawn by a fixed seed, by dialogue."""
+        """Returns the turns as the variant has them, in order; half of the dialogues are drawn by a fixed seed."""
         dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
         for turn in turns:
             dialogues[turn.dialogue].append(turn)
@@ -96,20 +97,22 @@ class Anonymiser:
 
 
 def names_in(graph: DialogueGraph) -> Callable[[str], list[str]]:
-    """Finds the names of the graph in a text, as they are written there."""
+    """Returns a function that finds the names of the graph in a text, as they are written there."""
     names = ExactNames(graph.facts_of)
     return lambda text: [text[each.start : each.end] for each in names.find(text) if each.is_name]
 
 
 def kinds_in(graph: DialogueGraph) -> dict[str, str]:
-    """Kinds of all things of the graph, by their names in small letters."""
+    """Map the names of all things of the graph, in small letters, to their kinds."""
     facts = (fact for name, facts in graph.facts_of.items() for fact in facts if fact[0] == name)
     return {name.lower(): kind for name, kind in types_of(facts).items()}
 
 
 def types_of(triples: Iterable[Triple]) -> dict[str, str]:
-    """The kind of each end, as most of the relations around it tell it, a narrower one before "Work"; UNKNOWN_TYPE
-    where none does."""
+    """Map each end of the triples to its kind, as most of the relations around it tell; UNKNOWN_TYPE if none does.
+
+    A narrower kind wins over "Work".
+    """
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for head, relation, tail in triples:
         of_head, of_tail = _ends().get(relation, ("", ""))
@@ -123,7 +126,7 @@ def types_of(triples: Iterable[Triple]) -> dict[str, str]:
 
 
 def typed_identifiers(names: Sequence[str], types: Mapping[str, str]) -> dict[str, str]:
-    """Person1, Person2, Film1, in the order of the names."""
+    """Map names to identifiers like Person1, Person2, Film1, numbered in the order of the names."""
     counts: Counter[str] = Counter()
     found = {}
     for name in names:
@@ -134,7 +137,7 @@ def typed_identifiers(names: Sequence[str], types: Mapping[str, str]) -> dict[st
 
 
 def pseudonyms(names: Sequence[str], seed: str) -> dict[str, str]:
-    """Words in the form of the service's pseudonyms, drawn by `seed`: for public data, which hides nothing."""
+    """Map names to words in the form of the service's pseudonyms, drawn by `seed`: for public data only."""
     draw = random.Random(seed)  # noqa: S311  # a measure that can be repeated, no secret  # nosec B311
     found: dict[str, str] = {}
     for name in names:
@@ -146,8 +149,11 @@ def pseudonyms(names: Sequence[str], seed: str) -> dict[str, str]:
 
 
 def replacing(replacements: Mapping[str, str]) -> Callable[[str], str]:
-    """Replaces names in texts, the longest first, in capitals or not. Promise: no other word that contains a name is
-    touched ("Rose" in "Rosewood"), and no replacement is replaced again. Limit: nicknames and misspellings stay."""
+    """Returns a function that replaces names in texts, the longest first, in any case.
+
+    Promise: no longer word that contains a name is touched ("Rose" in "Rosewood"), and no replacement is replaced
+    again. Limit: nicknames and misspellings stay.
+    """
     words = {_spelling(name): word for name, word in replacements.items() if name.strip()}
     if not words:
         return str
@@ -158,14 +164,14 @@ def replacing(replacements: Mapping[str, str]) -> Callable[[str], str]:
     def replacement(match: re.Match[str]) -> str:
         if (word := words.get(_spelling(match.group()))) is not None:
             return word
-        # A pattern takes letters for the same that small letters keep apart: the long s and s.
+        # A pattern that ignores case equates signs that `lower` keeps apart, such as the long s and s.
         return words[next(name for name in names if re.fullmatch(_any_spacing(name), match.group(), re.IGNORECASE))]
 
     return lambda text: pattern.sub(replacement, text)
 
 
 def _renamed(turn: DialogueTurn, words: Mapping[str, str], types: Mapping[str, str]) -> DialogueTurn:
-    """Concepts are told where there are `types`."""
+    """Returns the turn with names replaced by `words`; concepts are added if there are `types`."""
     replaced = replacing(words)
 
     def renamed(triples: Iterable[Triple]) -> tuple[Triple, ...]:
@@ -194,13 +200,16 @@ def _spelling(name: str) -> str:
 
 @cache
 def _ends() -> dict[str, list[str]]:
-    """The kinds of head and tail by the words of a relation."""
+    """Returns the kinds of head and tail for each relation."""
     text = Path(__file__).with_name("entity_types.toml").read_text("utf-8")
     return cast(dict[str, list[str]], tomllib.loads(text)["ends"])
 
 
 class NameMention(NamedTuple):
-    """`names`: all names of the graph that are written so but for capitals. `is_name`: see `_stands_as_name`."""
+    """A span of a text that names something.
+
+    `names` are all names of the graph that equal the span but for case. `is_name`: see `_stands_as_name`.
+    """
 
     start: int
     end: int
@@ -209,8 +218,10 @@ class NameMention(NamedTuple):
 
 
 class ExactNames:
-    """Finds the names of a graph, letter by letter but for capitals. Where two overlap, the one that begins first is
-    taken, and the longest of those."""
+    """Finds the names of a graph in a text, exactly but for case.
+
+    Of overlapping names the one that begins first is taken, and of those the longest.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         spelled: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -236,7 +247,7 @@ class ExactNames:
 
 
 def _stands_as_name(text: str, start: int, end: int) -> bool:
-    """False for common words in small letters, and for one common word that begins a sentence: "it", "Yes"."""
+    """Returns False for common words in small letters, and for one common word at the start of a sentence ("Yes")."""
     span = text[start:end]
     words = [word for word in _TOKEN.findall(span.lower()) if word[0].isalnum()]
     if not all(in_lexicon(word) or word.isdigit() for word in words):

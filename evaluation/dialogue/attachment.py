@@ -1,8 +1,7 @@
-"""Attachment of replies to the graph, as LLM-KAT measures it (Sheikhi et al., 2025), and the run behind `arog eval
-dialogue`: retrieval, replies and attachment, each with its table and its bounds.
+"""Measure how well replies keep to the graph, as LLM-KAT does (Sheikhi et al., 2025); and run `arog eval dialogue`.
 
-One question for each fact of the coming turn, one of whose ends is left out; figures are counted as published and with
-what was left out there.
+For each fact of the coming turn one question is asked, with one end of the fact left out. Figures are given as
+published, and also with the questions counted that the paper leaves out.
 """
 
 from __future__ import annotations
@@ -71,9 +70,10 @@ _NUMBER = re.compile(r"(?<!\w)\d+(?!\w)")
 
 Part = Literal["retrieval", "replies", "attachment"]
 ContextKind = Literal["turn", "reply"]
-"""`turn`: the last utterance of the history and the reply, as the authors' code does; `reply`: the reply alone."""
+"""The text that a judge reads. `turn`: the utterance before the reply, and the reply, as in the authors' code;
+`reply`: the reply alone."""
 JudgeOf = Callable[[Sequence[DialogueTurn]], Judge]
-"""A judge for one set of turns: the match of strings needs their names, the others need nothing."""
+"""Makes a judge for a set of turns. String matching needs the names in them; other judges ignore them."""
 
 
 def questions_of(turn: DialogueTurn, reply: str, context: ContextKind = "turn") -> list[SpanQuestion]:
@@ -89,11 +89,11 @@ def questions_of(turn: DialogueTurn, reply: str, context: ContextKind = "turn") 
 
 
 def unknown_ends(turn: DialogueTurn) -> list[tuple[Triple, bool]]:
-    """Each gold fact, and True where the reply is to bring its head, False where its tail.
+    """Returns each gold fact with True if the reply is to name its head, False if its tail.
 
-    The published walks begin with what was spoken of, and the question is for where each step leads. The facts here
-    have lost that direction: so it is the end that neither the history nor an earlier fact has named, and the tail
-    where that does not tell.
+    The published questions ask where each step of a walk leads, but the facts here have lost the walk's direction. So
+    the unknown end is the one that neither the history nor an earlier fact names, and the tail if that does not
+    decide.
     """
     known = {name for name in names_of(turn.gold) if is_said(name, turn.said)}
     found: list[tuple[Triple, bool]] = []
@@ -107,8 +107,10 @@ def unknown_ends(turn: DialogueTurn) -> list[tuple[Triple, bool]]:
 
 
 def control_questions(turns: Sequence[DialogueTurn]) -> list[SpanQuestion]:
-    """The questions of all turns, each about one of the held-out sentences in turn, in which the right name stands and
-    which does not tell the relation; a judge should find every one impossible."""
+    """Returns the questions of all turns, each with a held-out sentence that names the answer but states no fact.
+
+    A judge should find every one impossible.
+    """
     sentences = carriers("not_found").held
     asked = [question for turn in turns for question in questions_of(turn, "")]
     return [
@@ -118,17 +120,19 @@ def control_questions(turns: Sequence[DialogueTurn]) -> list[SpanQuestion]:
 
 
 def flagged(judged: Sequence[Judged]) -> float:
-    """The share that was found impossible, of all that were judged; the rest are false positives."""
+    """The share of judged questions that were found impossible; on the control the rest are false positives."""
     told = [spans for spans in judged if spans is not None]
     return sum(not spans for spans in told) / len(told) if told else 0.0
 
 
 def string_judge(turns: Sequence[DialogueTurn]) -> Judge:
-    """Gives every name that stands letter by letter in the context, but for the known end of the fact. It reads no
-    relation, so it is no judge: an upper bound, for comparison."""
+    """Returns a judge that answers with every name in the context but the known end of the fact.
+
+    It does not read the relation, so that it is only an upper bound for comparison.
+    """
     told = sorted(names_of(triple for turn in turns for triple in turn.knowledge))
     names = ExactNames(told)
-    # Years are things of a graph too, and have no letter to be found by.
+    # Years are entities of a graph too, but `ExactNames` finds only names with a letter.
     numbers = {name for name in told if _NUMBER.fullmatch(name)}
 
     def answer(question: SpanQuestion) -> tuple[str, ...]:
@@ -142,8 +146,11 @@ def string_judge(turns: Sequence[DialogueTurn]) -> Judge:
 
 
 class KatFigures(NamedTuple):
-    """All between 0 and 1. Questions that were judged impossible and failed calls are left out, as published, but for
-    `in_full`, where those judged impossible count as 0. `per_turn` and `in_full` with their intervals, by dialogue."""
+    """The figures of LLM-KAT, between 0 and 1.
+
+    As published, questions that were judged impossible and failed calls are left out; in `in_full`, those judged
+    impossible count as 0. `per_turn` and `in_full` have intervals by dialogue.
+    """
 
     questions: int
     per_turn: Estimate
@@ -154,7 +161,10 @@ class KatFigures(NamedTuple):
 
 
 def kat_figures(questions: Sequence[SpanQuestion], judged: Sequence[Judged]) -> KatFigures:
-    """The best span of each question counts. No F1 where nothing was answered counts as 0."""
+    """Returns the figures of judged questions; of several spans the one with the best F1 counts.
+
+    If nothing was answered, F1 is 0.
+    """
     found = [
         (question.dialogue, bool(spans), max((squad_f1(span, question.acceptable) for span in spans), default=0.0))
         for question, spans in zip(questions, judged, strict=True)
@@ -168,7 +178,7 @@ def kat_figures(questions: Sequence[SpanQuestion], judged: Sequence[Judged]) -> 
     return KatFigures(
         len(questions),
         per_turn=estimate([f1 for _, f1 in answered], [dialogue for dialogue, _ in answered]),
-        # A short session counts as much as a long one.
+        # Each session has the same weight, however long it is.
         per_session=fmean(map(fmean, sessions.values())) if sessions else 0.0,
         impossible=(len(found) - len(answered)) / count,
         failed=(len(questions) - len(found)) / count,
@@ -177,7 +187,7 @@ def kat_figures(questions: Sequence[SpanQuestion], judged: Sequence[Judged]) -> 
 
 
 class KatRow(NamedTuple):
-    """Figures of one writer's replies on one set, as one judge reads them."""
+    """The figures of one writer's replies on one set, as one judge reads them."""
 
     writer: str
     variant: DialogueVariant
@@ -194,8 +204,10 @@ def kat_rows(
     write: Writer,
     contexts: Sequence[ContextKind] = ("turn", "reply"),
 ) -> list[KatRow]:
-    """Replies to `turns`, as `variant` has them, are written once, and judged by every judge. A question without a
-    reply has failed: no judge is asked."""
+    """Writes replies to `turns` once, and have every judge judge them in each context.
+
+    A question without a reply counts as failed, without asking a judge.
+    """
     rows, replies = [], write(turns)
     for context in contexts:
         asked = [
@@ -212,7 +224,7 @@ def kat_rows(
 
 
 def kat_markdown(rows: Sequence[KatRow]) -> str:
-    """Figures times 100, 95 % intervals by dialogue in brackets; the papers' below."""
+    """Returns the figures times 100, with 95 % intervals by dialogue in brackets, above those of the paper."""
     head = (
         *("replies", "set", "judge reads", "judge", "questions", "F1 per turn", "F1 per session", "impossible"),
         *("failed", "F1, impossible as 0"),
@@ -229,15 +241,17 @@ def kat_markdown(rows: Sequence[KatRow]) -> str:
 
 
 def impossible_markdown(found: Mapping[str, tuple[int, float]]) -> str:
-    """The control: the right name in a sentence that does not tell the relation."""
+    """Returns the table of the control, in which a sentence holds the right name but does not state the relation."""
     ours = [(name, count, *percent([share_of, 1 - share_of])) for name, (count, share_of) in found.items()]
     beside = [(f"published: {judge}", "20000", *figures) for judge, *figures in published("impossible")[1]]
     return markdown_table(("judge", "questions", "flagged", "false positives"), [*ours, *beside])
 
 
 def kat_measures(figures: KatFigures | None, control: tuple[int, float]) -> list[Measure]:
-    """The bounds, for the embedded reasoner's replies over gold facts and the trained extractor. What is not measured
-    is missed."""
+    """Returns the lines with bounds for the embedded reasoner's replies over gold facts, judged by the extractor.
+
+    What was not measured counts as missed.
+    """
     questions = figures.questions if figures else 0
     per_turn, in_full = (figures.per_turn.mean, figures.in_full.mean) if figures else (0.0, 0.0)
     return [
@@ -256,8 +270,10 @@ _WRITERS: Final[dict[str, Writer]] = {
 
 @dataclass
 class DialogueRun:
-    """`limit` turns at most, of whole dialogues. `tables` in Markdown by title, of the parts that were run. Raises
-    QuestionsError, NetworkWeightsError."""
+    """One run over at most `limit` test turns, which collects `measures` and, by title, `tables` in Markdown.
+
+    Raises QuestionsError, NetworkWeightsError.
+    """
 
     data: Path
     settings: Settings
@@ -314,7 +330,7 @@ class DialogueRun:
         rows.sort(key=lambda row: list(_WRITERS).index(row.writer))
         asked = control_questions(self._turns)
         control = {name: (len(asked), flagged(make(self._turns)(asked))) for name, make in judges.items()}
-        # Pseudonyms alone, as the service works, in all dialogues.
+        # The bound is for pseudonyms in all dialogues, as the service works.
         bounded = (EMBEDDED, ANONYMISED, "turn", EXTRACTOR)
         reached = [row.figures for row in rows if row[:-1] == bounded]
         self.measures += kat_measures(reached[0] if reached else None, control.get(EXTRACTOR, (0, 0.0)))

@@ -1,10 +1,11 @@
-"""Dialogue turns with the facts that their replies use, and the graphs beside them: OpenDialKG, and MetaQA as
-dialogues. And what replies are scored by: questions for spans of a text, the F1 of SQuAD, means with intervals, and
-the papers' figures beside ours.
+"""Dialogue turns with the facts that their replies use, their graphs, and scores of replies.
 
-OpenDialKG writes a fact in several ways: either way round ("~" before a relation), with "_" or "-" or a blank, in
-capitals or not. Gold facts have a spelling of their own there, which would tell them from all others, so that every
-fact is brought to one way.
+The sets are OpenDialKG, and MetaQA turned into dialogues. Scores are the F1 of SQuAD for spans of a text and means
+with intervals; the papers' figures are read from `published.toml`.
+
+OpenDialKG spells facts in several ways: inverted (with "~" before the relation), with "_", "-" or a space, in any
+case. Gold facts have a spelling of their own, by which a model could tell them from others. So all facts get one
+spelling.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from evaluation.datasets.questions import Question, QuestionsError
 OPENDIALKG, METAQA = "opendialkg", "metaqa"
 TEST_SHARE: Final = 0.2
 SPLIT_SEED: Final = 0
-"""Part of the measure: whoever trains with another one has seen turns of the test."""
+"""The seed that fixes the test dialogues. Do not change it: training with another one uses turns of the test."""
 MIN_SHARED_LENGTH: Final = 25
-"""A shorter utterance ("Yes, I have.") may be said in two dialogues."""
+"""The shortest utterance, in characters, that identifies a dialogue; "Yes, I have." may be said in two."""
 LOOKED_AT: Final = 300
-"""So many questions of MetaQA were asked while the retriever was made, and are left out."""
+"""The number of MetaQA's questions that were used while the retriever was developed; they are left out."""
 MAX_TOLD: Final = 3
-"""An answer names so many things at most, the next one asked about among them."""
+"""The most things that an answer names, including the one that the next question is about."""
 
 _INVERSE: Final = "~"
 
@@ -45,12 +46,12 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class DialogueTurn:
-    """`history`: speaker and text, oldest first; OpenDialKG gives the last three at most. `gold`: the facts that the
-    reply uses, or is to use; `so_far`: those of the replies before it, as LLM-KAT gives them (Sheikhi et al., 2025,
-    section 3).
+    """A turn of a dialogue: what was said before, the facts to use, and the reply.
 
-    `concepts` of things, where prompts tell them beside the thing: "Eq7f2k (person)". `originals`: what stood there
-    before, by the word that stands there now.
+    `history`: pairs of speaker and text, oldest first; at most three in OpenDialKG. `gold`: the facts that the reply
+    uses; `so_far`: those that the replies before it used, as in LLM-KAT (Sheikhi et al., 2025, section 3). `concepts`:
+    the concepts of things, if prompts show them ("Eq7f2k (person)"). `originals` maps each identifier to the name it
+    replaced.
     """
 
     id: str
@@ -64,18 +65,18 @@ class DialogueTurn:
 
     @property
     def knowledge(self) -> tuple[Triple, ...]:
-        """All that the reply may say, each fact once."""
+        """Returns all that the reply may say, each fact once."""
         return tuple(dict.fromkeys((*self.so_far, *self.gold)))
 
     @property
     def said(self) -> str:
-        """The texts of the history as one."""
+        """Returns the text of the history as one string."""
         return " ".join(text for _, text in self.history)
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueGraph:
-    """All facts by each of their ends, once, in a fixed order."""
+    """All facts of a graph by each of their ends, in a fixed order, and all relations."""
 
     facts_of: Mapping[str, tuple[Triple, ...]] = field(repr=False)
     relations: tuple[str, ...]
@@ -91,18 +92,18 @@ def graph_of(triples: set[Triple]) -> DialogueGraph:
 
 
 def names_of(triples: Iterable[Triple]) -> set[str]:
-    """The ends of all triples."""
+    """Returns the heads and tails of all triples."""
     return {name for head, _, tail in triples for name in (head, tail)}
 
 
 def is_said(name: str, text: str) -> bool:
-    """True where `name` stands in `text` as words of its own, in capitals or not."""
+    """Returns True if `name` stands in `text` as whole words, in any case."""
     words = r"\s+".join(re.escape(word) for word in name.split())
     return bool(words) and re.search(rf"(?<!\w){words}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def read_graph(data: Path) -> DialogueGraph:
-    """OpenDialKG's. `data`: the folder of the public sets. Raises QuestionsError."""
+    """Reads OpenDialKG's graph from the folder of the public sets. Raises QuestionsError."""
     try:
         lines = (data / OPENDIALKG / "triples.tsv").read_text("utf-8").splitlines()
         return graph_of({_canonical(*line.split("\t")) for line in lines})
@@ -113,8 +114,10 @@ def read_graph(data: Path) -> DialogueGraph:
 
 
 def read_turns(data: Path) -> list[DialogueTurn]:
-    """OpenDialKG's. The file does not say which turns belong together, and its order says nothing: those that share an
-    utterance do. Raises QuestionsError."""
+    """Reads OpenDialKG's turns. Raises QuestionsError.
+
+    The file does not say which turns belong to one dialogue; turns that share an utterance do.
+    """
     try:
         rows = [json.loads(line) for line in (data / OPENDIALKG / "val.jsonl").read_text("utf-8").splitlines()]
         turns = [
@@ -133,7 +136,7 @@ def read_turns(data: Path) -> list[DialogueTurn]:
 
 
 def split(turns: Sequence[DialogueTurn]) -> tuple[list[DialogueTurn], list[DialogueTurn]]:
-    """Turns to train on and turns to test on: a fifth of the dialogues. No dialogue is in both."""
+    """Split turns into those to train on and those to test on: a fifth of the dialogues, none of which is in both."""
     dialogues = sorted({turn.dialogue for turn in turns})
     random.Random(SPLIT_SEED).shuffle(dialogues)  # noqa: S311  # a sample, no secret  # nosec B311
     held = set(dialogues[: round(len(dialogues) * TEST_SHARE)])
@@ -144,15 +147,17 @@ def split(turns: Sequence[DialogueTurn]) -> tuple[list[DialogueTurn], list[Dialo
 
 
 def read_test_turns(data: Path, limit: int | None = None) -> list[DialogueTurn]:
-    """Those with gold facts of the dialogues that nothing was trained on; `limit` at most, dialogue by dialogue.
-    Raises QuestionsError."""
+    """Reads at most `limit` turns with gold facts from the test dialogues, dialogue by dialogue.
+
+    Raises QuestionsError.
+    """
     turns = read_turns(data)
     found = grounded_turns(split(turns)[1], among=turns)
     return sorted(found, key=lambda turn: (turn.dialogue, turn.id))[:limit]
 
 
 def grounded_turns(turns: Sequence[DialogueTurn], among: Sequence[DialogueTurn]) -> list[DialogueTurn]:
-    """Those with a gold fact, and the facts so far; what was said before is looked up in `among`."""
+    """Returns the turns that have a gold fact, with the facts of earlier replies, which are looked up in `among`."""
     dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
     for turn in among:
         dialogues[turn.dialogue].append(turn)
@@ -160,8 +165,10 @@ def grounded_turns(turns: Sequence[DialogueTurn], among: Sequence[DialogueTurn])
 
 
 def read_metaqa(data: Path, limit: int, seed: int) -> tuple[DialogueGraph, list[DialogueTurn]]:
-    """The graph, and at most `limit` turns drawn by `seed`, in which somebody goes on to ask about what the answer
-    before named. Raises QuestionsError."""
+    """Returns MetaQA's graph and at most `limit` turns that ask about a thing that the answer before named.
+
+    Turns are drawn by `seed`. Raises QuestionsError.
+    """
     triples, questions = read_public_set(METAQA, data / METAQA / "qa_dev_1hop.txt")
     graph = graph_of({(head, relation.replace("_", " "), tail) for head, relation, tail in triples})
     return graph, list(_turns(graph, questions, limit, random.Random(seed)))  # noqa: S311  # a sample, no secret  # nosec B311
@@ -173,7 +180,7 @@ def _canonical(head: str, relation: str, tail: str) -> Triple:
 
 
 def _dialogues(turns: Sequence[DialogueTurn]) -> list[int]:
-    """For each turn the first one of its dialogue."""
+    """Returns for each turn the index of the first turn of its dialogue."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -186,13 +193,13 @@ def _dialogues(turns: Sequence[DialogueTurn]) -> list[int]:
 
 
 def _utterances(turn: DialogueTurn) -> list[str]:
-    """History and reply; short ones ("Yes") may stand twice in a dialogue, and are told apart by the turn."""
+    """Returns keys of history and reply; a short text's key holds the turn's id, since other dialogues have it too."""
     keys = [text.strip().lower() for text in (*(text for _, text in turn.history), turn.reply)]
     return [key if len(key) >= MIN_SHARED_LENGTH else f"{turn.id} {at} {key}" for at, key in enumerate(keys)]
 
 
 def _so_far(turn: DialogueTurn, others: Sequence[DialogueTurn]) -> tuple[Triple, ...]:
-    """The facts of the replies before the turn. The file has no order: utterances that two turns share give it."""
+    """Returns the facts of the replies before the turn; the order is found by utterances that two turns share."""
     before: dict[str, set[str]] = defaultdict(set)
     for other in others:
         for one, after in pairwise(_utterances(other)):
@@ -225,7 +232,7 @@ def _turns(
         draw.shuffle(told)
         listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
         history = (("user", before.texts[0]), ("assistant", f"{listed}."), ("user", question.texts[0]))
-        assert question.plan is not None  # as of all questions of MetaQA
+        assert question.plan is not None  # all questions of MetaQA have one
         (hop,) = question.plan.sets["A"].path
         relation, end = hop.removeprefix("^"), 2 if hop.startswith("^") else 0
         gold = tuple(fact for fact in graph.facts_of.get(topic, ()) if (fact[1], fact[end]) == (relation, topic))
@@ -243,8 +250,10 @@ PublishedTable = Literal["retrieval", "llm_kat", "impossible", "replies"]
 
 @dataclass(frozen=True, slots=True)
 class SpanQuestion:
-    """A fact of which one end is unknown: which span of the context fills it? `acceptable`: what may stand there;
-    `turn` and `dialogue`: the ids of those that it is asked of."""
+    """A fact with one unknown end: which span of the context fills it?
+
+    `acceptable` are the right answers; `turn` and `dialogue` are ids.
+    """
 
     context: str = field(repr=False)
     known: str = field(repr=False)
@@ -256,24 +265,24 @@ class SpanQuestion:
 
     @property
     def triplet(self) -> str:
-        """The fact as judges are shown it."""
+        """Returns the fact as judges are shown it, with X for the unknown end."""
         head, tail = (UNKNOWN, self.known) if self.unknown_is_head else (self.known, UNKNOWN)
         return f"({head}, {self.relation}, {tail})"
 
 
 Judged = tuple[str, ...] | None
-"""The spans that a judge found: none where it says that there is no answer. None where the call failed."""
+"""The spans that a judge found, empty if it says that there is no answer; None if the call failed."""
 Judge = Callable[[Sequence[SpanQuestion]], Sequence[Judged]]
-"""Judges each question by its own context."""
+"""Answers each question from its own context."""
 
 
 def squad_words(text: str) -> list[str]:
-    """As SQuAD compares answers (Rajpurkar et al., 2016): in small letters, without punctuation and articles."""
+    """Returns the words as SQuAD compares them (Rajpurkar et al., 2016): lower case, no punctuation or articles."""
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
 def squad_f1(given: str, acceptable: Sequence[str]) -> float:
-    """The F1 of the words of `given`, the best over all acceptable answers; 0 where nothing is acceptable."""
+    """Returns the F1 of the words of `given` against the best acceptable answer; 0 if there is none."""
     words, best = squad_words(given), 0.0
     for wanted in map(squad_words, acceptable):
         shared = (Counter(words) & Counter(wanted)).total()
@@ -282,7 +291,7 @@ def squad_f1(given: str, acceptable: Sequence[str]) -> float:
 
 
 class Estimate(NamedTuple):
-    """A mean, and the bounds of its 95 % interval; all 0 where nothing was measured."""
+    """A mean with the bounds of its 95 % interval over `of` values; all 0 if nothing was measured."""
 
     mean: float
     low: float
@@ -290,13 +299,15 @@ class Estimate(NamedTuple):
     of: int
 
     def __str__(self) -> str:
-        """Times 100, as a table shows it."""
+        """Returns mean and interval times 100, as tables show them."""
         return f"{100 * self.mean:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
 def estimate(values: Sequence[float], dialogues: Sequence[str], seed: int = 0) -> Estimate:
-    """The mean of `values`, one for each of `dialogues`, with the percentile interval of the bootstrap. Whole
-    dialogues are drawn again: turns of one dialogue are no independent samples."""
+    """Returns the mean of `values`, one for each of `dialogues`, with the percentile interval of the bootstrap.
+
+    Whole dialogues are resampled, because turns of one dialogue are not independent.
+    """
     from scipy.stats import bootstrap
 
     if not values:
@@ -325,7 +336,7 @@ def percent(values: Sequence[float]) -> list[str]:
 
 @cache
 def published(table: PublishedTable) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of a paper's table as text, as printed there (times 100)."""
+    """Returns head and rows of a paper's table as text, as printed there (times 100)."""
     found = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))[table]
     rows = [[cell if isinstance(cell, str) else f"{cell:.1f}" for cell in row] for row in found["rows"]]
     return found["head"], rows

@@ -1,5 +1,8 @@
-"""Pairs of a text and a question that it answers or that it does not: of texts made from facts of public graphs, parts
-of which are kept for the test, and of replies that people wrote (OpenDialKG)."""
+"""Pairs of a text and a question that it answers or does not answer, to train and test the extractor.
+
+The texts are generated from facts of public graphs, some of which are kept for the test, or are replies that people
+wrote (OpenDialKG).
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ from evaluation.training.extractor import LabelledQuestion
 
 Source = Literal["metaqa", "opendialkg", "webqsp", "pathquestion"]
 Part = Literal["learnt", "things", "relations", "all"]
-"""`things`: facts of things that are kept for the test; `relations`: of relations that are."""
+"""A part of a graph's facts. `things`: facts whose head is kept for the test; `relations`: whose relation is."""
 LEARNT: Final[tuple[Source, ...]] = ("metaqa", "opendialkg", "webqsp")
 UNSEEN_GRAPH: Final[Source] = "pathquestion"
 MAX_LISTED: Final = 4
@@ -56,7 +59,7 @@ _ALWAYS_SYMMETRIC: Final = frozenset("spouse|sibling|siblings|spouse (or domesti
 
 
 class FactGraph:
-    """Facts in both directions."""
+    """Facts of a graph by relation, by head and by tail."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.by_relation: dict[str, list[Triple]] = defaultdict(list)
@@ -75,20 +78,23 @@ class FactGraph:
         }
 
     def about(self, thing: str, *, is_head: bool) -> Sequence[Triple]:
-        """The facts of which it is the head, or the tail."""
+        """Returns the facts that have `thing` as their head, or else as their tail."""
         return (self.of_head if is_head else self.of_tail).get(thing, ())
 
     def is_symmetric(self, relation: str) -> bool:
-        """True where many of its facts are there the other way round, too: spouse, sibling."""
+        """Returns True if many of the relation's facts also hold the other way round, as for spouse and sibling."""
         return relation in self._symmetric
 
 
 class StatementDraw:
-    """Draws statements that belong together, or that are easily taken for one another, around facts of a part of a
-    graph; of rare relations more often than they occur."""
+    """Draws statements around facts of one part of a graph.
+
+    The statements of one draw belong together or are easily confused. Rare relations are drawn more often than they
+    occur.
+    """
 
     def __init__(self, graph: FactGraph, part: Part, *, with_unseen: bool) -> None:
-        """`with_unseen`: also of relations that are kept for the test."""
+        """Index the facts of `part`; `with_unseen` includes relations that are kept for the test."""
         self.graph, self._with_unseen = graph, with_unseen
         self._facts = {
             relation: kept
@@ -102,7 +108,7 @@ class StatementDraw:
         return bool(self._relations)
 
     def drawn(self, draw: random.Random) -> list[Statement]:
-        """One to four."""
+        """Draws one to four statements."""
         relation = draw.choices(self._relations, self._weights)[0]
         found = [self._statement(draw.choice(self._facts[relation]), draw)]
         for _ in range(draw.choices((0, 1, 2, 3), (30, 32, 24, 14))[0]):
@@ -111,7 +117,7 @@ class StatementDraw:
         return found
 
     def other(self, statement: Statement, draw: random.Random, *, is_head: bool) -> str | None:
-        """A thing that has the same relation at the same end, to others."""
+        """Returns a thing that another fact has at the same end of the relation; None if it is in the statement."""
         head, _, tail = draw.choice(self.graph.by_relation[statement.relation])
         found = head if is_head else tail
         return None if found in statement.things else found
@@ -135,7 +141,7 @@ class StatementDraw:
             fact = draw.choice(pool)
             ends = {fact[0], fact[2]}
             is_new = not any(fact[1] == each.relation and ends & set(each.things) for each in said)
-            # What is named twice may stand in one role only.
+            # At least one end must be new, so that no pair of things has two relations.
             if is_new and self._may_be_used(fact[1]) and not ends <= named:
                 return fact
         return None
@@ -160,7 +166,7 @@ def _with(pool: Sequence[str], one: str, draw: random.Random) -> tuple[str, ...]
 
 
 def part_of(fact: Triple) -> Part:
-    """By its words alone, so that a fact is in the same part whatever the seed."""
+    """Returns the part of a fact, which depends on its words only, so that it is the same for every seed."""
     head, relation, _ = fact
     if is_unseen_relation(relation):
         return "relations"
@@ -172,7 +178,7 @@ def is_unseen_relation(relation: str) -> bool:
 
 
 def read_fact_graph(data: Path, source: Source) -> FactGraph:
-    """Facts between two names; ids and long texts are left out. Raises QuestionsError."""
+    """Reads the facts between two names of a public graph; ids and long texts are left out. Raises QuestionsError."""
     name, between = _FILES[source]
     found: list[Triple] = []
     try:
@@ -181,7 +187,7 @@ def read_fact_graph(data: Path, source: Source) -> FactGraph:
             if relation.startswith("~"):
                 head, tail = tail, head
             if source == UNSEEN_GRAPH:
-                # They are written small there.
+                # This source writes names in small letters with underscores.
                 head, tail = (" ".join(map(str.capitalize, each.split("_"))) for each in (head, tail))
             if head != tail and _is_name(head) and _is_name(tail):
                 found.append((head, relation_words(relation), tail))
@@ -203,11 +209,11 @@ _MIN_WORD: Final = 4
 _WORD = re.compile(r"\w+")
 
 Impossible = tuple[str, str, bool]
-"""Known end, relation, and True where the unknown end is the head."""
+"""An unanswerable question: known end, relation, and True if the unknown end is the head."""
 
 
 class Likeness:
-    """Of the words of relations, by the sentence model."""
+    """Compares relations by the cosine of the sentence vectors of their words."""
 
     def __init__(self, embedder: Embedder, relations: Sequence[str]) -> None:
         self._row = {relation: row for row, relation in enumerate(dict.fromkeys(relations))}
@@ -215,19 +221,19 @@ class Likeness:
         self._of = (vectors @ vectors.T).astype(np.float16)
 
     def may_mean(self, one: str, others: Sequence[str]) -> bool:
-        """True where it may be read as one of the others."""
+        """Returns True if the relation may be read as one of the others."""
         return any(may_mean(one, other, float(self._of[self._row[one], self._row[other]])) for other in others)
 
 
 class _Told(NamedTuple):
-    """A text, where its things stand, and its statements by number."""
+    """A text with the places of its things and the statements that it makes."""
 
     text: str
     places: Sequence[Place]
     statements: Sequence[Statement] = ()
 
     def answers(self, known: str, relation: str, *, is_head: bool) -> set[tuple[int, int]]:
-        """Where the text names what fills the end `is_head` of the relation to `known`."""
+        """Returns the spans of all things that fill the end `is_head` of the relation to `known`."""
         found: set[tuple[int, int]] = set()
         for number, each in enumerate(self.statements):
             if each.relation == relation and known in each.ends(is_head=not is_head):
@@ -241,13 +247,16 @@ class _Told(NamedTuple):
 
 
 class PairMaker:
-    """Endless; the same `draw` gives the same pairs. `is_unseen`: in wordings that are kept for the test."""
+    """Makes an endless stream of pairs; the same `draw` gives the same pairs.
+
+    `is_unseen` uses wordings that are kept for the test.
+    """
 
     def __init__(self, statements: StatementDraw, likeness: Likeness, draw: random.Random, *, is_unseen: bool) -> None:
         self._statements, self._likeness, self._draw, self._is_unseen = statements, likeness, draw, is_unseen
 
     def pairs(self) -> Iterator[list[LabelledQuestion]]:
-        """The questions of one text after another."""
+        """Yields the questions of one text after another."""
         makers = (self._of_statements, self._of_denial, self._of_not_found, self._of_fragment, self._of_mention)
         while True:
             maker = self._draw.choices(makers, (72, 8, 9, 2, 9))[0]
@@ -265,7 +274,7 @@ class PairMaker:
         return asked + self._impossible(told, names)
 
     def _of_denial(self, names: Names) -> list[LabelledQuestion]:
-        """One of the statements is denied."""
+        """Makes a text in which one of the statements is denied."""
         first, *rest = statements = self._statements.drawn(self._draw)[:2]
         speaker = Speaker(self._draw, is_unseen=self._is_unseen)
         clause = speaker.clause(first, 0, with_pronouns=False)
@@ -291,7 +300,7 @@ class PairMaker:
         return [_question(_Told(*placed(text, names, self._draw)), names, known, statement.relation, is_head)]
 
     def _of_fragment(self, names: Names) -> list[LabelledQuestion]:
-        """The answer alone."""
+        """Makes a text that consists of the answer alone."""
         statement = self._statements.drawn(self._draw)[0]
         is_head = len(statement.heads) > 1 or (len(statement.tails) == 1 and self._draw.random() < 0.5)
         marks = [mark(thing, 0) for thing in statement.ends(is_head=is_head)]
@@ -301,7 +310,7 @@ class PairMaker:
         return [_question(told, names, known, statement.relation, is_head, [place.span for place in told.places])]
 
     def _of_mention(self, names: Names) -> list[LabelledQuestion]:
-        """One end alone: nothing is said of it."""
+        """Makes a text that names one end only and says nothing of it."""
         statement = self._statements.drawn(self._draw)[0]
         is_head = self._draw.random() < 0.5
         known = self._draw.choice(statement.ends(is_head=not is_head))
@@ -310,8 +319,11 @@ class PairMaker:
         return [_question(_Told(*placed(text, names, self._draw)), names, known, statement.relation, is_head)]
 
     def _paragraph(self, clauses: Sequence[str]) -> str:
-        """Joins clauses into a paragraph. At random it joins two clauses in one sentence, adds a hedge to a
-        sentence, and adds one filler sentence at the beginning or end."""
+        """Joins clauses into a paragraph.
+
+        At random, two clauses become one sentence, a sentence gets a hedge, and a filler sentence is added first or
+        last.
+        """
         sentences: list[str] = []
         rest = list(clauses)
         while rest:
@@ -335,7 +347,7 @@ class PairMaker:
         return carriers(choice).drawn(self._draw, is_unseen=self._is_unseen)
 
     def _answered(self, told: _Told, number: int, names: Names) -> list[LabelledQuestion]:
-        """Both ends of a statement in turn."""
+        """Asks for the head and for the tail of a statement."""
         statement = told.statements[number]
         found = []
         for is_head in (False, True):
@@ -360,9 +372,11 @@ class PairMaker:
         return list(dict.fromkeys(found))
 
     def _other_relation(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
-        """Makes a question that the text does not answer: about a thing that it mentions, with a relation that the
-        text states only of other things or the graph holds for it. None if the text may state the relation of
-        it."""
+        """Makes an unanswerable question about a thing of the text with a relation that the text does not state of it.
+
+        The relation is one that the text states of other things, or that the graph has for this thing. Returns None if
+        the text may be read as stating it.
+        """
         known = self._draw.choice(statement.ends(is_head=not is_head))
         others = told.relations_about(known, is_of_it=False)
         if not others or self._draw.random() < 0.5:
@@ -372,7 +386,10 @@ class PairMaker:
         return None if is_said else (known, relation, is_head)
 
     def _other_known(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
-        """Of a thing that is not spoken of, where the text names all of whom it speaks."""
+        """Makes an unanswerable question about a thing that the text does not name.
+
+        Returns None if a pronoun or a missing name in the text may stand for that thing.
+        """
         named = {place.thing for place in told.places}
         if not all(named & set(each.ends(is_head=end)) for each in told.statements for end in (True, False)):
             return None
@@ -383,9 +400,12 @@ class PairMaker:
         return None if other is None or other in named or has_pronoun else (other, statement.relation, is_head)
 
     def _other_way(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
-        """The other end as if it were this one."""
+        """Makes an unanswerable question in which the two ends of a statement change places.
+
+        Returns None if the relation is symmetric, or if the text may state it in that direction elsewhere.
+        """
         known, relation = self._draw.choice(statement.ends(is_head=is_head)), statement.relation
-        # The relation may be said of it the right way round elsewhere, or go both ways.
+        # The text may state the relation in this direction elsewhere, or the relation is symmetric.
         if self._statements.graph.is_symmetric(relation) or told.answers(known, relation, is_head=is_head):
             return None
         same = [each.relation for each in told.statements if each is not statement and known in each.things]
@@ -399,15 +419,20 @@ def _question(
 
 
 class ReplyPairs:
-    """A gold fact whose unknown end stands in the reply is answered there. A fact of a thing that stands there is not
-    answered where no word of its other end does, nor of anything else that the graph has for it."""
+    """Makes questions about replies that people wrote.
+
+    A gold fact is answered by its unknown end if that stands in the reply. A fact of a named thing counts as
+    unanswered if no word of its other end, nor of any other thing the graph has there, stands in the reply.
+    """
 
     def __init__(self, graph: FactGraph, likeness: Likeness, draw: random.Random, *, with_unseen: bool) -> None:
         self._graph, self._likeness, self._draw, self._with_unseen = graph, likeness, draw, with_unseen
 
     def pairs(self, turn: DialogueTurn, shares: Sequence[int], *, with_last: bool) -> list[LabelledQuestion]:
-        """The questions of one reply, its gold names written in one of `STYLES`, drawn by `shares`. `with_last`: what
-        was said last before it is read with it."""
+        """Returns the questions of one reply, with its names written in one of `STYLES`, drawn by `shares`.
+
+        `with_last` puts the utterance before the reply in front of it.
+        """
         facts = [fact for fact in turn.gold if self._with_unseen or not is_unseen_relation(fact[1])]
         names = Names(self._draw.choices(STYLES, shares)[0], self._draw)
         said = f"{turn.history[-1][1]} {turn.reply}" if with_last and turn.history else turn.reply
@@ -427,7 +452,7 @@ class ReplyPairs:
         return found
 
     def _others(self, text: str, known: str, names: Names, said: Sequence[str]) -> Iterator[LabelledQuestion]:
-        """Relations that the thing has in the graph, and of which the reply says nothing."""
+        """Yields questions with relations that the thing has in the graph but that the reply says nothing about."""
         for is_head in (False, True):
             relations = [
                 relation
@@ -451,7 +476,7 @@ class ReplyPairs:
 
 
 def _with_marks(reply: str, things: set[str]) -> tuple[str, set[str]]:
-    """The longest name first, and never a part of a longer word."""
+    """Returns the reply with its things as marks, and those things; the longest names first, as whole words only."""
     by_name = {thing.lower(): thing for thing in sorted(things)}
     if not by_name:
         return reply, set()

@@ -1,5 +1,4 @@
-"""The pairs that the extractor is trained on, and those that it is measured on, part by part, with its table and its
-bounds."""
+"""The pairs that the extractor is trained on and measured on, part by part, with the table and bounds."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ from evaluation.training.extractor import LabelledQuestion
 MIN_F1: Final = 0.88
 MIN_FLAGGED: Final = 0.95
 TEST_PAIRS: Final = 1_000
-"""Of each part that is made from graphs."""
+"""The number of pairs in each part that is generated from graphs."""
 CONTROL: Final = "impossible control, unseen carriers"
 UNSEEN_THINGS: Final = "unseen things"
 UNSEEN_WORDINGS: Final = "unseen things, unseen wordings"
@@ -54,7 +53,7 @@ Answers = Sequence[tuple[str, ...]]
 
 
 class PairSource(NamedTuple):
-    """All that pairs are made of. `learnt`, `unseen`: turns of OpenDialKG, apart by dialogue."""
+    """Everything that pairs are made of. `learnt` and `unseen` are turns of different dialogues of OpenDialKG."""
 
     graphs: Mapping[Source, FactGraph]
     likeness: Likeness
@@ -63,7 +62,7 @@ class PairSource(NamedTuple):
 
 
 def read_pair_source(data: Path, embedder: Embedder) -> PairSource:
-    """`data`: the folder of the public sets. Raises QuestionsError."""
+    """Reads graphs and turns from `data`, the folder of the public sets. Raises QuestionsError."""
     graphs = {source: read_fact_graph(data, source) for source in (*LEARNT, UNSEEN_GRAPH)}
     learnt, unseen = split(read_turns(data))
     said = [relation for turn in (*learnt, *unseen) for _, relation, _ in turn.gold]
@@ -72,7 +71,7 @@ def read_pair_source(data: Path, embedder: Embedder) -> PairSource:
 
 
 def to_learn_from(source: PairSource, count: int, seed: int) -> list[LabelledQuestion]:
-    """`count` pairs, and those of the replies among them, each `_REPLY_ROUNDS` times in other names."""
+    """Return `count` pairs, up to a fifth of them about replies, which come `_REPLY_ROUNDS` times with other names."""
     draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     replies = ReplyPairs(source.graphs["opendialkg"], source.likeness, draw, with_unseen=False)
     found = [
@@ -92,12 +91,12 @@ def to_learn_from(source: PairSource, count: int, seed: int) -> list[LabelledQue
 
 
 def to_measure(source: PairSource, seed: int) -> dict[str, Questions]:
-    """By part; none of their facts, dialogues and carriers is learnt from."""
+    """Returns the test pairs by part; none of their facts, dialogues and carrier sentences is used in training."""
     draw = random.Random(f"{seed} test")  # noqa: S311  # as above  # nosec B311
     learnt = {fact for turn in source.learnt for fact in turn.gold}
     unseen = [turn for turn in source.unseen if not learnt.intersection(turn.gold)]
     replies = ReplyPairs(source.graphs["opendialkg"], source.likeness, draw, with_unseen=True)
-    # As in LLM-KAT, section 4.1, with five sentences in turn: a gold tail is named, and nothing said of it.
+    # As in LLM-KAT, section 4.1: five sentences in turn name a gold tail and say nothing about it.
     facts, held = [fact for turn in source.unseen for fact in turn.gold], carriers("not_found").held
     control = [
         LabelledQuestion(held[number % len(held)].replace("{}", tail), head, relation, False, ())
@@ -134,7 +133,7 @@ def _made(
 
 
 def other_names(batch: Questions) -> list[tuple[str, ...]]:
-    """Matches strings alone: every word with a capital or a digit that is not of the known end is an answer."""
+    """Answer by string matching: with every capitalised word or number that shares no word with the known end."""
     found = []
     for question in batch:
         known = set(squad_words(question.known))
@@ -144,8 +143,11 @@ def other_names(batch: Questions) -> list[tuple[str, ...]]:
 
 
 class PartFigures(NamedTuple):
-    """`f1`: over all pairs, as SQuAD 2 has it: an impossible one counts 1 where it is flagged and 0 else. `answered`:
-    over those that have an answer. `flagged`: the share of the impossible ones; None where there are none."""
+    """The figures of one part.
+
+    `f1` is over all pairs, as in SQuAD 2: an unanswerable one counts 1 if it is flagged, else 0. `answered` is the F1
+    over answerable pairs; `flagged` the share of unanswerable ones that are flagged. Both are None without such pairs.
+    """
 
     pairs: int
     f1: float
@@ -154,7 +156,7 @@ class PartFigures(NamedTuple):
 
 
 class ExtractorRow(NamedTuple):
-    """Figures of the extractor and of the matching of strings on one part."""
+    """The figures of the extractor and of string matching on one part."""
 
     part: str
     learned: PartFigures
@@ -173,7 +175,7 @@ def run_extractor(extractor: Extractor, parts: Mapping[str, Questions], show: Sh
 
 
 def figures(questions: Questions, found: Answers) -> PartFigures:
-    """Of several spans the best counts, as it does where several answers are acceptable."""
+    """Returns the figures of the found spans; of several spans the best one counts."""
     answered, flagged = [], []
     for question, spans in zip(questions, found, strict=True):
         if question.spans:
@@ -185,7 +187,7 @@ def figures(questions: Questions, found: Answers) -> PartFigures:
 
 
 def extractor_measures(rows: Sequence[ExtractorRow]) -> list[Measure]:
-    """The bounds: on all held-out pairs that are made from graphs, and on the control."""
+    """Returns the lines with bounds: F1 on all test pairs that are generated from graphs, and the control."""
     made = [row.learned for row in rows if row.part in SYNTHETIC]
     pairs = sum(each.pairs for each in made)
     f1 = sum(each.f1 * each.pairs for each in made) / max(pairs, 1)

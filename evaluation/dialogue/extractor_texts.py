@@ -1,5 +1,7 @@
-"""Texts in the making: wordings of a relation between its ends, by hand for common ones, by grammar for all others,
-and sentences in which things stand as marks until the text is whole."""
+"""Wordings of relations, and sentences built from them in which things stand as marks until names are put in.
+
+Common relations have wordings written by hand; all others are worded by grammar.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _BRACKETS = re.compile(r"\s*\([^)]*\)$|:.*$")
 
 
 class Wordings(NamedTuple):
-    """`said` is trained on, `held` measured only."""
+    """Wordings to train on (`said`), and others to measure on (`held`)."""
 
     said: tuple[str, ...]
     held: tuple[str, ...]
@@ -43,8 +45,11 @@ class Wordings(NamedTuple):
 
 
 class RelationWordings(NamedTuple):
-    """`forms`: by grammar; `own`: of this relation. `alike`: what it may be said in the same way as. `people`: which
-    of its ends is a person."""
+    """The wordings of one relation.
+
+    `forms`: by grammar; `own`: written by hand. `alike`: relations that may be worded in the same way. `people`: which
+    of its ends are persons. `small`: its tail may be written in small letters.
+    """
 
     forms: Wordings
     own: Wordings | None = None
@@ -59,14 +64,16 @@ class RelationWordings(NamedTuple):
 
 @cache
 def carriers(choice: Choice) -> Wordings:
-    """Sentences around a name or a clause; those of `not_found` are LLM-KAT's control of impossible questions (section
-    4.1), where `{}` stands for the name."""
+    """Returns sentences around a name or a clause.
+
+    Those of `not_found`, with `{}` for the name, are LLM-KAT's control of impossible questions (section 4.1).
+    """
     return _wordings(_read()[choice])
 
 
 @cache
 def wordings_of(relation: str) -> RelationWordings:
-    """`relation` in plain words, as `relation_words` gives them."""
+    """Returns the wordings of `relation`, which is in plain words as `relation_words` gives them."""
     phrase = phrase_of(relation)
     form, words = (phrase.form, phrase.words) if phrase else ("other", relation)
     shapes = _read()["forms"][form]
@@ -79,8 +86,10 @@ def wordings_of(relation: str) -> RelationWordings:
 
 
 def may_mean(one: str, other: str, likeness: float) -> bool:
-    """True where what is said of one relation may be read as the other: no question may rest on the difference then.
-    `likeness`: of their words."""
+    """Returns True if a statement of one relation may be read as the other: no question should tell them apart.
+
+    `likeness` is the cosine of their words.
+    """
     if one == other:
         return True
     first, second = wordings_of(one), wordings_of(other)
@@ -115,10 +124,10 @@ class Statement(NamedTuple):
 
 
 class Speaker:
-    """Words the statements of one text; who was just spoken of may be a pronoun."""
+    """Puts the statements of one text into words; a thing just spoken of may become a pronoun."""
 
     def __init__(self, draw: random.Random, *, is_unseen: bool) -> None:
-        """`is_unseen`: in wordings that are kept for the test."""
+        """Begins a text; `is_unseen` uses wordings kept for the test."""
         self._draw, self._is_unseen = draw, is_unseen
         self._spoken_of: str | None = None
         self._pronouns: dict[str, str] = {}
@@ -160,7 +169,7 @@ def _plural_verb(clause: str) -> str:
 
 
 class Place(NamedTuple):
-    """Where a thing is named; `statement`: by which statement, -1 where by none."""
+    """A span that names a thing; `statement` is the number of the statement it is part of, or -1."""
 
     start: int
     end: int
@@ -187,7 +196,7 @@ class Names:
         return self._written[thing]
 
     def in_text(self, thing: str, *, may_be_small: bool) -> tuple[str, str]:
-        """The name as it stands there, and what stands behind it."""
+        """Returns the name as it stands in the text, and what is added behind it (a concept in brackets, or "")."""
         written = self.of(thing)
         if written != thing:
             return written, f" ({self._kind})" if self._kind else ""
@@ -207,7 +216,7 @@ class Names:
 
 
 def in_part(name: str) -> str:
-    """A surname, or a title without what stands in brackets or behind a colon."""
+    """Returns the surname of a person's name, or a title without brackets or subtitle."""
     short = _BRACKETS.sub("", name)
     words = short.split()
     if short == name and 2 <= len(words) <= 3 and all(word[0].isupper() for word in words) and words[0] != "The":
@@ -227,7 +236,7 @@ def listed(marks: Sequence[str], draw: random.Random) -> str:
 
 
 def placed(marked: str, names: Names, draw: random.Random) -> tuple[str, list[Place]]:
-    """The text as it is read, and what stands where in it."""
+    """Returns the text with names in place of marks, and the places of those names."""
     is_small = names.style == "plain" and draw.random() < _SMALL_TEXT
     text, places, at = "", [], 0
     for match in _MARK.finditer(marked):
@@ -238,27 +247,30 @@ def placed(marked: str, names: Names, draw: random.Random) -> tuple[str, list[Pl
         text, at = text + written + behind, match.end()
     text += marked[at:]
     small = text.lower()
-    # Few letters change their length in small writing: those texts stay as they are.
+    # A few letters change their length in lower case, which would shift the spans: such texts stay as they are.
     return (small if is_small and len(small) == len(text) else text), places
 
 
 def capital(words: str) -> str:
-    """With a capital where no name begins it."""
+    """Capitalise the first letter, unless the text begins with a mark (the placeholder of a thing)."""
     return words if words[:1] == "\x01" else words[:1].upper() + words[1:]
 
 
 def sentence(words: str) -> str:
-    """With a capital and a full stop."""
+    """Capitalise `words` and add a full stop, unless they end in one of `.!?`."""
     return capital(words) if words[-1] in ".!?" else f"{capital(words)}."
 
 
 def is_aside(clause: str) -> bool:
-    """True where the fact is told beside what is said, so that to deny that is not to deny it: "X, by Y, is great"."""
+    """Returns True if the fact is told in passing ("X, by Y, is great"): denying the clause does not deny it."""
     return _ASIDE.search(clause) is not None
 
 
 def negated(clause: str, draw: random.Random) -> str | None:
-    """With `not` behind its first `is` or the like, or `never` behind the thing that begins it; None for neither."""
+    """Negate a clause with `not` behind its first `is` or the like, or with `never` behind its first thing.
+
+    Returns None if neither is possible.
+    """
     if _BE.search(clause) and draw.random() < 0.7:
         return _BE.sub(lambda match: f"{match.group()} not", clause, count=1)
     found = _FIRST_VERB.sub(lambda match: f"{match.group()}never ", clause, count=1)
@@ -266,5 +278,5 @@ def negated(clause: str, draw: random.Random) -> str | None:
 
 
 def replaced(template: str, values: Mapping[str, str]) -> str:
-    """In one go: what is put in may hold braces itself."""
+    """Fills in a template in one pass, since the values may hold braces themselves."""
     return re.sub(r"\{(\w)\}", lambda match: values[match.group(1)], template)

@@ -1,7 +1,7 @@
-"""The share of questions about hubs whose right relation is offered, by who chooses the relations: `arog eval hubs`.
+"""Measure how often the right relation of a hub (a thing with very many relations) is offered: `arog eval hubs`.
 
-In pseudonyms: WebQSP's questions about things of many relations, and OpenDialKG's turns about one thing that has every
-relation of that graph.
+Several ways to choose the offered relations are compared, in pseudonyms: on WebQSP's questions about such things, and
+on OpenDialKG's turns about one made-up thing that has every relation of that graph.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _RUN = re.compile(r"[A-Za-z0-9]+")
 
 
 class HubQuestion(NamedTuple):
-    """A dialogue whose last turn asks about `place`, and the steps of it that are right."""
+    """A dialogue whose last turn asks about `place`, with the steps from it that are right."""
 
     inquiry: StrategyInput
     place: NodeSet
@@ -60,7 +60,7 @@ class HubQuestion(NamedTuple):
 
 
 async def hubs_table(data: Path, weights: Path, settings: Settings, show: Show) -> str:
-    """In Markdown. Raises QuestionsError, NetworkWeightsError."""
+    """Returns the table in Markdown. Raises QuestionsError, NetworkWeightsError."""
     embedder = Embedder(settings.embedder, settings.cache_dir)
     retriever = Retriever(read_weights(weights, settings.embedder), embedder)
     selectors: dict[str, WaySelector] = {
@@ -91,8 +91,11 @@ def _rows(
     reader: EnglishReader,
     show: Show,
 ) -> Iterator[tuple[object, ...]]:
-    """A row for each of `selectors`, the first of which is what the others are compared with: the median number of
-    steps of a question's hub, the share whose right step is offered, and how many of them are gained and lost."""
+    """Yields a row for each of `selectors`; the first selector is the one that the others are compared with.
+
+    A row holds the median number of steps of the hubs, the share of questions whose right step is offered, and how
+    many questions are gained and lost against the first selector.
+    """
     steps = sorted(len(steps_from(each.inquiry.graph, each.place.mids)) for each in questions)
     found = {name: np.zeros(len(questions), bool) for name in selectors}
     for at, question in enumerate(questions):
@@ -107,8 +110,8 @@ def _rows(
 
 
 def _about_hubs(graph: PrivateGraph, question: Question) -> Iterator[HubQuestion]:
-    """One with a gold path about a thing of more steps than are offered."""
-    assert question.plan is not None  # planned ones are asked alone
+    """Yields a question for each topic with a gold path and more steps than are offered."""
+    assert question.plan is not None  # the caller passes planned questions only
     paths = [path for start, path in plan_paths(question.plan) if start.startswith("topic:") and path]
     gold = {_folded(path[0]) for path in paths}
     text, table = question.texts[0], PseudonymTable.new()
@@ -130,7 +133,7 @@ def _about_hubs(graph: PrivateGraph, question: Question) -> Iterator[HubQuestion
 def _of_opendialkg(
     bench: Bench, examples: Sequence[RetrievalExample], relations: Sequence[str], file: Path
 ) -> list[HubQuestion]:
-    """Each turn as if what its gold fact is about were HUB, which has all of `relations` either way."""
+    """Returns each turn with the thing of its gold fact replaced by HUB, which has all of `relations` both ways."""
     lines = ["@prefix : <urn:hub#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"]
     lines.append(f':hub rdfs:label "{HUB}" .\n')
     for at, relation in enumerate(relations):
@@ -174,14 +177,14 @@ def _as_of_hub(blind: BlindGraph, hub: Mid, example: RetrievalExample) -> HubQue
 def _question(
     blind: BlindGraph, dialogue: SafeDialogue, topic: Topic, table: PseudonymTable, gold: frozenset[Step]
 ) -> HubQuestion:
-    nobody = cast(TaskRunner, None)  # What is offered is measured: nothing is asked.
-    unread = cast(Language, None)  # The run gives the reader that ranks the steps.
+    nobody = cast(TaskRunner, None)  # Only the offered steps are measured; no model is asked.
+    unread = cast(Language, None)  # `_rows` puts in the reader that ranks the steps.
     inquiry = StrategyInput(dialogue, blind, table, nobody, Limits(), needs_context=False, language=unread)
     place = NodeSet(topic.pseudonym, topic.mids, concept_of(blind, topic.mids), kind_of(blind, topic.mids))
     return HubQuestion(inquiry, place, gold)
 
 
 def _folded(label: str) -> str:
-    """One spelling of a step's label, as the graph has it or as a plan writes it."""
+    """Returns the label of a step in one spelling, whether it comes from the graph or from a plan."""
     parts = label.split("|")
     return "|".join("^" * part.startswith("^") + " ".join(_RUN.findall(part)).lower() for part in parts)

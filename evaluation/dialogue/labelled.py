@@ -1,5 +1,7 @@
-"""Labelled turns and statements, written by people who had not seen the code: each is read as the service reads it.
-The classifier of turns is trained on further ones: a logistic regression."""
+"""Turns and statements that people labelled who had not seen the code, and how many the service reads rightly.
+
+The classifier of turns, a logistic regression, is trained here on a separate set of labelled turns.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,9 @@ FURTHER: Final = {
 }
 MIN_RIGHT: Final = 0.93
 MIN_SEEN: Final = 2
-"""A word group that fewer turns hold is left out."""
+"""The fewest turns that must hold a word group for it to be a feature."""
 _STRENGTH: Final = 0.001
-"""Of the L2 penalty, for one turn."""
+"""The strength of the L2 penalty, per turn."""
 
 
 class LabelledTurn(NamedTuple):
@@ -58,14 +60,14 @@ class LabelledTurn(NamedTuple):
 
 
 class ReadTurn(NamedTuple):
-    """A turn's label and what it was read as."""
+    """The label of a turn, and the kind that the service read it as."""
 
     label: str
     read_as: str
 
 
 def read_labelled(file: Path) -> list[LabelledTurn]:
-    """One JSON object a line: `text` and `kind`. Raises ValueError with the line."""
+    """Reads turns from a file with one JSON object (`text`, `kind`) per line. Raises ValueError, with the line."""
     found = []
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
         try:
@@ -80,7 +82,10 @@ def read_labelled(file: Path) -> list[LabelledTurn]:
 
 
 def train_turns(turns: Sequence[LabelledTurn], embedder: Embedder, model: str) -> bytes:
-    """The weights as a file; the same turns give the same bytes. `model`: the name of the sentence model."""
+    """Returns the bytes of a file of weights; the same turns give the same bytes.
+
+    `model` is the name of the sentence model.
+    """
     counts = Counter(group for turn in turns for group in word_groups(turn.text))
     groups = {group: at for at, group in enumerate(sorted(each for each, seen in counts.items() if seen >= MIN_SEEN))}
     words = np.stack([words_row(groups, turn.text) for turn in turns])
@@ -105,7 +110,7 @@ def train_turns(turns: Sequence[LabelledTurn], embedder: Embedder, model: str) -
 
 
 def _fitted(features: npt.NDArray[np.float32], kinds: Sequence[int]) -> npt.NDArray[np.float16]:
-    """The weights; shape (features, kinds)."""
+    """Fit the logistic regression and return its weights, shape (features, kinds)."""
     from sklearn.linear_model import LogisticRegression
 
     strength = 1 / (_STRENGTH * len(kinds))
@@ -115,7 +120,10 @@ def _fitted(features: npt.NDArray[np.float32], kinds: Sequence[int]) -> npt.NDAr
 
 
 async def read_turns(data: Path, half: Literal["seen", "shut"]) -> list[ReadTurn]:
-    """Each turn of a half is sent to the service with its history. Raises QuestionsError where a graph is missing."""
+    """Sends each labelled turn to the service with its history, and return how it was read.
+
+    Raises QuestionsError if a graph file is missing.
+    """
     shut = SETS / "turns_shut.jsonl.gz"
     text = gzip.decompress(shut.read_bytes()).decode() if half == "shut" else (SETS / "turns_seen.jsonl").read_text()
     rows = [json.loads(line) for line in text.splitlines()]
@@ -145,7 +153,7 @@ def right(turns: Sequence[ReadTurn]) -> float:
 
 
 def turns_table(turns: Sequence[ReadTurn]) -> str:
-    """Labels by row, what they were read as by column."""
+    """Returns the confusion matrix in Markdown: labels by row, kinds as read by column."""
     counts = Counter((turn.label, turn.read_as) for turn in turns)
     rows = []
     for label in KINDS:
@@ -158,8 +166,8 @@ def turns_table(turns: Sequence[ReadTurn]) -> str:
 Truth = Literal["true", "contradicted", "unsupported", "none"]
 MAX_FALSE: Final = 0.03
 KEPT: Final = (SETS / "statements_seen.jsonl", SETS / "statements_shut.jsonl.gz")
-"""300 statements by somebody who has not seen the code, over twelve kinds of graphs; of the shut half nobody looks at
-one."""
+"""Files of 300 statements over twelve kinds of graphs, by somebody who has not seen the code. Nobody looks at the shut
+half."""
 _NAMING: Final = frozenset({"full name", "name", "label", "alt label"})
 _TEXTS: Final = frozenset(
     "phone,email,ssn,office phone,telephone,phone number,email address,insurance number,address,licence plate,"
@@ -167,21 +175,21 @@ _TEXTS: Final = frozenset(
         ","
     )
 )
-"""Relations whose tails are texts and no things."""
+"""Relations whose tails are text values, not entities."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DATE = re.compile(r"(-?\d{4})(-\d\d)?(-\d\d)?(?:T[\d:.]*Z?)?")
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """The pieces of one reply over pseudonyms, each with its truth, and the facts that it was written from."""
+    """The clauses of one reply in pseudonyms, each with its truth, and the facts that it was written from."""
 
     facts: tuple[FoundFact, ...]
     clauses: tuple[tuple[str, Truth], ...]
 
 
 def read_replies(file: Path) -> list[LabelledReply]:
-    """Raises QuestionsError."""
+    """Reads labelled replies from a file with one JSON object per line, gzipped or not. Raises QuestionsError."""
     try:
         text = gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text("utf-8")
         return [_reply(json.loads(line)) for line in text.splitlines() if line.strip()]
@@ -203,14 +211,14 @@ def _reply(row: Mapping[str, Any]) -> LabelledReply:
         for head, label, tail in triples
         if masker.of[head] != masker.of[tail]
     )
-    # A writer who saw pseudonyms alone, as a model does, writes in them; the same facts give the same ones.
+    # Replies written from pseudonyms already hold them; the same facts give the same pseudonyms again.
     masked = masker.masked if masker.names != row.get("names") else str
     truths: list[Truth] = ["true" if each["truth"] is True else each["truth"] for each in row["clauses"]]
     return LabelledReply(facts, tuple(zip((masked(each["text"]) for each in row["clauses"]), truths, strict=True)))
 
 
 class _Masker:
-    """Gives each name and value of the facts a pseudonym, and puts them into texts."""
+    """Gives each name and value of the facts a pseudonym, and replaces names and values in texts by them."""
 
     def __init__(self, triples: Sequence[tuple[str, str, str]]) -> None:
         self.of: dict[str, str] = {}
@@ -248,7 +256,7 @@ class _Masker:
                 return
 
     def _with_values(self, text: str) -> str:
-        """Dates and numbers that are written otherwise than in the graph, or in part."""
+        """Replaces dates and numbers that are written in another way than in the graph, or in part."""
         spans = [*find_number_expressions(text), *find_literals(text)]
         taken: list[tuple[int, int, str]] = []
         for span in sorted(spans, key=lambda each: each.start - each.end):
@@ -273,8 +281,11 @@ class _Masker:
 
 @dataclass(slots=True)
 class StatementFigures:
-    """`amiss`: statements that stay and are false, or are not told and true, by kind. `restated`: true ones that do
-    not read back, but whose facts the service tells in its own words."""
+    """Counts of statements by their truth.
+
+    `amiss`: false statements that are kept, and true ones that can't be told. `restated`: true statements that are not
+    recognised, but whose facts the service tells in its own words.
+    """
 
     clauses: Counter[str] = field(default_factory=Counter)
     amiss: Counter[str] = field(default_factory=Counter)
@@ -282,7 +293,7 @@ class StatementFigures:
 
 
 def measure(replies: Sequence[LabelledReply], read_back: ReadBack) -> StatementFigures:
-    """Each statement cites the facts whose two ends it names, as a model would that means well."""
+    """Checks each statement against the facts both of whose ends it names, which a well-meaning model would cite."""
     figures = StatementFigures()
     for reply in replies:
         for text, truth in reply.clauses:

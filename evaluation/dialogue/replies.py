@@ -1,8 +1,8 @@
-"""Replies: the gold reply, all triples said, and those of the reasoner inside the service; and their measures beside
-attachment: KQA and string match (Kang et al., 2023), shared words, variety.
+"""Writers of replies (gold, all triples said, embedded reasoner) and the measures of replies beside attachment.
 
-A question joins something of the history with something of the gold reply by a fact; whatever the graph lets stand in
-the place of the latter is acceptable (SURGE, section 4 and appendix E.1).
+The measures are KQA and string match (Kang et al., 2023), shared words, and variety. A question of KQA joins a thing
+of the history to a thing of the gold reply by a fact; every thing that the graph allows in place of the latter is
+right (SURGE, section 4 and appendix E.1).
 """
 
 from __future__ import annotations
@@ -42,22 +42,24 @@ BLEU_ORDERS: Final = (1, 2, 3, 4)
 ROUGE_KINDS: Final = ("rouge1", "rouge2", "rougeL")
 
 Writer = Callable[[Sequence[DialogueTurn]], list[str]]
-"""Writes one reply to each turn, from all of its knowledge; an empty one where none came about."""
+"""Writes one reply to each turn from all of its knowledge; an empty text if it has none."""
 
 
 def gold_replies(turns: Sequence[DialogueTurn]) -> list[str]:
-    """The replies of the set: what people said who knew the triples."""
+    """Returns the replies of the set, written by people who knew the triples."""
     return [turn.reply for turn in turns]
 
 
 def all_triples(turns: Sequence[DialogueTurn]) -> list[str]:
-    """Every triple of the knowledge as a sentence of its own words: as attached, and as dull, as a reply can be."""
+    """Returns every triple of the knowledge as a sentence: replies that are as attached to the graph as possible."""
     return [" ".join(f"{' '.join(triple)}." for triple in turn.knowledge) for turn in turns]
 
 
 def embedded_replies(turns: Sequence[DialogueTurn]) -> list[str]:
-    """Those of the reasoner inside the service, from evidence in pseudonyms as strategies show it: names are hidden
-    before it sees a turn, and come back into its sentences."""
+    """Returns the replies of the embedded reasoner, which gets the evidence in pseudonyms as strategies show it.
+
+    Names are hidden before it sees a turn and put back into its sentences.
+    """
     found = []
     for turn in turns:
         words = pseudonyms(sorted(names_of(turn.knowledge)), turn.id)
@@ -67,7 +69,10 @@ def embedded_replies(turns: Sequence[DialogueTurn]) -> list[str]:
 
 
 def reply_input(turn: DialogueTurn, words: Mapping[str, str]) -> ReplyInput:
-    """The turn as a strategy gives it: facts lead from what was spoken of, those that were told already come last."""
+    """Returns the turn as a strategy gives it to a model.
+
+    Each fact starts at the end that the dialogue has named; facts that were told already are ranked last.
+    """
     hidden = replacing(words)
     said = {name for name in words if is_said(name, turn.said)}
     kinds = {**{name: kind.lower() for name, kind in types_of(turn.knowledge).items()}, **turn.concepts}
@@ -93,13 +98,13 @@ def reply_input(turn: DialogueTurn, words: Mapping[str, str]) -> ReplyInput:
 
 
 class ReplyQuestions:
-    """Makes the questions of turns over one graph; their context is to be filled in."""
+    """Makes the KQA questions of turns over one graph; their context is filled in later."""
 
     def __init__(self, graph: DialogueGraph) -> None:
         self._graph, self._names = graph, ExactNames(graph.facts_of)
 
     def of(self, turn: DialogueTurn) -> list[SpanQuestion]:
-        """None where history and gold reply have no fact in common; a turn's gold facts are facts of the graph."""
+        """Returns the questions of a turn; empty if history and gold reply share no fact."""
         spoken, replied = self._named(turn.said), self._named(turn.reply)
         asked = {
             (known, relation, is_head)
@@ -127,7 +132,7 @@ class ReplyQuestions:
 
 
 def _sides(triple: Triple, known: str) -> list[tuple[str, str, bool]]:
-    """Relation, other end, and True where that is the head; both where a thing is joined with itself."""
+    """Returns (relation, other end, True if that is the head) for each end of the triple that is `known`."""
     head, relation, tail = triple
     sides = [(head, (relation, tail, False)), (tail, (relation, head, True))]
     return [side for end, side in sides if end == known]
@@ -136,9 +141,9 @@ def _sides(triple: Triple, known: str) -> list[tuple[str, str, bool]]:
 def kqa_scores(
     questions: Sequence[SpanQuestion], turns: Mapping[str, DialogueTurn], replies: Mapping[str, str], judge: Judge
 ) -> list[tuple[float, float]]:
-    """Exact match and F1 of the best span for each question, read from history and reply together.
+    """Returns exact match and F1 of the judge's best span for each question, read from history and reply together.
 
-    A question without a span has neither: KQA knows no impossible question.
+    A question without a span scores 0 in both, since KQA has no impossible questions.
     """
     said = {name: " ".join([*(text for _, text in turns[name].history), reply]) for name, reply in replies.items()}
     found = judge([replace(each, context=said[each.turn]) for each in questions])
@@ -151,14 +156,14 @@ def kqa_scores(
 
 
 def distinct(replies: Sequence[str], length: int) -> float:
-    """Different runs of `length` words, of all there are in all replies."""
+    """Returns the share of distinct runs of `length` words among all such runs in the replies."""
     texts = [reply.lower().split() for reply in replies]
     runs = [tuple(words[at : at + length]) for words in texts for at in range(len(words) - length + 1)]
     return len(set(runs)) / len(runs) if runs else 0.0
 
 
 def bleu(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
-    """BLEU-1 to BLEU-4 of the whole set, between 0 and 1, in small letters."""
+    """Returns BLEU-1 to BLEU-4 of the whole set, between 0 and 1, in lower case."""
     from sacrebleu.metrics.bleu import BLEU
 
     if not replies:
@@ -168,7 +173,7 @@ def bleu(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
 
 
 def rouge(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
-    """Mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L, without stemming."""
+    """Returns the mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L, without stemming."""
     from rouge_score.rouge_scorer import RougeScorer
 
     if not replies:
@@ -179,10 +184,12 @@ def rouge(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
 
 
 class ReplyFigures(NamedTuple):
-    """All between 0 and 1 but `length`, in words without articles; those with an interval are means over turns. KQA is
-    None where there is no extractor. `string_match`: an acceptable answer stands in the reply. `knowledge_f1`: with
-    the question and all acceptable answers together as the gold reply (Kang et al., section 5.4). `unigram_f1`: with
-    the gold reply. `questions` were asked of the replies."""
+    """The measures of replies, between 0 and 1 except `length` (words without articles).
+
+    KQA is None without an extractor. `string_match`: an acceptable answer stands in the reply. `knowledge_f1`: words
+    shared with the question and all acceptable answers (Kang et al., section 5.4); `entity_f1`: with an acceptable
+    answer; `unigram_f1`: with the gold reply.
+    """
 
     questions: int
     kqa_exact: Estimate | None
@@ -203,7 +210,7 @@ def reply_figures(
     questions: Sequence[SpanQuestion],
     judge: Judge | None = None,
 ) -> ReplyFigures:
-    """`turns` and their `questions` as the set has them, whatever the replies were written from."""
+    """Returns the measures of replies; `turns` and `questions` are those of the set, unchanged."""
     said = {turn.id: reply for turn, reply in zip(turns, replies, strict=True)}
     gold = [turn.reply for turn in turns]
     by_question = partial(estimate, dialogues=[question.dialogue for question in questions])
@@ -234,8 +241,11 @@ def reply_figures(
 
 @dataclass(slots=True)
 class RepliesRun:
-    """Writers from gold facts, and from 3, 5 or 10 ranked ones. `ranked`: the facts around a
-    turn, best first, by the turn's id; turns without are left out where facts are ranked."""
+    """Measures replies of several writers from gold facts and from the 3, 5 or 10 best ranked ones.
+
+    `ranked` maps the id of a turn to the facts around it, best first; turns without are left out when facts are
+    ranked.
+    """
 
     turns: Sequence[DialogueTurn] = field(repr=False)
     graph: DialogueGraph = field(repr=False)
@@ -243,7 +253,7 @@ class RepliesRun:
     ranked: Mapping[str, Sequence[Triple]] = field(repr=False)
     show: Show
     rows: dict[tuple[str, str], ReplyFigures] = field(default_factory=dict)
-    """By writer, and what its replies were written from."""
+    """The measures by writer and by what its replies were written from."""
     _questions: dict[str, list[SpanQuestion]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -251,7 +261,7 @@ class RepliesRun:
         self._questions = {turn.id: maker.of(turn) for turn in self.turns}
 
     def measure(self, name: str, write: Writer, facts: int | None) -> None:
-        """Replies from gold facts, or from the best `facts` that were ranked."""
+        """Measures replies from gold facts, or from the best `facts` ranked ones."""
         turns = self.turns if facts is None else [turn for turn in self.turns if turn.id in self.ranked]
         given = turns
         if facts is not None:
@@ -263,7 +273,7 @@ class RepliesRun:
 
 
 def replies_markdown(rows: Mapping[tuple[str, str], ReplyFigures]) -> str:
-    """Figures times 100, 95 % intervals by dialogue in brackets; length in words."""
+    """Returns the figures times 100, with 95 % intervals by dialogue in brackets; the length is in words."""
     head, published_ = published("replies")
     ours = [
         (
@@ -282,8 +292,10 @@ def replies_markdown(rows: Mapping[tuple[str, str], ReplyFigures]) -> str:
 
 
 def replies_measures(rows: Mapping[tuple[str, str], ReplyFigures], writer: str) -> list[Measure]:
-    """The bound, for the replies of `writer` from the three facts that the retriever ranks first, as SURGE has them;
-    missed where it is not measured."""
+    """Returns the line with the bound for the replies of `writer` from the retriever's best three facts, as in SURGE.
+
+    It counts as missed if it was not measured.
+    """
     given = f"{FACTS[0]} facts"
     name, told = "string match of any acceptable answer", rows.get((writer, given))
     if told is None:

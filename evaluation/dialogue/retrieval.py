@@ -1,9 +1,11 @@
-"""Examples of retrieval, and every way of ranking them: a turn, the one-hop facts of what it names, and which of them
-the reply uses; ranked untrained, learned, and on another graph, beside the figures of SURGE.
+"""Measure how well the facts that the next turn needs are ranked: untrained, trained, and on another graph.
+
+An example is a turn, the one-hop facts of what it names, and which of them the reply uses. The figures of SURGE stand
+beside ours.
 
 People who chat hardly name the relation that the reply uses; people who ask do. Trained on chat alone, the retriever
-learns which relations people like to hear of, and little else; turns that go on with a question that says a relation
-by its own words teach it to heed what is asked.
+learns little but which relations people like to hear of. So turns are added that end in a question with a relation's
+own words, which teach it to follow what is asked.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ from evaluation.tables.measures import Measure
 from evaluation.training.retriever import Learnt, RankedFacts, RepliedFacts, fit_retriever
 
 LITERAL_SHARE: Final = 0.7
-"""As many turns with a question by the words of a relation as this share of the others."""
+"""The number of added turns with a question by relation words, as a share of the other turns."""
 _WORD = re.compile(r"\w+")
 _NAME: Final = "{name}"
 _FORWARD: Final = (
@@ -77,7 +79,10 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class RetrievalExample:
-    """`triples`: the candidates with their names, in the order of `query.facts`; `gold`: shape (facts,)."""
+    """A turn, its query, and which candidates the reply uses.
+
+    `triples` are the candidates with their names in the order of `query.facts`; `gold` has the shape (facts,).
+    """
 
     turn: DialogueTurn
     query: RetrievalQuery
@@ -86,7 +91,7 @@ class RetrievalExample:
 
 
 class ExampleMaker:
-    """Makes examples of one graph; entities are what its exact names in the history stand for."""
+    """Makes examples of one graph; entities are those whose names stand in the history exactly."""
 
     def __init__(self, graph: DialogueGraph) -> None:
         self._graph = graph
@@ -94,7 +99,7 @@ class ExampleMaker:
         self._profiles: dict[str, EntityProfile] = {}
 
     def examples(self, turns: Sequence[DialogueTurn]) -> list[RetrievalExample]:
-        """Those of the turns that have a gold fact among their candidates."""
+        """Returns the examples of the turns that have a gold fact among their candidates."""
         return [example for turn in turns if (example := self._example(turn)).gold.any()]
 
     def _example(self, turn: DialogueTurn) -> RetrievalExample:
@@ -125,7 +130,7 @@ class ExampleMaker:
 
 @dataclass(frozen=True, slots=True)
 class DialogueSet:
-    """Turns with a gold fact among their candidates; `relations`: the table that all features refer to."""
+    """Training and test examples; `relations` is the table that all features refer to."""
 
     train: Sequence[RetrievalExample] = field(repr=False)
     test: Sequence[RetrievalExample] = field(repr=False)
@@ -133,7 +138,7 @@ class DialogueSet:
 
 
 def read_set(data: Path, embedder: Embedder) -> DialogueSet:
-    """OpenDialKG's. `data`: the folder of the public sets. Raises QuestionsError."""
+    """Reads OpenDialKG's examples from `data`, the folder of the public sets. Raises QuestionsError."""
     graph = read_graph(data)
     train, test = split(read_turns(data))
     maker = ExampleMaker(graph)
@@ -147,7 +152,7 @@ def features_of(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[RankedFacts]:
-    """In the order of the examples; `placeholder`: as for FeatureMaker."""
+    """Returns the features of the examples in order; `placeholder` is that of FeatureMaker."""
     maker = FeatureMaker(embedder, relations, placeholder)
     made = []
     for number, example in enumerate(examples, start=1):
@@ -164,15 +169,21 @@ def to_learn_from(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[Learnt]:
-    """The turns to train on, by what is known of them, and questions by the words of relations after some of them."""
+    """Returns what to train on: the training turns, and questions by relation words after some of them.
+
+    `known` says whether the gold facts of the turns are given or only their replies.
+    """
     questions = literal_examples(found.train, round(len(found.train) * LITERAL_SHARE), seed)
     facts = features_of([*found.train, *questions], embedder, found.relations, tell, placeholder)
     return [*facts] if known == "facts" else by_replies(found.train, facts)
 
 
 def by_replies(examples: Sequence[RetrievalExample], facts: Sequence[Learnt]) -> list[Learnt]:
-    """As if nobody had said which facts the replies use: the chance of each word of the reply where any word of a fact
-    is as likely. `facts`: those of the examples, and further ones, which stay as they are."""
+    """Returns training data as if the facts that replies use were unknown.
+
+    Instead of its gold facts, each example gets the probability of each word of the reply given each fact, with all
+    words of a fact equally likely. `facts` beyond the examples stay as they are.
+    """
     replies = [_words(example.turn.reply) for example in examples]
     said = Counter(word for words in replies for word in words)
     total = said.total() + len(said)
@@ -188,8 +199,10 @@ def by_replies(examples: Sequence[RetrievalExample], facts: Sequence[Learnt]) ->
 
 
 def literal_examples(examples: Sequence[RetrievalExample], count: int, seed: int) -> list[RetrievalExample]:
-    """`count` of them at most, each from another example. Every relation of what was named is as likely to be asked
-    for, either way round."""
+    """Returns up to `count` examples that end in a question by relation words, each made from another example.
+
+    Every relation of the named thing is equally likely to be asked for, in either direction.
+    """
     draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     made = (_asked(example, draw) for example in draw.sample(examples, len(examples)))
     return [example for example in made if example is not None][:count]
@@ -200,7 +213,7 @@ def _words(text: str) -> list[str]:
 
 
 def _asked(example: RetrievalExample, draw: random.Random) -> RetrievalExample | None:
-    """None where nothing was named."""
+    """Returns the example with a question added, or None if it names nothing or no fact is known of the thing."""
     history, facts = example.query.history, example.query.facts
     named = {
         (mention.entities[0], utterance.text[mention.start : mention.end])
@@ -239,7 +252,7 @@ MIN_TRANSFER: Final = 1.0
 MAX_BEHIND_NAMES: Final = 1.0
 
 CUTS: Final = (1, 3, 5, 10, 100)
-# Scores that differ by rounding alone are the same: the order of the candidates must not matter.
+# Scores are rounded, so that rounding errors don't decide between facts of equal score.
 _PLACES: Final = 5
 # Robertson and Zaragoza, Foundations and Trends in Information Retrieval, 2009, section 3.2.
 K1, B = 1.5, 0.75
@@ -258,14 +271,16 @@ class RankingFigures(NamedTuple):
 
 
 def figures(scores: Sequence[Scores], gold: Sequence[npt.NDArray[np.bool_]]) -> RankingFigures:
-    """Mean reciprocal rank and Hits@k of the first gold fact. One array of scores a turn, higher is better; every turn
-    has a gold fact."""
+    """Returns mean reciprocal rank and Hits@k of the first gold fact.
+
+    There is one array of scores per turn, higher is better; every turn has a gold fact.
+    """
     means = np.mean([_expected(each, right) for each, right in zip(scores, gold, strict=True)], axis=0)
     return RankingFigures(len(scores), float(means[0]), tuple(float(mean) for mean in means[1:]))
 
 
 def _expected(scores: Scores, gold: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Reciprocal rank and hits of the best-placed gold fact, in expectation over the orders of equal scores."""
+    """Returns reciprocal rank and hits of the best gold fact, averaged over all orders of equal scores."""
     scores = np.round(scores, _PLACES)
     best = scores[gold].max()
     above, equal = int((scores > best).sum()), int((scores == best).sum())
@@ -281,7 +296,7 @@ def _expected(scores: Scores, gold: npt.NDArray[np.bool_]) -> npt.NDArray[np.flo
 
 
 def bm25_scores(example: RetrievalExample) -> Scores:
-    """The history without names as the query, the relation words of each candidate as its document."""
+    """Returns BM25 scores: the history without names is the query, each fact's relation words are its document."""
     documents = {fact.relation: Counter(_WORD.findall(fact.relation)) for fact in example.query.facts}
     counts = Counter(fact.relation for fact in example.query.facts)
     total = counts.total()
@@ -297,8 +312,10 @@ def bm25_scores(example: RetrievalExample) -> Scores:
 
 
 def bi_encoder_scores(embedder: Embedder, example: RetrievalExample, *, with_names: bool, turns: int) -> Scores:
-    """Cosine of the dialogue and each fact, with names or its relation alone, by the sentence model as it is; `turns`:
-    so many of the last turns, 0 for all."""
+    """Returns the cosine of the dialogue and each fact by the untrained sentence model.
+
+    `with_names` compares whole triples, else relation words only; `turns` is the number of last turns used, 0 for all.
+    """
     relations = [fact.relation for fact in example.query.facts]
     facts = [" ".join(triple) for triple in example.triples] if with_names else relations
     return embedder.similarity(_history(example, with_names, turns), facts)
@@ -310,7 +327,10 @@ def _history(example: RetrievalExample, with_names: bool, turns: int = 0) -> str
 
 
 class RetrievalRow(NamedTuple):
-    """One way of ranking the turns of `source`. `is_untrained_encoder`: the learned one is compared with it."""
+    """The figures of one way of ranking the turns of `source`.
+
+    `is_untrained_encoder`: the learned retriever is compared with it.
+    """
 
     source: str
     name: str
@@ -328,10 +348,10 @@ class _Part:
 
 
 class RetrievalRun:
-    """Fills the table row by row; `weights`: a trained retriever, which is trained here without."""
+    """Fills the table row by row, with the trained retriever `weights`; without them it trains one."""
 
     def __init__(self, data: Path, settings: Settings, seed: int, show: Show, weights: Path | None) -> None:
-        """Raises QuestionsError, NetworkWeightsError."""
+        """Reads the sets and the weights. Raises QuestionsError, NetworkWeightsError."""
         self._embedder, self._seed, self._show = Embedder(settings.embedder, settings.cache_dir), seed, show
         self._weights = read_weights(weights, settings.embedder) if weights else None
         show("reading", 0, 1)
@@ -344,7 +364,7 @@ class RetrievalRun:
         }
 
     def rows(self, *, ablations: bool) -> list[RetrievalRow]:
-        """`ablations`: also what it learns from replies alone, and from chat alone."""
+        """Returns all rows; `ablations` adds the retriever trained on replies alone, and on chat alone."""
         weights = self._learned()
         named = self._trained(PLAIN, "with names shown")
         rows = [
@@ -362,18 +382,18 @@ class RetrievalRun:
         return rows
 
     def ranked_facts(self) -> dict[str, tuple[Triple, ...]]:
-        """The facts around each turn of OpenDialKG that is measured, best first, by the turn's id."""
+        """Returns the facts around each test turn of OpenDialKG, best first, by the turn's id."""
         part, weights = self._tests[OPENDIALKG], self._learned()
         ranked = {}
         for example, facts in zip(part.examples, self._facts(part, with_names=False), strict=True):
             scores = scores_of(weights, facts.features, part.relations.vectors())
-            # Names in an order of their own decide between facts of one score.
+            # Facts of equal score are ordered by name.
             rounded = [-round(float(score), _PLACES) for score in scores]
             ranked[example.turn.id] = tuple(triple for _, triple in sorted(zip(rounded, example.triples, strict=True)))
         return ranked
 
     def _learned(self) -> RetrieverWeights:
-        """Trained once, where no weights are given."""
+        """Returns the given weights, or train them once."""
         if self._weights is None:
             self._weights = self._trained(LEARNED)
         return self._weights
@@ -415,7 +435,7 @@ class RetrievalRun:
         )
 
     def _to_learn_from(self, source: _Learning) -> Sequence[Learnt]:
-        """Made once for each source."""
+        """Returns the training data of a source, made once."""
         if source not in self._learning:
             tell, placeholder = partial(self._show, "embedding"), None if source == "with names shown" else PLACEHOLDER
             if source == "chat alone":
@@ -435,7 +455,7 @@ class RetrievalRun:
 
 
 def retrieval_measures(rows: Sequence[RetrievalRow]) -> list[Measure]:
-    """The bounds, all of the learned retriever that sees pseudonyms alone."""
+    """Returns the lines with bounds, all for the learned retriever that sees only pseudonyms."""
     found = {(row.source, row.name): row.figures for row in rows}
     learned, elsewhere = found[OPENDIALKG, LEARNED], found[METAQA, LEARNED]
     best = {row.source: 0.0 for row in rows}
@@ -472,7 +492,7 @@ def retrieval_measures(rows: Sequence[RetrievalRow]) -> list[Measure]:
 
 
 def retrieval_markdown(rows: Sequence[RetrievalRow]) -> str:
-    """Figures times 100."""
+    """Returns the table with figures times 100, and SURGE's below."""
     ours = [(row.source, row.name, row.figures.turns, *percent([row.figures.mrr, *row.figures.hits])) for row in rows]
     beside = [(OPENDIALKG, f"SURGE, published: {name}", "", *cells) for name, *cells in published("retrieval")[1]]
     return markdown_table(("set", "ranking", "turns", "MRR", *(f"Hits@{cut}" for cut in CUTS)), [*ours, *beside])

@@ -1,5 +1,4 @@
-"""FaultyEndpoint: the scripted endpoint, which misbehaves as often as it is told, in every way of FAULTS, each as it
-looks on the wire."""
+"""FaultyEndpoint: a scripted endpoint that misbehaves at a given rate, in every way of FAULTS."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from evaluation.fakes.scripted_endpoint import EndpointWire, Received, ScriptedE
 
 Completion = dict[str, Any]
 Fault = Callable[[EndpointWire, Completion, bytes], None]
-"""Replies on the wire; is given the right completion and the body of the request."""
+"""Sends a faulty reply on the wire, given the right completion and the body of the request."""
 
 SLOW_S = 0.2
 _DICE = random.Random(0)  # noqa: S311  # noise, no secret  # nosec B311
@@ -30,10 +29,10 @@ INJECTION = (
 
 
 class FaultyEndpoint(ScriptedEndpoint):
-    """A share of the replies, drawn by `seed`, has a fault: each of FAULTS in turn.
+    """A scripted endpoint that gives a share of its replies a fault, each of FAULTS in turn.
 
-    `next` holds what comes before that: a fault, or None for a right reply. `injected` counts the faults; `open` is
-    how many requests are being answered.
+    Which replies are faulty is drawn by `seed`. Entries of `next` are used first: the name of a fault, or None for a
+    right reply. `injected` counts the faults; `open` is the number of requests being answered.
     """
 
     def __init__(self, share: float = 0.3, seed: int = 0, counts_tokens: bool = True) -> None:
@@ -55,7 +54,7 @@ class FaultyEndpoint(ScriptedEndpoint):
             else:
                 FAULTS[fault](wire, right, received.body)
         except OSError:
-            wire.close_connection = True  # The caller went away.
+            wire.close_connection = True  # the caller has closed the connection
         finally:
             self._count(-1)
 
@@ -80,7 +79,7 @@ def _slow(wire: EndpointWire, right: Completion, _body: bytes) -> None:
 
 
 def _hang(wire: EndpointWire, _right: Completion, _body: bytes) -> None:
-    """Nothing comes, until the caller has closed its end."""
+    """Sends nothing until the caller has closed its end."""
     wire.close_connection = True
     try:
         while wire.connection.recv(1, socket.MSG_PEEK):
@@ -102,7 +101,7 @@ def _now() -> Mapping[str, str]:
 
 
 def _changed(**fields: object) -> Fault:
-    """The right reply, with something odd in the place of a field."""
+    """Returns a fault that sends the right reply with some fields replaced."""
     return lambda wire, right, _body: wire.send_json(200, {**right, **fields})
 
 
@@ -117,7 +116,7 @@ def _echo(wire: EndpointWire, right: Completion, body: bytes) -> None:
 
 
 def _said(change: Callable[[str], str], finish_reason: str = "stop") -> Fault:
-    """The right reply with its text changed."""
+    """Returns a fault that sends the right reply with its text changed."""
 
     def reply(wire: EndpointWire, right: Completion, _body: bytes) -> None:
         message = {"role": "assistant", "content": change(_text_of(right))}
@@ -127,12 +126,12 @@ def _said(change: Callable[[str], str], finish_reason: str = "stop") -> Fault:
 
 
 def _with(change: Callable[[dict[str, Any]], Any]) -> Fault:
-    """The right reply with its JSON changed."""
+    """Returns a fault that sends the right reply with its JSON changed."""
     return _said(lambda text: json.dumps(change(json.loads(text))))
 
 
 def _nonsense(value: Any) -> Any:
-    """Something else of the same shape."""
+    """Returns random content of the same shape."""
     if isinstance(value, dict):
         return {key: _nonsense(each) for key, each in value.items()}
     if isinstance(value, bool):
@@ -145,7 +144,7 @@ def _nonsense(value: Any) -> Any:
 
 
 def _of_nonsense(reply: dict[str, Any]) -> dict[str, Any]:
-    """It fits the schema: numbers stay numbers, answers lead on or nowhere, texts and choices are noise."""
+    """Returns a random reply that fits the schema: numbers stay numbers, texts and choices are noise."""
     noise: dict[str, Any] = _nonsense(reply)
     if "answer" in reply:
         noise |= {"answer": _DICE.choice((["none"], ["more"], ["follow", "way(1)"], ["follow", "way(2)", "way(1)"]))}
@@ -167,7 +166,11 @@ def _injected(reply: dict[str, Any]) -> dict[str, Any]:
 
 
 def _streamed(*, error: object = None, blank: bool = False, done: bool = True) -> Fault:
-    """As a stream, in small pieces; nothing or something is wrong with it."""
+    """Returns a fault that sends the reply as a stream in small pieces.
+
+    `error` breaks off in the middle with an error, `blank` sends only white space, and without `done` the end is
+    missing.
+    """
 
     def reply(wire: EndpointWire, right: Completion, _body: bytes) -> None:
         pieces = [" \n"] * 200 if blank else [_text_of(right)[at : at + 7] for at in range(0, len(_text_of(right)), 7)]

@@ -1,4 +1,4 @@
-"""ScriptedEndpoint: a real HTTP server with the OpenAI wire whose "model" answers by a gold plan."""
+"""ScriptedEndpoint: a real HTTP server with the OpenAI interface whose "model" answers by a gold plan."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _ResponseFormat(BaseModel):
 
 
 class _Completion(BaseModel):
-    """Those fields of a chat completion request that the contract needs; vendors' further ones are let be."""
+    """The fields of a chat completion request that the contract needs; other fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
     model: str
@@ -54,25 +54,26 @@ class _Completion(BaseModel):
 
 
 class ContractBrokenError(Exception):
-    """A request does not keep to docs/reasoner_contract.md; the text says where."""
+    """A request does not keep to docs/reasoner_contract.md; the message says where."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Every byte of one request: request line and header lines, then the body."""
+    """Every byte of one request: request line and header lines (`head`), and the body."""
 
     head: bytes = field(repr=False)
     body: bytes = field(repr=False)
 
 
 class ScriptedEndpoint:
-    """Listens on a free loopback port while it is entered. Not a model: it is told the plan of each question.
+    """A fake model endpoint on a free loopback port that is given the plan of each question (`expect`).
 
-    `counts_tokens` adds a `usage` object to the replies, as vendors do; without it the caller counts. `remembers`
-    false: every request is answered from what it shows alone, so that one question may be asked many times at once
-    (of `sets`; the tasks of `arog` lean on what came before). `latency_s` is how long a reply takes.
-    While `at_once` is set it answers with what candidates lead to, where it can, and does not follow them first.
-    `meanings` is how it reads the owner's descriptions of masked relations: the words that plans use, by description.
+    `counts_tokens` adds a `usage` object to the replies, as vendors do. `latency_s` is how long a reply takes. Without
+    `remembers`, every request is answered only from what it shows, so that one question can be asked many times at
+    once (strategy `sets` only; the tasks of `arog` depend on earlier ones).
+
+    `at_once`: answer with what candidates lead to, if possible, without following them first. `meanings` maps the
+    owner's descriptions of masked relations to the words that plans use.
     """
 
     at_once = False
@@ -88,24 +89,24 @@ class ScriptedEndpoint:
 
     @property
     def url(self) -> str:
-        """The base URL that an OpenAI client is given."""
+        """Returns the base URL for an OpenAI client."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}/v1"
 
     @property
     def received(self) -> list[Received]:
-        """All requests since the start, in order of arrival."""
+        """Returns all requests since the start, in order of arrival."""
         with self._lock:
             return list(self._received)
 
     @property
     def contract_breaks(self) -> list[str]:
-        """The faults of requests that got a 400, in words."""
+        """Returns descriptions of the faults in requests that got a 400."""
         with self._lock:
             return list(self._broken)
 
     def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
-        """Sets the plan of the next question; None: the graph does not hold its answer."""
+        """Set the plan of the next question and its text as typed; a plan of None means that there is no answer."""
         with self._lock:
             self._plan, self._typed = plan, typed
             self._replies = ScriptedReplies(plan, typed, self.at_once)
@@ -121,12 +122,12 @@ class ScriptedEndpoint:
         self._thread.join()
 
     def serve(self, wire: EndpointWire, received: Received) -> None:
-        """Replies to one chat completion request."""
+        """Reply to one chat completion request."""
         time.sleep(self._latency_s)
         wire.send_json(*self.answer(received))
 
     def answer(self, received: Received) -> tuple[int, dict[str, object]]:
-        """Status and body of the reply to one chat completion request."""
+        """Returns status and body of the reply to one chat completion request."""
         with self._lock:
             self._received.append(received)
             try:
@@ -151,12 +152,15 @@ class ScriptedEndpoint:
         return self.written(task, _block(request.messages), reply)
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
-        """The reply to `task`, whose input is `block`; for those that understand it otherwise."""
+        """Returns the reply to `task`, whose input is `block`. Subclasses override this to reply in another way."""
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
         return replies.reply_to(task, block)
 
     def written(self, task: TaskName, block: str, reply: TaskModel) -> str:  # noqa: ARG002  # for those that lie
-        """A reply as an endpoint writes it: answers as trees; what has a default was not asked for."""
+        """Returns the text of a reply as an endpoint writes it: answers as trees, without default fields.
+
+        Subclasses override this to write something else.
+        """
         if isinstance(reply, StepReply):
             return wire_words(reply, tree_of_reply(reply))
         if isinstance(reply, AnswerReply):
@@ -175,19 +179,21 @@ class ScriptedEndpoint:
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         }
         if self._counts_tokens:
-            # A vendor's tokenizer is not at hand; bytes / 4 is the usual rule of thumb.
+            # There is no tokenizer here; bytes / 4 is the usual rule of thumb.
             counts = {"prompt_tokens": len(body) // 4, "completion_tokens": len(content) // 4}
             reply["usage"] = counts | {"total_tokens": sum(counts.values())}
         return reply
 
 
 FORMS: Final = {"things": "{0}", "count": "count({0})", "truth": "exists({0})", "average": "average({0})"}
-"""Expressions over the end of a path, for the forms of a question that take nothing else."""
+"""Expressions over the end of a path, for the forms of a question that need nothing else."""
 
 
 class PathReader(ScriptedEndpoint):
-    """Follows the concept path that a strict prompt states from the thing that it begins with, and gives the form of
-    answer that is asked for. Plans are not read, so that what is wrong in the path is wrong in the answer."""
+    """An endpoint that follows the concept path stated in a strict prompt, and answers in the form asked for.
+
+    It ignores plans, so that a wrong path gives a wrong answer.
+    """
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         if task != "step":
@@ -206,9 +212,9 @@ class PathReader(ScriptedEndpoint):
 
 
 def _block(messages: Sequence[_ChatMessage]) -> str:
-    """The json block that the last user message must begin with; behind it stands a complaint, if any."""
+    """Returns the json block that the last user message must begin with; a complaint may follow it."""
     content = next((message.content for message in reversed(messages) if message.role == "user"), "")
-    # Whole lines, since a question may hold such marks too; within JSON they never stand alone on a line.
+    # Compare whole lines: a question may hold such marks too, but within JSON they never fill a line.
     lines = content.rstrip().split("\n")
     if lines[0] != _FENCE or lines.count("```") != 1:
         raise ContractBrokenError("the last user message does not begin with exactly one fenced json block")
@@ -216,7 +222,7 @@ def _block(messages: Sequence[_ChatMessage]) -> str:
 
 
 def _solved(block: str) -> str:
-    """The answer to a puzzle of the probe; empty for anything else."""
+    """Returns the answer to a puzzle of the probe, which tests what an endpoint can do; "" for anything else."""
     for puzzle in PUZZLES:
         if input_text(puzzle.task.input, "tree") == block:
             return json.dumps({"answer": tree_of(puzzle.right[0])})
@@ -224,7 +230,7 @@ def _solved(block: str) -> str:
 
 
 def _instance(schema: dict[str, Any], definitions: dict[str, Any]) -> object:
-    """The smallest value that fits a schema, for probes that are none of our tasks."""
+    """Returns the smallest value that fits a schema, as a reply to requests that are none of our tasks."""
     if isinstance(choices := schema.get("enum"), list):
         return choices[0]
     if isinstance(several := schema.get("anyOf"), list):
@@ -249,7 +255,7 @@ def _in_words(error: ContractBrokenError | ValueError) -> str:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 512  # that so many may come at once
+    request_queue_size = 512  # many requests may arrive at once
 
     def __init__(self, endpoint: ScriptedEndpoint) -> None:
         self.endpoint = endpoint
@@ -283,11 +289,14 @@ class EndpointWire(BaseHTTPRequestHandler):
         self.send_bytes(status, json.dumps(content).encode(), **headers)
 
     def send_bytes(self, status: int, data: bytes, **headers: str) -> None:
-        """`headers` with underscores for hyphens; a length is added unless they hold one."""
+        """Sends a reply with the given header lines; their names have underscores for hyphens.
+
+        A content length is added if it is missing.
+        """
         lines = {"content_type": "application/json", "content_length": str(len(data)), **headers}
         head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in lines.items())
-        # One write, or Nagle's algorithm and a delayed acknowledgement add 40 ms to every call.
+        # A single write: with two, Nagle's algorithm and a delayed acknowledgement add 40 ms to every call.
         self.wfile.write(f"HTTP/1.1 {status} -\r\n{head}\r\n".encode() + data)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silent: a request line could hold anything."""
+        """Log nothing, since a request line could hold anything."""

@@ -1,4 +1,4 @@
-"""Replies to each task as a model that understands every question would, by the gold plan it was given."""
+"""Reply to each task by a gold plan, as a model would that understands every question."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _QUOTED = re.compile(r'"([^"]*)"')
 
 
 class ScriptedReplies:
-    """Answers the tasks of one question. Knows its plan and its wording, and else what the tasks show.
+    """Answers the tasks of one question from its plan and what the tasks show.
 
-    Evidence is remembered from task to task, since `choose_relations` shows none; `typed`, the question as
-    the user wrote it, serves only to tell which pseudonym is the topic, as a reader would by grammar. `at_once`: it
-    answers with what candidates lead to (`way(2)`) where these end the plan, else it follows them first.
+    Evidence is remembered from task to task, since `choose_relations` shows none. `typed`, the question as the user
+    typed it, only serves to find the pseudonym of the topic. `at_once`: answer with what candidates lead to (`way(2)`)
+    if that completes the plan, without following them first.
     """
 
     def __init__(self, plan: QueryPlan | None, typed: str = "", at_once: bool = False) -> None:
@@ -78,7 +78,7 @@ class ScriptedReplies:
         return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
 
     def _chosen(self) -> StepReply:
-        """A repair: the way that answers, known from what was asked before."""
+        """Returns the answer to a repair request, using the candidates of the step before, which it doesn't repeat."""
         asked = self._asked
         gold = self._gold(asked.question) if asked else None
         ways = gold.continuing(asked.candidates, asked.width) if gold and asked else []
@@ -86,7 +86,7 @@ class ScriptedReplies:
         return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
 
     def _answer_over(self, asked: StepInput, choices: Sequence[int]) -> list[str]:
-        """The answer as if the chosen candidates had been followed; none where more is needed."""
+        """Returns the answer as if the chosen candidates had been followed; empty if more is needed."""
         before = self._evidence
         walked = {
             f"way {way.number}": Evidence(
@@ -131,7 +131,7 @@ class ScriptedReplies:
         return tuple(topic_among(surfaces, topic) for topic in self._plan.topics)
 
     def _concept_path(self, question: str) -> list[PathTriple]:
-        """The plan as a model would imagine it before it has seen a relation of the graph: words, no notation."""
+        """Returns the plan in plain words, as a model imagines it before it has seen a relation of the graph."""
         if self._plan is None:
             return []
         topics = self._topics(question)
@@ -150,7 +150,7 @@ class ScriptedReplies:
 
 
 def _concept(relations: Sequence[str]) -> str:
-    """A concept from relation words alone: what they say, in as few words as tell clusters apart."""
+    """Returns a concept made of the last words of the first relation, enough to tell clusters apart."""
     if not relations:
         return "thing"
     return "thing with " + " ".join(_NO_WORDS.sub(" ", relations[0]).split()[-2:])
@@ -158,15 +158,18 @@ def _concept(relations: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Unmasked:
-    """The block of a task as a model reads it that understands descriptions of masked relations: with plans' words for
-    opaque ones. `words` leads from opaque words to those of plans."""
+    """A task's block with the words of plans in place of the opaque words of masked relations.
+
+    It is read like this by a model that understands the owner's descriptions. `words` maps opaque words to those of
+    plans.
+    """
 
     block: str
     words: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, block: str, meanings: Mapping[str, str]) -> Unmasked:
-        """`meanings`: the words of plans, by description. A description that is not among them stays unread."""
+        """Returns the block with the words of plans where `meanings` has them for a description."""
         if not meanings:
             return cls(block)
         task = json.loads(block)
@@ -177,7 +180,7 @@ class Unmasked:
         return cls(json.dumps(texts | changed), words)
 
     def in_its_words(self, reply: str) -> str:
-        """A reply with the opaque words where its expressions name relations."""
+        """Returns a reply with the opaque words in place of those of plans where its expressions name relations."""
         if not self.words:
             return reply
         back = {words: word for word, words in self.words.items()}

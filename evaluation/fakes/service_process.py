@@ -1,4 +1,4 @@
-"""`arog serve` as a process of its own, whose output and folders can be read, and which can be killed."""
+"""`arog serve` as a separate process, whose output and folders can be read, and which can be killed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OWN_FOLDERS = ("data", "home", "tmp", "work")
 
 
 class ServiceDiedError(Exception):
-    """The service ended, or did not get ready in time; its output says why."""
+    """The service ended or was not ready in time; its output says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceProcess:
-    """A running service. All that it writes lies in `folder`; `printed` is its standard output and error."""
+    """A running service. All that it writes is in `folder`; `printed` holds its standard output and error."""
 
     port: int
     folder: Path
@@ -38,8 +38,10 @@ class ServiceProcess:
 
     @property
     def written(self) -> dict[str, bytes]:
-        """Every file of its data folder, its home, its folder for temporary files and the one it was started in, with
-        its path. A file that goes meanwhile is left out."""
+        """Returns the content by path of every file in its data, home, temporary and working folders.
+
+        A file that is deleted meanwhile is left out.
+        """
         found = {}
         for path in (path for name in _OWN_FOLDERS for path in (self.folder / name).rglob("*")):
             try:
@@ -51,7 +53,7 @@ class ServiceProcess:
 
     @property
     def core_limit(self) -> str:
-        """The line of the kernel about core files of this process; empty where there is no such table."""
+        """Returns the kernel's line about core files of this process; "" if there is no /proc."""
         try:
             limits = Path(f"/proc/{self.process.pid}/limits").read_text("ascii")
         except OSError:
@@ -59,17 +61,17 @@ class ServiceProcess:
         return next(line for line in limits.splitlines() if line.startswith("Max core file size"))
 
     def kill(self, how: signal.Signals) -> None:
-        """Ends it at once, and waits until it has gone."""
+        """Sends the signal and wait until the process has ended."""
         self.process.send_signal(how)
         self.process.wait()
 
 
 @contextmanager
 def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
-    """Starts the service with `settings` (without their prefix) in `folder`, where an earlier one may have run, and
-    waits until it answers. Core files are allowed to it as far as the machine allows: it has to forbid them itself.
+    """Start the service with `settings` (without their prefix) in `folder`, and wait until it answers.
 
-    Raises ServiceDiedError.
+    An earlier service may have run in the folder. Core files are allowed as far as the machine allows, because the
+    service has to forbid them itself. Raises ServiceDiedError.
     """
     for name in ("home", "tmp", "work", "keys"):
         (folder / name).mkdir(exist_ok=True)
@@ -79,9 +81,9 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
         key_file.write_text(MasterKey.generate())
     port = free_port()
     ours = {"DATA_DIR": str(folder / "data"), "MASTER_KEY_FILE": str(key_file), "PORT": str(port)}
-    # The network of the sentence model is exported once for all of them.
+    # All services share one cache, so that the sentence model is exported only once.
     ours |= {"CACHE_DIR": str(load_settings(None).cache_dir), **settings}
-    # Coverage's own variables pass, ours of this shell do not.
+    # Variables of this shell with our prefix are dropped; others, such as those of coverage, are passed on.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
     environment |= {f"AROG_{name}": value for name, value in ours.items()}
     environment |= {"HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp"), "HF_HUB_OFFLINE": "1"}
@@ -104,7 +106,7 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
 
 @contextmanager
 def _core_files_allowed() -> Iterator[None]:
-    """A child takes over the limits of whoever starts it."""
+    """Allow core files while a child is started, since a child inherits the limits of its parent."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
     try:
@@ -120,7 +122,7 @@ def free_port() -> int:
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], within_s: float) -> None:
-    """Asks `url` until it answers 200. Raises ServiceDiedError where the process ends before, or takes longer."""
+    """Ask `url` until it answers 200. Raises ServiceDiedError if the process ends or `within_s` seconds pass first."""
     until = time.monotonic() + within_s
     while time.monotonic() < until and process.poll() is None:
         try:

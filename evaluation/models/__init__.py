@@ -1,4 +1,4 @@
-"""Real models beside the reasoner in the box: a small one that runs here, and tables of what models are worth.
+"""Real models beside the embedded reasoner: a small one that runs here, and tables that compare models.
 
 Imports `bench`, `checks`, `datasets`, `fakes`, `tables.measures` and the service.
 """

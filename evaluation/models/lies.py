@@ -1,5 +1,7 @@
-"""Endpoints that answer rightly and lie beside it, or write a wrong expression, from files written by somebody who has
-not seen the code; and what of it is shown to the person who asks."""
+"""Endpoints that lie beside a right answer or write a wrong expression, and how much of that is shown to people.
+
+The lies and expressions are in files written by somebody who has not seen the code.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,12 @@ from kg_store.errors import ExpressionError
 
 _SETS: Final = Path(__file__).with_name("sets")
 _NOBODY: Final = "Exq9z8"
-"""A stand-in that is in no graph."""
+"""A word in the form of a pseudonym that stands for nothing."""
 _STAND_IN: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")
 _PART: Final = re.compile(r"([\w$]+)|\[(\d+)\]")
 _NAMED: Final = re.compile(r"<<([^<>]+)>>|<([^<>]+)>")
 BESIDE: Final = {"endpoint_use": "always", "endpoint_fallbacks": ("embedded",)}
-"""The service as it comes, for benches that ask an endpoint alone by default."""
+"""Default settings of the service, which asks an endpoint beside the embedded reasoner; a bench asks it alone."""
 _STRATEGY: Final = {
     "step": "sets", "structure": "arog", "choose_relations": "arog", "name_concepts": "arog", "answer": "arog",
     "reply": "dialogue",
@@ -42,7 +44,7 @@ _TELL: Final = Question(id="tell", question="Tell me about Rosalind Rose.", answ
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """Something put into one field of a reply; `marker` would be seen where it is shown."""
+    """A lie put into one field of a reply. Where it is shown, its `marker` can be seen."""
 
     kind: str
     task: TaskName
@@ -70,7 +72,7 @@ def read_wrong_expressions() -> list[WrongExpression]:
 
 
 class LyingEndpoint(ScriptedEndpoint):
-    """Answers by the plan, with `lie` in its field; None: it is honest."""
+    """An endpoint that answers by the plan with `lie` put into its field; with None it is honest."""
 
     lie: Lie | None = None
 
@@ -86,11 +88,11 @@ class LyingEndpoint(ScriptedEndpoint):
 
 
 class ConfusedEndpoint(ScriptedEndpoint):
-    """Writes `wrong` for whatever it is asked; it heeds no schema."""
+    """An endpoint that answers every step with the expression `wrong`, regardless of the schema."""
 
     wrong: WrongExpression | None = None
     said = False
-    """True once it could write it in the words of the prompt."""
+    """True if the last prompt showed all that the expression names, so that it could be written."""
 
     def written(self, task: TaskName, block: str, reply: TaskModel) -> str:
         if task != "step" or self.wrong is None or "choices" in json.loads(block):
@@ -104,7 +106,7 @@ class ConfusedEndpoint(ScriptedEndpoint):
 
 
 def _expression(wrong: WrongExpression, given: StepInput) -> list[str] | None:
-    """The words of the expression; None where the prompt does not show what it names."""
+    """Returns the tokens of the expression with the prompt's pseudonyms; None if the prompt lacks what it names."""
     things = {thing.name: thing.concept for thing in given.things}
     kinds = {name: concept for name, concept in things.items() if name[0] == "S"}
     surfaces = surfaces_of(wrong.question, given.question, set(things))
@@ -130,7 +132,7 @@ def _walked(start: str, path: list[str]) -> str:
 
 
 def _filled(lie: Any, block: str) -> Any:
-    """`lie` with stand-ins of the prompt in the place of `{E}`, `{V}`, `{S}` and `{X}`."""
+    """Returns `lie` with pseudonyms of the prompt for `{E}`, `{V}` and `{S}`, and a meaningless one for `{X}`."""
     if isinstance(lie, list):
         return [_filled(each, block) for each in lie]
     if isinstance(lie, dict):
@@ -144,7 +146,7 @@ def _filled(lie: Any, block: str) -> Any:
 
 
 def _with(value: Any, place: list[str | int], told: Any) -> Any:
-    """`value` with `told` at `place`; what is not there yet is made."""
+    """Returns a copy of `value` with `told` at `place`; missing parts are created."""
     if not place:
         return told
     first, *rest = place
@@ -159,7 +161,7 @@ def _with(value: Any, place: list[str | int], told: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class LieRun:
-    """The number of lies that were told, and by kind those that were shown; `errors` ended a question."""
+    """The number of lies told and, by kind, of lies shown; `errors` counts questions that ended with an error."""
 
     told: int
     shown: Counter[str] = field(default_factory=Counter)
@@ -168,8 +170,10 @@ class LieRun:
 
 @dataclass(frozen=True, slots=True)
 class WrongRun:
-    """The number of wrong expressions that an endpoint was to write, of those that it could say, and those that were
-    shown as the answer with neither a second reading nor a warning."""
+    """The number of wrong expressions asked for, and of those that the endpoint could say.
+
+    `plain` are those shown as the answer with neither a second reading nor a warning; `warned` counts those with one.
+    """
 
     asked: int
     said: int
@@ -179,7 +183,10 @@ class WrongRun:
 
 
 async def run_lies(show: Show) -> LieRun:
-    """Each lie in its field of the reply to one of the demo's questions; openly, so that all are asked."""
+    """Tells each lie in its field of the reply to one of the demo's questions.
+
+    The profile is open, so that every strategy asks the endpoint.
+    """
     endpoint, lies = LyingEndpoint(), read_lies()
     endpoint.at_once = True
     shown, errors = Counter[str](), 0
@@ -204,7 +211,7 @@ async def run_lies(show: Show) -> LieRun:
 
 
 async def run_wrong_expressions(show: Show) -> WrongRun:
-    """Each wrong expression for its question, by an endpoint that answered the puzzles of the probe."""
+    """Have an endpoint that passes the service's capability test write each wrong expression for its question."""
     endpoint, wrong = ConfusedEndpoint(), read_wrong_expressions()
     asked = list(dict.fromkeys(each.question for each in wrong))
     own = await _own_texts(asked)
@@ -227,7 +234,7 @@ async def run_wrong_expressions(show: Show) -> WrongRun:
 
 
 async def _own_texts(questions: Sequence[str]) -> dict[str, str]:
-    """The answers of the service without a model."""
+    """Returns the answers of the service without a model, by question."""
     async with Bench("embedded") as bench:
         loaded, found = _demo(bench), dict[str, str]()
         for at, text in enumerate(questions):
@@ -242,7 +249,7 @@ def _demo(bench: Bench) -> LoadedSet:
 
 async def _answer(bench: Bench, loaded: LoadedSet, question: Question, strategy: str = "sets") -> Answer | None:
     for route in bench.endpoints:
-        route.breaker.reset()  # What one reply did is no reason not to send the next question.
+        route.breaker.reset()  # an earlier bad reply must not keep the next question from being sent
     found: list[Answer | None] = []
     label = RunLabel(set_name="demo", strategy=strategy, reasoner="scripted", seed=0)
     await bench.ask(loaded, label, [question], see=lambda _q, _outcome, answer, _steps: found.append(answer))
@@ -250,7 +257,7 @@ async def _answer(bench: Bench, loaded: LoadedSet, question: Question, strategy:
 
 
 async def _seen(bench: Bench, loaded: LoadedSet, question: Question, strategy: str) -> str | None:
-    """All that the person who asked can read; None where an error ended the question."""
+    """Returns all text that the person who asked can read; None if an error ended the question."""
     answer = await _answer(bench, loaded, question, strategy)
     if answer is None:
         return None
@@ -259,7 +266,7 @@ async def _seen(bench: Bench, loaded: LoadedSet, question: Question, strategy: s
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, sorted: answers that list the same things in another order are then equal."""
+    """Returns the words of a text, sorted, so that answers with the same things in another order are equal."""
     return sorted(re.findall(r"\w+", text))
 
 

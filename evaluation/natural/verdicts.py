@@ -1,5 +1,4 @@
-"""Natural questions and their gold answers, as they stand in `sets`, and the judge of an answer to one: right, partly
-right, wrong or refused."""
+"""Natural questions with their gold answers, and the judge of an answer: right, partly right, wrong or refused."""
 
 from __future__ import annotations
 
@@ -23,13 +22,16 @@ Cell = str | bool | int | float
 
 SETS: Final = Path(__file__).parent / "sets"
 FILES: Final[dict[Half, Path]] = {"seen": SETS / "seen.jsonl", "shut": SETS / "shut.jsonl.gz"}
-"""The shut half is packed, so that nobody who searches the files reads it by chance."""
+"""The shut half is compressed, so that a search in the files does not show it by chance."""
 
 
 class Gold(BaseModel):
-    """An answer that counts as right. `items`: names, values, one number, one truth, rows of a table, or the facts of
-    the thing that is to be described; of these `concept` must be named, and `at_least` so many told. None at all says
-    that nobody, or nothing, is right."""
+    """An answer that counts as right.
+
+    `items`: names, values, one number, one truth value, rows of a table, or facts of a thing to be described. A
+    description must name all of `concept` and tell `at_least` facts or more. No items mean that the right answer is
+    "nothing".
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
@@ -48,7 +50,7 @@ class Gold(BaseModel):
 
 
 class NaturalQuestion(BaseModel):
-    """One question after its earlier `turns`; `also` are the answers of other fair readings."""
+    """One question after its earlier `turns`; `also` holds the answers of other reasonable readings."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
@@ -62,7 +64,7 @@ class NaturalQuestion(BaseModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The user's texts, turn by turn; the last one is asked for."""
+        """Returns the user's texts turn by turn; the answer belongs to the last one."""
         return (*self.turns, self.question)
 
     @property
@@ -71,13 +73,16 @@ class NaturalQuestion(BaseModel):
 
 
 def read_natural(half: Half) -> list[NaturalQuestion]:
-    """All questions of one half, in their order. Raises QuestionsError, which quotes nothing of the file."""
+    """Reads all questions of the seen half or of the shut half, which nobody looks at, in order.
+
+    Raises QuestionsError, which quotes nothing of the file.
+    """
     return [question for _, question in read_lines(FILES[half], NaturalQuestion)]
 
 
 Verdict = Literal["right", "partly", "refused", "wrong"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("right", "partly", "refused", "wrong")
-"""The better ones first: of several fair readings the best counts."""
+"""From best to worst; if several readings are reasonable, the best verdict counts."""
 
 _MIDNIGHT = re.compile(r"(?<=\d)[t ]00:00:00(?:\.0+)?(?:z|[+-]\d\d:\d\d)?$")
 _WITH_UNIT = re.compile(r"(?P<number>[+-]?[\d,]*\.?\d+) ?(?P<unit>[^\W\d_]{1,3}|[€$£%])")
@@ -88,7 +93,7 @@ _WITHIN = re.compile(r"(?:\[|; )[^:;\[\]]+: ([^;\[\]]+)")
 
 
 def judge(question: NaturalQuestion, answer: Answer | None) -> Verdict:
-    """`None` is a question that ended with an error: nothing was given, and nothing rightly refused."""
+    """Judge an answer by the best fitting gold answer; None (the question ended with an error) is "refused"."""
     if answer is None:
         return "refused"
     return min((_judged(gold, answer) for gold in question.golds), key=VERDICTS.index)
@@ -98,7 +103,7 @@ def _judged(gold: Gold, answer: Answer) -> Verdict:
     if gold.type == "unanswerable":
         return "wrong" if answer.answered else "right"
     if not answer.answered:
-        # A search that was carried out and found nothing says "nobody"; a question that was not understood does not.
+        # This text says that a search found nothing, which is right here; other refusals mean "not understood".
         says_none = gold.type == "entities" and not gold.items and answer.text.startswith(NOT_IN_GRAPH)
         return "right" if says_none else "refused"
     if gold.type == "smalltalk":
@@ -111,13 +116,13 @@ def _judged(gold: Gold, answer: Answer) -> Verdict:
 
 
 def _truths(answer: Answer) -> set[str]:
-    """Yes or no, as the answer's parts say it, or, where it has none, as its sentence begins."""
+    """Returns "yes" or "no" as the parts of the answer say, else as its text begins."""
     truths = {comparable(name) for entity in answer.entities if entity.kind == "truth" for name in entity.names}
     return truths or {comparable(word) for word in re.findall(r"^\W*(yes|no)\b", answer.text, re.IGNORECASE)}
 
 
 def _compared(wanted: Collection[str], given: Collection[str]) -> Verdict:
-    """Right where both hold the same, each once; a part of it alone, or more than it, is partly right."""
+    """Returns "right" if both hold the same things, "partly" if they share some, else "wrong"."""
     if not wanted:
         return "right" if {comparable(name) for name in given} <= _NOTHING else "wrong"
     found = [text for text in wanted if any(_same(text, name) for name in given)]
@@ -127,7 +132,7 @@ def _compared(wanted: Collection[str], given: Collection[str]) -> Verdict:
 
 
 def _compared_rows(gold: Gold, given: Collection[str]) -> Verdict:
-    """Rows come as `name: value`; the cells of one row may come as parts of the answer too."""
+    """Compares rows, which are given as `name: value`; a single row may also be given as separate parts."""
     if len(gold.rows) == 1 and _compared(gold.rows[0], given) == "right":
         return "right"
     wanted = {tuple(map(_plain, row)) for row in gold.rows}
@@ -138,13 +143,13 @@ def _compared_rows(gold: Gold, given: Collection[str]) -> Verdict:
 
 
 def _same(gold: str, given: str) -> bool:
-    """Numbers by value, to two places, dates to the day; a unit may be left out, but is never another one."""
+    """Compares numbers by value to two places and dates to the day; a missing unit fits any, another unit does not."""
     (wanted, unit), (number, other) = _parted(gold), _parted(given)
     return wanted == number and (unit == other or not unit or not other)
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """`1,841.30 EUR` as a number and its unit; what is no number has none."""
+    """Split `1,841.30 EUR` into number and unit; other texts have the unit ""."""
     plain = _plain(text)
     measured = _WITH_UNIT.fullmatch(plain)
     return (comparable(measured["number"]), measured["unit"]) if measured else (plain, "")
@@ -161,7 +166,7 @@ def _plain(text: str) -> str:
 
 
 def _described(gold: Gold, text: str) -> Verdict:
-    """Right where the thing and what it is are named, and enough of its facts told."""
+    """Returns "right" if the text names the thing with its kind and tells enough facts, "partly" if only some."""
     folded = _folded(text)
     told = sum(any(_is_said(value, folded) for value in values) for values in _facts(gold))
     if not told:
@@ -171,7 +176,10 @@ def _described(gold: Gold, text: str) -> Verdict:
 
 
 def _facts(gold: Gold) -> Iterator[set[str]]:
-    """Of each fact the texts that tell it: its other end, or what lies within it; the thing's own names don't."""
+    """Yields for each fact the texts that tell it: its other end, or what is nested in it.
+
+    The thing's own names are left out.
+    """
     thing = gold.concept[0] if gold.concept else ""
     for item in gold.texts:
         head, *rest = item.split(" | ")
@@ -186,7 +194,7 @@ def _is_said(value: str, folded: str) -> bool:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """`value` as a sentence may write it: a date in words, a number with its thousands parted."""
+    """Yields `value` as a sentence may write it: a date in words, a number with separated thousands."""
     plain = _folded(_MIDNIGHT.sub("", value.casefold()))
     yield plain
     with suppress(ValueError):

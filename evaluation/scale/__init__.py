@@ -1,4 +1,4 @@
-"""The guard, the ledger and a service under load at sizes that hurt, against bounds.
+"""Measure the guard, the ledger and the speed of the service at large sizes, against bounds.
 
 Imports `bench`, `datasets` and the service.
 """

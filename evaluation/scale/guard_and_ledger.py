@@ -1,7 +1,6 @@
-"""At scale: the time and memory of the guard where a graph has a million names, and the processor time that the check
-of a ledger takes, beside that of a ledger of a tenth of its rows.
+"""Measure the guard with a million names, and the check of a ledger against that of a ledger with a tenth of its rows.
 
-The guard runs in a process of its own, as a worker of the service opens a graph that another one has loaded.
+The guard is measured by time and memory in a process of its own, like a worker that opens a graph loaded by another.
 """
 
 from __future__ import annotations
@@ -50,9 +49,10 @@ _TOLD = tomllib.loads(Path(__file__).with_name("made_up.toml").read_text("utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Milliseconds are of processor time of the thread that reads, for requests not met before.
+    """The figures of the guard.
 
-    `missed`: of so many requests with a name planted in them, those that were not blocked.
+    Milliseconds are processor time of the thread, for requests that were not seen before. `planted` requests have a
+    name planted in them; `missed` of them were not blocked.
     """
 
     names: int
@@ -65,11 +65,11 @@ class Scale:
     planted: int
     missed: int
     typed_ms: float
-    """To anonymise a question of as many characters as a request has bytes."""
+    """The time to anonymise a question with as many characters as a request has bytes."""
 
 
 def measure_scale(count: int) -> Scale:
-    """Builds the index of `count` made-up names in one process, opens it and guards with it in another."""
+    """Builds the index of `count` made-up names in one process; open it and guard with it in another."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="arog-guard-") as folder:
         for step in (_build, _measure):
@@ -101,12 +101,12 @@ def _build(count: int, folder: Path) -> None:
 
 def _measure(count: int, folder: Path) -> None:
     public = _public()
-    may_be_ordinary("")  # The dictionary, which every graph shares.
+    may_be_ordinary("")  # load the dictionary first: all graphs share it
     file = folder / "names"
     index_mb, before, began = file.stat().st_size / 1e6, _resident_mb(), time.process_time()
     index = NameIndex.from_bytes(file.read_bytes()).with_public(public)
     opening_s = time.process_time() - began
-    # Of people: all their names are words, and none is kept but what the lexicon holds.
+    # All entities are people. Of their names, words outside the lexicon are kept as hashes only.
     words = NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in made_names(count))
     lexicon = Lexicon(public, words)
     guard = Guard(index, StaticSegments(), lexicon)
@@ -129,7 +129,7 @@ def _public() -> PublicWords:
 
 
 def _request(dice: random.Random) -> tuple[bytes, frozenset[str]]:
-    """A request of the default strategy's shape, and the pseudonyms that were issued for it."""
+    """Returns a request like those of the default strategy, and the pseudonyms issued for it."""
     table = PseudonymTable.new()
     issued = [table.of_entity(Mid(mid)) for mid in range(1, 25)]
 
@@ -155,7 +155,7 @@ def _timed(guard: Guard, body: bytes, issued: frozenset[str]) -> float:
 
 
 def _typed_ms(anonymiser: Anonymiser) -> float:
-    """The median of processor time over texts that were not met before, of questions without a name of the graph."""
+    """Returns the median processor time to anonymise new texts that hold no name of the graph."""
     spent = []
     for seed in range(TYPED):
         dice = random.Random(seed)  # nosec B311  # noqa: S311 - made-up questions
@@ -173,7 +173,7 @@ def _typed_ms(anonymiser: Anonymiser) -> float:
 
 
 def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
-    """Requests with a name in them as it stands, in small letters, or with two letters swapped in its last word."""
+    """Yields requests with a name planted as it stands, in small letters, or with two letters swapped."""
     dice = random.Random(11)  # nosec B311  # noqa: S311 - made-up requests
     shapes: tuple[Callable[[str], str], ...] = (str, str.lower, _swapped)
     for at, name in enumerate(dice.sample(names, PLANTED)):
@@ -183,7 +183,7 @@ def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
 
 
 def _swapped(name: str) -> str:
-    """`Smith` as `Smiht`: a slip of the last word, where that is long enough to be known by it."""
+    """Returns the name with its last two letters swapped, if its last word has seven letters or more."""
     return name if len(name.split()[-1]) < 7 or name[-1] == name[-2] else name[:-2] + name[-1] + name[-2]
 
 
@@ -202,19 +202,19 @@ def _resident_mb() -> float:
 
 MAX_MS_A_ROW: Final = 0.5
 MAX_GROWTH: Final = 2.0
-"""Times the processor time of a row that it may take where there are ten times as many."""
+"""The largest factor by which the time per row may grow when there are ten times as many rows."""
 
 ENTRY_BYTES: Final = 3_800
 _TENANT: Final = "scale"
 
 
 def measure_ledger(rows: int) -> list[Measure]:
-    """Fills a ledger, and one of a tenth of the rows, and checks each of them whole."""
+    """Checks a whole ledger of `rows` rows and one of a tenth of them, and compare."""
     return ledger_measures(rows, _seconds(rows), _seconds(rows // 10))
 
 
 def ledger_measures(rows: int, seconds: float, tenth_seconds: float) -> list[Measure]:
-    """Of the processor time of both checks."""
+    """Returns the lines for the processor times of both checks."""
     a_row, before = seconds / rows, tenth_seconds / (rows // 10)
     return [
         at_most("a row of a ledger checked, processor time", rows, 1e3 * a_row, MAX_MS_A_ROW, "{:.3f} ms"),

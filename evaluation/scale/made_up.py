@@ -1,5 +1,8 @@
-"""Made-up data of any size: names of people, from lists of syllables and everyday names, nobody's and like anybody's;
-and a graph as N-Triples, named things of eight kinds, numbers and dates, and facts between them."""
+"""Made-up data of any size: names of people, and graphs as N-Triples.
+
+Names are built from lists of syllables and everyday names. A graph has named things of eight kinds, numbers and dates,
+and facts between them.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 _KINDS, _RELATIONS = _TOLD["kinds"], _TOLD["relations"]
 _NAMED_SHARE: Final = 0.12
-"""Of the triples, how many are labels."""
+"""The share of the triples that are labels."""
 TREATED: Final = "treated_by"
 _RELATIONS_OF_A_KIND: Final = 6
 
 
 def made_names(count: int, seed: int = 7) -> list[str]:
-    """`count` different names of two or three words, some with an initial or a hyphen; the same for the same seed."""
+    """Returns `count` different names of two or three words, some with an initial or a hyphen, drawn by `seed`."""
     dice = random.Random(seed)  # nosec B311  # noqa: S311 - made-up names, no secret
     names: dict[str, None] = {}
     while len(names) < count:
@@ -35,7 +38,7 @@ def made_names(count: int, seed: int = 7) -> list[str]:
 
 
 def entries_of(names: list[str]) -> Iterator[NameEntry]:
-    """One person each, by number."""
+    """Returns an index entry for each name, as a person numbered from 1."""
     return (NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1))
 
 
@@ -56,8 +59,10 @@ def _family(dice: random.Random) -> str:
 
 
 def write_graph(path: Path, triples: int, *, classes: bool, seed: int = 7) -> list[str]:
-    """Writes `triples` triples to `path`; gives the names of the things that are treated by one. The same seed gives
-    the same file."""
+    """Writes `triples` triples to `path` and return the names of things that have the relation `treated_by`.
+
+    `classes` adds a type to every thing. The same seed gives the same file.
+    """
     chance = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     names = [_things_name(chance, at) for at in range(int(triples * _NAMED_SHARE))]
     treated = dict[str, None]()

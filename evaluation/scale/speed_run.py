@@ -1,6 +1,6 @@
-"""The speed of the service as ratios that any machine gives alike: each figure beside a peer in the same run.
+"""The speed of the service as ratios to peers that are timed in the same run, so that the machine hardly matters.
 
-`speed.toml` keeps the figures of the last release. A figure that is so many times worse is a fault (`SLOWER`).
+`speed.toml` holds the figures of the last release. A figure that is `SLOWER` times worse than that is a fault.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from evaluation.tables.measures import Measure, at_most
 from kg_store.storage.master_key import MasterKey
 
 SMALL: Final = 30_000
-"""Triples of the form that tests run."""
+"""The number of triples in the short run that tests use."""
 SLOWER: Final = 1.25
 SLOWER_AT_SMALL_SIZE: Final = 2.0
 _KEPT: Final = Path(__file__).with_name("speed.toml")
@@ -42,11 +42,11 @@ _LOOP_ROUNDS: Final = 6
 _QUESTIONS: Final = 12
 _LATE_TURN, _EARLY_TURN = 30, 5
 _IDLE: Final = ("-c", "import pydantic, numpy")
-"""Starting Python with two libraries that every command needs."""
+"""Arguments that start Python with two libraries that every command needs."""
 
 
 class SpeedFigure(NamedTuple):
-    """`times`: the figure as a multiple of what stands in `beside`."""
+    """A figure as a multiple (`times`) of the figure named in `beside`."""
 
     name: str
     beside: str
@@ -54,14 +54,14 @@ class SpeedFigure(NamedTuple):
 
 
 def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> list[Measure]:
-    """A minute at 30,000 triples. `say` is told what is measured."""
+    """Measures all figures, which takes a minute at 30,000 triples; `say` is called with what is being measured."""
     kept = tomllib.loads(_KEPT.read_text("utf-8"))["small" if small else "large"]
     figures = asyncio.run(_measure(triples, say))
     return measures(figures, kept, SLOWER_AT_SMALL_SIZE if small else SLOWER)
 
 
 def measures(figures: Sequence[SpeedFigure], kept: Mapping[str, float], most: float) -> list[Measure]:
-    """Each figure may be `most` times the one that is `kept`, if any is."""
+    """Returns a line for each figure, which may be `most` times the one in `kept`, if there is one."""
     return [
         at_most(f"{name}, times {beside}", 1, times, kept[name] * most if name in kept else None, "{:.1f}")
         for name, beside, times in figures
@@ -89,7 +89,7 @@ async def _measure(triples: int, say: Callable[[str], None]) -> list[SpeedFigure
 async def _of_graph(
     folder: Path, file: Path, names: Sequence[str], loop: float, *, classes: bool
 ) -> list[SpeedFigure]:
-    """Load, first answer, a question with and without suggestions, and late turns of a dialogue, of one graph."""
+    """Measures load, first answer, an answer with and without suggestions, and late turns, on one graph."""
     kind = "with classes" if classes else "without classes"
     folder.mkdir()
     own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
@@ -124,7 +124,7 @@ async def _of_graph(
 
 @dataclass(slots=True)
 class _Asker:
-    """Asks a made-up graph for one step from each of its things in turn; figures are of processor time."""
+    """Asks a made-up graph for one relation of each of its things in turn; times are processor time in seconds."""
 
     services: Services
     names: Sequence[str]
@@ -134,7 +134,7 @@ class _Asker:
         return statistics.median(times[1:])
 
     async def turns(self) -> tuple[float, float]:
-        """The medians around an early and a late turn of one dialogue."""
+        """Returns the median times around an early and a late turn of one dialogue."""
         dialogue = _dialogue(0)
         times = [await self.asked(dialogue, at) for at in range(_LATE_TURN + 2)]
         early, late = (statistics.median(times[at - 2 : at + 2]) for at in (_EARLY_TURN, _LATE_TURN))
@@ -155,7 +155,7 @@ def _dialogue(suggestions: int) -> Dialogue:
 
 
 def _fixed_loop() -> None:
-    """The same work on any machine: half of it Python's own, half numpy's."""
+    """Do a fixed amount of work, half in Python and half in numpy, as a unit of time."""
     words = [f"word {number}" for number in range(2_000)]
     vectors = np.random.default_rng(0).random((400, 400))
     for _ in range(_LOOP_ROUNDS):
@@ -180,7 +180,7 @@ def _arog(command: Sequence[str]) -> float:
 
 
 def _start(arguments: Sequence[str], environment: dict[str, str] | None = None) -> float:
-    """Processor time of a new Python, the least of three."""
+    """Returns the processor time of starting Python with `arguments`, the least of three runs."""
 
     def once() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -192,6 +192,6 @@ def _start(arguments: Sequence[str], environment: dict[str, str] | None = None) 
 
 
 def _memory() -> float:
-    """Resident megabytes of this process."""
+    """Returns the resident memory of this process in megabytes."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * resource.getpagesize() / 2**20

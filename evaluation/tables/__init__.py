@@ -1,1 +1,1 @@
-"""Tables of bounds, one a file: samples are asked, and each is judged by a row of `measures`."""
+"""Tables of bounds, one per file: questions are asked, and each figure becomes a line of `measures`."""

@@ -1,5 +1,8 @@
-"""Concepts of graphs without types against hand-written labels: of one thing of a graph, the nouns that are right for
-its concept, and nouns that are wrong. Graphs are loaded without the types that they declare."""
+"""Compare the concepts that graphs get without types with hand-written labels.
+
+A label lists, for one thing of a graph, nouns that are right for its concept and nouns that are wrong. Graphs are
+loaded without the types that they declare.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from kg_store.terms import Schema
 from kg_store.version_builder import NameConcepts
 
 TABLE_ENDING: Final = ".csv"
-# The graphs are public, and nothing of a load is kept: any key will do.
+# Any key will do, since the graphs are public and nothing loaded is kept.
 _KEY: Final = bytes(32)
 
 GraphFiles = Mapping[str, Sequence[Path]]
@@ -39,19 +42,25 @@ GraphFiles = Mapping[str, Sequence[Path]]
 
 @dataclass(frozen=True, slots=True)
 class UntypedGraph:
-    """A graph whose concepts are named. `signature_of`: the position of a thing's signature, by its name or IRI."""
+    """A graph whose concepts were named.
+
+    `signature_of` maps a thing's name or IRI to the position of its signature.
+    """
 
     schema: Schema
     signature_of: Mapping[str, int]
 
     def concept_of(self, node: str) -> str | None:
-        """None where the graph has no such thing: a name is not one."""
+        """Returns the concept of a thing given by name or IRI; None if the graph has no such thing."""
         return self.schema.concepts[self.signature_of[node]] if node in self.signature_of else None
 
 
 def read_graph_files(file: Path, data: Path, names: Collection[str]) -> GraphFiles:
-    """The files of each of the graphs `names`, by a JSON object of names and lists of files, in `data` or beside it.
-    Where tables stand beside another file, they hold the same again. Raises QuestionsError."""
+    """Returns the files of each graph in `names`, as a JSON object of names and lists of files gives them.
+
+    Files are looked for beside `file`, then in `data`. If a graph has tables beside another file, the tables are
+    skipped, since they hold the same data. Raises QuestionsError.
+    """
     try:
         listed = {str(name): [str(each) for each in files] for name, files in json.loads(file.read_text()).items()}
     except (OSError, ValueError, AttributeError, TypeError):
@@ -63,7 +72,7 @@ def read_graph_files(file: Path, data: Path, names: Collection[str]) -> GraphFil
 
 
 def load_untyped(files: Sequence[Path], nodes: Collection[str], name_concepts: NameConcepts) -> UntypedGraph:
-    """Loads as the service does, with the proposed policy, all relations shown. Raises QuestionsError."""
+    """Loads a graph as the service does, by the proposed policy with all relations shown. Raises QuestionsError."""
     try:
         are_tables = all(file.suffix == TABLE_ENDING for file in files)
         triples = (triple for file in files for triple in _triples_of(file))
@@ -79,14 +88,14 @@ def load_untyped(files: Sequence[Path], nodes: Collection[str], name_concepts: N
 
 
 def without_types(raw: RawGraph) -> RawGraph:
-    """The same without the triples that tell a class."""
+    """Returns the graph without the triples that state a class."""
     types = [at for at in np.unique(raw.predicates).tolist() if raw.text(at).endswith(("#type", "/prop/direct/P31"))]
     kept = ~np.isin(raw.predicates, types)
     return replace(raw, subjects=raw.subjects[kept], predicates=raw.predicates[kept], objects=raw.objects[kept])
 
 
 def _signatures(triples: SortedTriples, loaded: LoadedGraph, nodes: Collection[str]) -> dict[str, int]:
-    """Of each of `nodes` that is in the graph; a thing sooner than a value of the same text."""
+    """Map each of `nodes` in the graph to its signature; things come before values of the same text."""
     raw, adjacency = triples.raw, loaded.adjacency
     wanted = [at for at in np.flatnonzero(triples.nodes).tolist() if raw.text(at) in nodes]
     found: dict[str, int] = {}
@@ -99,7 +108,7 @@ def _signatures(triples: SortedTriples, loaded: LoadedGraph, nodes: Collection[s
 
 
 def _triples_of(table: Path) -> Iterator[tuple[str, str, str]]:
-    """A table as a plain export of triples: the first column names the row, each other one is a relation."""
+    """Yields a table as triples: the first column names the row, and every other column is a relation."""
     with table.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             (_, key), *cells = row.items()
@@ -122,11 +131,11 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("right", "wrong", "not judged", "no conc
 MIN_RIGHT: Final = 0.90
 SETS: Final = Path(__file__).parents[1] / "concepts" / "sets"
 LABELS: Final = (SETS / "seen.jsonl", SETS / "shut.jsonl.gz")
-"""The shut part is packed, so that nobody who searches the files reads it by chance."""
+"""The shut part is compressed, so that a search in the files does not show it by chance."""
 
 
 class ConceptLabel(BaseModel):
-    """`node` stands for all things with the same relations around them."""
+    """A label of one thing, `node`, which stands for all things with the same relations around them."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
@@ -136,7 +145,10 @@ class ConceptLabel(BaseModel):
     reject: frozenset[str]
 
     def judge(self, concept: str | None) -> Verdict:
-        """`concept` may join several by commas, the surest first: right where the first is, or where all are."""
+        """Judge a concept, which may be several joined by commas, the surest first.
+
+        It is right if the first is accepted, wrong if any is rejected, and else not judged.
+        """
         if not concept:
             return "no concept"
         first, *further = (part.strip().lower() for part in concept.split(","))
@@ -147,7 +159,7 @@ class ConceptLabel(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One label and the concept that the service gave."""
+    """One label with the concept that the service gave. `shut`: the label is from a file that nobody looks at."""
 
     label: ConceptLabel
     concept: str | None
@@ -161,8 +173,8 @@ class Judged:
 async def run_concepts(
     labels: Sequence[Path], graphs: Path, data: Path, name_concepts: NameConcepts, show: Show
 ) -> list[Judged]:
-    """Loads every graph that a label is of, one after the other. Raises QuestionsError."""
-    # No concept of a file whose lines nobody looks at is printed.
+    """Loads every graph that has a label, one after the other, and judge its concepts. Raises QuestionsError."""
+    # Labels of shut files are marked, because their concepts must not be printed.
     read = [(label, file.name.startswith("shut")) for file in labels for _, label in read_lines(file, ConceptLabel)]
     names = list(dict.fromkeys(label.graph for label, _ in read))
     files = read_graph_files(graphs, data, names)
@@ -176,7 +188,7 @@ async def run_concepts(
 
 
 def measures(judged: Sequence[Judged]) -> list[Measure]:
-    """The share that is right of all, and the mean of the graphs' shares; what is not judged is not right."""
+    """Returns the share of labels that is right, and its mean over graphs; a label that is not judged is not right."""
     shares = [_right(each) for each in _by_graph(judged).values()]
     return [
         share("concepts of graphs without types that are right", _right(judged), len(judged), MIN_RIGHT),
@@ -185,7 +197,7 @@ def measures(judged: Sequence[Judged]) -> list[Measure]:
 
 
 def by_graph(judged: Sequence[Judged]) -> str:
-    """A Markdown table of all verdicts; the two parts of the labels stand below the graphs."""
+    """Returns a Markdown table of verdicts by graph, then of all, and of seen and shut labels."""
     groups = {**_by_graph(judged), "all": list(judged)}
     for title, shut in (("seen labels", False), ("labels that nobody looks at", True)):
         groups[title] = [each for each in judged if each.shut == shut]
@@ -198,7 +210,7 @@ def by_graph(judged: Sequence[Judged]) -> str:
 
 
 def not_right(judged: Sequence[Judged]) -> str:
-    """A Markdown table of the seen concepts that were not right; none of those that nobody looks at."""
+    """Returns a Markdown table of the seen concepts that were not right; shut ones are left out."""
     rows = [
         (each.verdict, each.label.graph, each.label.node, each.concept or "")
         for each in judged

@@ -1,5 +1,7 @@
-"""The table of checked drafts: questions of every form over the demo graph, an endpoint that spoils right answers on
-purpose, and how many of those get through."""
+"""The table of checked drafts: an endpoint spoils right answers on purpose, and the service must not give them.
+
+Questions of every form are asked over the demo graph; the lines say how many spoilt drafts got through.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,18 @@ NO: Final = "No, that is not so."
 
 @dataclass(frozen=True, slots=True)
 class Corruption:
-    """One way to spoil an answer; `at` counts the forms of it. `said`: the text that is told in place of the right."""
+    """One way to spoil an answer.
+
+    `at` is the index among the spoilt forms of the answer. If `said` is given, this false text is put beside the right
+    answer instead.
+    """
 
     way: Way
     at: int
     said: str = ""
 
     def of(self, answer: str, asked: TaskModel) -> str | None:
-        """The spoilt expression; None where there is none of this form."""
+        """Returns the spoilt expression; None if the way has no such form for this answer."""
         if self.said:
             return answer
         found = self.forms(self.way, answer, asked)
@@ -52,12 +58,12 @@ class Corruption:
 
     @staticmethod
     def forms(way: Way, answer: str, asked: TaskModel) -> list[str]:
-        """All that `answer` can be spoilt to in one way."""
+        """Returns all expressions that `answer` can be spoilt to in one way."""
         return list(dict.fromkeys(_FORMS[way](parse(answer), asked)))
 
 
 class MisleadingEndpoint(ScriptedEndpoint):
-    """Each question takes the next of `corruptions`; None leaves the answer right."""
+    """An endpoint that spoils the answer to each question by the next of `corruptions`; None leaves it right."""
 
     corruptions: Iterator[Corruption | None] = iter(())
 
@@ -77,7 +83,7 @@ class MisleadingEndpoint(ScriptedEndpoint):
 
 
 def _wrong_types(right: Expression, asked: TaskModel) -> Iterator[str]:
-    """Things for a number or a yes, a number for things, things of another kind, and all kinds for one."""
+    """Yields answers of a wrong type: things for a number or a yes, a number for things, things of another kind."""
     if isinstance(right, Call) and right.function in ("count", "exists", "holds", "none", "average"):
         yield written(right.operands[0])
     else:
@@ -91,7 +97,7 @@ def _wrong_types(right: Expression, asked: TaskModel) -> Iterator[str]:
 
 
 def _of_other_kinds(right: Expression, asked: TaskModel) -> list[str]:
-    """Things, sets and ways of the prompt that are of other kinds than the right answer."""
+    """Returns things, sets and candidates of the prompt that are of other kinds than the right answer."""
     if not isinstance(asked, StepInput | AnswerInput) or _gives_truth(right):
         return []
     ends = {fact.end: fact.end_concept for fact in asked.evidence} | {each.name: each.concept for each in asked.things}
@@ -107,7 +113,7 @@ def _gives_truth(right: Expression) -> bool:
 
 
 def _yeses(right: Expression, _asked: TaskModel) -> Iterator[str]:
-    """A yes that compares less than was asked, and one turned round."""
+    """Yields wrong yes-or-no expressions: one with its last condition dropped, and one with the opposite meaning."""
     if not _gives_truth(right) or not isinstance(right, Call) or right.function == "average":
         return
     inner = right.operands[0]
@@ -121,7 +127,7 @@ def _yeses(right: Expression, _asked: TaskModel) -> Iterator[str]:
 
 
 def _undenied(right: Expression, _asked: TaskModel) -> Iterator[str]:
-    """Without what is taken out, what is taken out itself, and those of the one that are of the other."""
+    """The answer with its set difference replaced by the first set, the subtracted set or their intersection."""
     choices: tuple[Callable[[Call], Expression], ...] = (
         lambda call: call.operands[0],
         lambda call: call.operands[1],
@@ -153,7 +159,7 @@ def _first_name(expression: Expression) -> str:
 
 
 NAMES_EACH: Final = 2
-"""So many questions are made of each that has a slot."""
+"""The number of questions made from each template with a slot."""
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
@@ -166,7 +172,10 @@ class _Template(BaseModel):
 
 
 def draft_questions(names: Mapping[str, list[str]], seed: int) -> list[Question]:
-    """`names`: by the concept of their things. The plan gives the right answer; what that is, is not told."""
+    """Makes questions with plans, but without gold answers, from the templates of `draft_questions.toml`.
+
+    `names` maps concepts to the names of their things, which fill the slots.
+    """
     dice = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     text = Path(__file__).with_name("draft_questions.toml").read_text("utf-8")
     templates = [_Template.model_validate(each) for each in tomllib.loads(text)["question"]]
@@ -186,7 +195,7 @@ _Draft = tuple[Question, Corruption | None]
 
 @dataclass(frozen=True, slots=True)
 class AskedDraft:
-    """One question and its answer. `said` is the text of its answer; `step` the draft that answered it."""
+    """One question with its answer: `said` is the answer's text, `names` its names, `step` the draft behind it."""
 
     question: Question
     names: frozenset[str]
@@ -196,12 +205,12 @@ class AskedDraft:
     corruption: Corruption | None = None
 
     def is_wrong(self, gold: frozenset[str]) -> bool:
-        """True of an answer that is given and is not the right one, or says another thing beside it."""
+        """Returns True if an answer is given that is not the gold one, or that tells the false text beside it."""
         said = self.corruption.said if self.corruption else ""
         return self.is_answered and (self.names != gold or bool(said and said.rstrip(".") in self.said))
 
     def is_right(self, gold: frozenset[str]) -> bool:
-        """True where what was spoilt comes to the same: that is no wrong draft. A lie beside the right is one."""
+        """Returns True if the spoilt draft still gives the gold answer, which is no fault; a false text always is."""
         is_lie = self.corruption is not None and bool(self.corruption.said)
         return self.is_answered and not is_lie and not self.is_wrong(gold)
 
@@ -214,7 +223,7 @@ class AskedDraft:
 
 
 async def run_draft_table(_data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """`limit` spoilt drafts by each strategy whose name holds `only`."""
+    """Measures `limit` spoilt drafts for each strategy whose name holds `only`."""
     measures: list[Measure] = []
     for strategy in (name for name in ("sets", "arog") if only.casefold() in name):
         measures += await _of_strategy(strategy, limit, seed, show)
@@ -259,7 +268,7 @@ async def _ask(
 
 
 def _let_through(strategy: str, wrong: Sequence[AskedDraft], gold: Mapping[str, frozenset[str]]) -> list[Measure]:
-    """A line for each way to spoil an answer, and one for all; drafts that came to the right one do not count."""
+    """Returns a line for each way to spoil an answer, and one for all, without spoilt drafts that are still right."""
     judged = [
         (each.corruption.way if each.corruption else "", each.is_wrong(gold[each.question.id]))
         for each in wrong
@@ -273,7 +282,7 @@ def _let_through(strategy: str, wrong: Sequence[AskedDraft], gold: Mapping[str, 
 
 
 def let_through(name: str, found: Sequence[bool], bound: float | None = MAX_LET_THROUGH) -> Measure:
-    """The share of wrong drafts that were answered with."""
+    """Returns the line for the share of wrong drafts that were given as answers."""
     share = sum(found) / len(found) if found else 1.0
     return Measure(
         name=f"{name}: let through",
@@ -285,7 +294,7 @@ def let_through(name: str, found: Sequence[bool], bound: float | None = MAX_LET_
 
 
 def _names_in(graph: PrivateGraph) -> dict[str, list[str]]:
-    """The names of each kind's things that nothing else is called by, in the order of the alphabet."""
+    """Returns the names of each kind's things in alphabetical order, without names that several things share."""
     records = {kind: graph.vault.records(members_of(graph.blind, kind)) for kind in kinds_of(graph.blind.schema)}
     names = {kind: [readable_name(record) for record in found.values()] for kind, found in records.items()}
     times = Counter(name for found in names.values() for name in found)
@@ -293,7 +302,7 @@ def _names_in(graph: PrivateGraph) -> dict[str, list[str]]:
 
 
 def _drafts_of(right: Sequence[AskedDraft], limit: int, seed: int) -> list[_Draft]:
-    """Of each way as many as of the others, drawn among all drafts that can be spoilt so."""
+    """Draws equally many drafts for each way, among all drafts that can be spoilt so."""
     dice = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     chosen: list[_Draft] = []
     for at, way in enumerate(WAYS):

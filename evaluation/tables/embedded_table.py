@@ -1,5 +1,6 @@
-"""Tables over the real service, each in one go: every figure that the embedded reasoner has to reach, and below it the
-table of bounds, every row that the project has promised with what was missed.
+"""Two tables over the real service: every figure that the embedded reasoner has to reach, and the table of bounds.
+
+The table of bounds holds every run that the project has promised, with the bounds that it missed.
 """
 
 from __future__ import annotations
@@ -37,35 +38,38 @@ from evaluation.tables.measures import (
 )
 from evaluation.training.reasoner import Example, train
 
-# Sets that share the number of questions of one row: two of each graph, the third graph's being small.
+# One row's number of questions is shared by four sets, two for each of two graphs; the third graph's are small.
 _FOREIGN_SETS = 4
 MAX_POINTS_BEHIND = -2.5
-"""By how many points the questions with cases may hit less often than those without: below zero, they hit more."""
+"""The most points that hits may fall with cases; below zero, so that they must rise by 2.5."""
 _PATH_QUESTION = (("PQ-2H", PQ_2H, 0.988, 0.98), ("PQ-3H", PQ_3H, 0.95, 0.95))
-"""Each set with its bound where nothing is trained, and with a head that is trained on half of its topics."""
+"""Each set with its bounds: with nothing trained, and with a head trained on half of its topics."""
 _METAQA = ((1, 0.965), (2, 0.97), (3, 0.97))
 
 
 async def run_embedded_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """The lines of the groups whose name holds `only`, and the leaks of all. Raises QuestionsError."""
+    """Measures the groups whose name holds `only`, and the leaks of all of them. Raises QuestionsError."""
     chosen = [group for name, group in GROUPS.items() if only.casefold() in name.casefold()]
     if not chosen:
         raise QuestionsError(f"no group's name holds what --only asks for; there are {', '.join(GROUPS)}")
     async with asking(data, limit, seed, show) as asker:
-        # Whatever the settings name: rows say themselves what was trained.
+        # Drop a head that the settings may name, since each row says what was trained.
         asker.sets.bench.embedded.head = NO_HEAD
         measures = [line for group in chosen for line in await group(asker)]
     return [*measures, none("names that reached the reasoner, all runs", len(asker.total.outcomes), asker.total.leaks)]
 
 
 async def _path_question(asker: Asker) -> list[Measure]:
-    """No question trained on."""
+    """Measures PathQuestion without training on any question."""
     asked = [(name, bound, await asker.ask_set(name, source)) for name, source, bound, _ in _PATH_QUESTION]
     return [hits(f"{name}, nothing trained", each.outcomes, bound, each.leaks) for name, bound, each in asked]
 
 
 async def _heads_from_plans(asker: Asker) -> list[Measure]:
-    """The same questions without a head and with one; it is trained on both sets, whose halves share no topic."""
+    """Measures half of PathQuestion with and without a head (a trained adapter of the embedded reasoner).
+
+    The head is trained on the other half of both sets; the halves share no topic.
+    """
     examples: list[Example] = []
     for name, source, *_ in _PATH_QUESTION:
         loaded, questions = asker.sets.of(source)
@@ -94,7 +98,7 @@ async def _examples(asker: Asker, name: str, loaded: LoadedSet, questions: list[
 
 @contextmanager
 def _head_from(asker: Asker, examples: list[Example]) -> Iterator[None]:
-    """While this is entered the reasoner has a head that is trained on `examples`."""
+    """Gives the reasoner a head trained on `examples` while the context is entered."""
     embedded = asker.sets.bench.embedded
     embedded.head = train(embedded.embedder, examples, asker.seed).head
     try:
@@ -104,7 +108,10 @@ def _head_from(asker: Asker, examples: list[Example]) -> Iterator[None]:
 
 
 async def _heads_from_answers(asker: Asker) -> list[Measure]:
-    """Of questions with one topic, with linking; no plan is looked at."""
+    """Measures half of WebQSP's one-topic questions with and without a head learnt from the other half's answers.
+
+    Linking is part of the task, and plans are not used.
+    """
     loaded, questions = asker.sets.of(WEBQSP)
     known, asked = split_by_topic([each for each in questions if len(each.topic_entities) == 1])
     known, asked = [each.with_answers_alone for each in asker.sample(known)], asker.sample(asked)
@@ -117,7 +124,7 @@ async def _heads_from_answers(asker: Asker) -> list[Measure]:
 
 
 async def _metaqa(asker: Asker) -> list[Measure]:
-    """Each half of the wordings apart; the times are over all hops, of a graph of 130,000 facts."""
+    """Measures the seen and unseen wordings of MetaQA apart; times are over all hops, on a graph of 130,000 facts."""
     measures: list[Measure] = []
     outcomes: list[QuestionOutcome] = []
     for hops, bound in _METAQA:
@@ -183,8 +190,10 @@ async def _webqsp(asker: Asker) -> list[Measure]:
 
 
 async def _cases(asker: Asker) -> list[Measure]:
-    """One half of WebQSP's topics is rated, the other half asked: with and without cases, each half by what was rated
-    of the other."""
+    """Measures WebQSP with and without cases (earlier questions whose answers were rated).
+
+    Each half of its topics is asked after the other half was rated.
+    """
     loaded, questions = asker.sets.of(WEBQSP)
     halves = halves_of_topics(asker.sample(questions))
     services = asker.sets.bench.services
@@ -193,7 +202,7 @@ async def _cases(asker: Asker) -> list[Measure]:
         services.store.cases.forget_graph(TENANT, loaded.graph)
         asked, ratings = await _rated(asker, f"WebQSP, half {number} without cases", loaded, taught)
         plain = together(plain, asked)
-        # Only now: a question of this half must not lean on another one of it.
+        # Rate after asking, so that no question of this half can use a case of the same half.
         for rating in ratings:
             services.ratings.rate(CALLER, rating)
         leaning = together(leaning, await asker.ask(f"WebQSP, half {3 - number} with cases", loaded, tested))
@@ -210,8 +219,10 @@ async def _cases(asker: Asker) -> list[Measure]:
 async def _rated(
     asker: Asker, title: str, loaded: LoadedSet, questions: Sequence[Question]
 ) -> tuple[AskedSample, list[AnswerRating]]:
-    """The outcomes, and the rating of each answer by its gold, as its asker would give it: of one that is wrong it
-    tells what is right."""
+    """Asks the questions; return the outcomes, and a rating of each answer by its gold, as a user would give it.
+
+    The rating of a wrong answer tells the right one.
+    """
     ratings: list[AnswerRating] = []
 
     def see(question: Question, outcome: QuestionOutcome, answer: Answer | None, _steps: Sequence[Step]) -> None:
@@ -232,7 +243,7 @@ async def _rated(
 
 
 async def _compound(asker: Asker) -> list[Measure]:
-    """All of the questions, whatever the limit is: they are few."""
+    """Measures all compound questions; the limit does not apply, as they are few."""
     sets, asked, lines = asker.sets, NOTHING_ASKED, list[Measure]()
     loaded = {"metaqa": sets.of(METAQA[1])[0], "opendialkg": sets.graph(OPENDIALKG), "webqsp": sets.of(WEBQSP)[0]}
     half_of: dict[str, str] = {}
@@ -251,14 +262,14 @@ async def _compound(asker: Asker) -> list[Measure]:
 
 
 async def _linking(asker: Asker) -> list[Measure]:
-    """No reasoner is asked: the linker alone, on the topics of a public set and on names with slips."""
+    """Measures the linker alone, without a reasoner, on WebQSP's topics and on names with slips."""
     loaded, questions = asker.sets.of(WEBQSP)
     topics = measure_topics(asker.sets.bench.graph(loaded), asker.sample(questions))
     return linking_measures(whole(slips_of(asker)), topics)
 
 
 async def _demo(asker: Asker) -> list[Measure]:
-    """Right: exactly the gold set, refusals included."""
+    """Measures the demo; an answer is right if it is exactly the gold set, also where that is a refusal."""
     loaded, questions = asker.sets.of(DEMO)
     outcomes, leaks = await asker.ask("demo", loaded, questions)
     right = sum(outcome.score.f1 == 1.0 for outcome in outcomes)
@@ -285,7 +296,7 @@ async def _demo(asker: Asker) -> list[Measure]:
 
 
 async def _unanswerable(asker: Asker) -> list[Measure]:
-    """Questions of one graph asked of another: as they are, then about a thing that the other graph holds."""
+    """Asks questions of one graph of another: as they are, and with things of that graph as their topics."""
     strange, planted = NOTHING_ASKED, NOTHING_ASKED
     for each in foreign_sets(asker.sets):
         plain = asker.sample(each.as_they_are(), _FOREIGN_SETS)
@@ -316,7 +327,7 @@ GROUPS: dict[str, Callable[[Asker], Awaitable[list[Measure]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class BoundedRun:
-    """One run and what it must reach. `local_ms` bounds the p50 and p95 of everything outside the reasoner."""
+    """One run and its bounds. `local_ms` bounds p50 and p95 of the time outside the reasoner."""
 
     name: str
     source: str
@@ -338,13 +349,13 @@ class BoundedRun:
 
 _MS = (15.0, 40.0)
 
-# What the reference code reaches with an endpoint that answers rightly: PQ-2H 0.75, PQ-3H 0.40.
+# For comparison: with an endpoint that answers rightly, ARoG's code reaches PQ-2H 0.75, PQ-3H 0.40.
 ROWS = (
     BoundedRun("PQ-2H", PQ_2H, "scripted", hits=1.0, f1=1.0),
     BoundedRun("PQ-3H", PQ_3H, "scripted", hits=1.0, f1=1.0),
     BoundedRun("PQ-2H", PQ_2H, "scripted", "arog", hits=0.95),
     BoundedRun("PQ-3H", PQ_3H, "scripted", "arog", hits=0.95),
-    # Of one-hop questions 5 % have gold answers that the graph contradicts (films of one title are one node).
+    # 5 % of the one-hop questions have gold answers that the graph contradicts (films of one title are one node).
     BoundedRun("MetaQA-1", METAQA[1], "scripted", hits=0.99, f1=0.99, local_ms=_MS, reproduced_only=True),
     BoundedRun("MetaQA-2", METAQA[2], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
     BoundedRun("MetaQA-3", METAQA[3], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
@@ -357,7 +368,7 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One row with its report; `missed` says in words which bounds it did not reach."""
+    """One run with its report; `missed` names the bounds that it did not reach."""
 
     row: BoundedRun
     report: Report
@@ -381,7 +392,7 @@ class Result:
 
 
 async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Result]:
-    """Runs the rows whose `name strategy reasoner` holds `only`; one service for each kind of reasoner."""
+    """Runs the rows whose title holds `only`, with one service for each kind of reasoner."""
     rows = [row for row in ROWS if only in row.title.replace(",", "")]
     found: dict[BoundedRun, Result] = {}
     for reasoner in dict.fromkeys(row.reasoner for row in rows):
@@ -402,12 +413,12 @@ async def _run(row: BoundedRun, asker: Asker) -> Result:
 
 
 def results_markdown(results: list[Result]) -> str:
-    """The table, then a line for each row that says what it missed."""
+    """Returns the table, then a line for each row that says what it missed."""
     lines = [f"- {each.row.title}: {'; '.join(each.missed) or 'all bounds reached'}" for each in results]
     return markdown([each.report for each in results]) + "\n" + "\n".join(lines) + "\n"
 
 
 def write_results(results: list[Result], folder: Path) -> None:
-    """`table.md` and `table.json`."""
+    """Writes `table.md` and `table.json` into `folder`."""
     (folder / "table.md").write_text(results_markdown(results), encoding="utf-8")
     write_json([each.report for each in results], [each.outcomes for each in results], folder / "table.json")

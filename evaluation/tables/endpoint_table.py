@@ -1,5 +1,4 @@
-"""The table of a model endpoint: what questions cost, what limits on prompts and faults do to them, and many chats at
-once."""
+"""The table of a model endpoint: the cost of questions, the effect of limits on prompts and of faults, and load."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ from evaluation.tables.measures import AskedSample, Measure, asking, at_most, is
 
 
 class CostBound(NamedTuple):
-    """Bounds on what `sets` takes for a question: mean calls and tokens, median milliseconds outside the endpoint."""
+    """Bounds for one set: mean calls and tokens per question, median time outside the endpoint, most calls."""
 
     name: str
     source: str
@@ -42,20 +41,20 @@ class CostBound(NamedTuple):
     most_calls: int
 
 
-# The paper: 12 to 25 calls, 5,605 tokens on GrailQA. Its code with a model that answers rightly, on the PathQuestion
-# sets: 10.5 and 13.2 calls, 4,859 and 5,933 tokens, accuracy 0.75 and 0.40, 270 and 530 ms.
+# For comparison, the ARoG paper: 12 to 25 calls, 5,605 tokens on GrailQA. Its code with a model that answers rightly,
+# on PQ-2H and PQ-3H: 10.5 and 13.2 calls, 4,859 and 5,933 tokens, accuracy 0.75 and 0.40, 270 and 530 ms.
 BOUNDS = (
     CostBound("PQ-2H", PQ_2H, calls=2.0, tokens=1_200, local_ms=10.0, most_calls=4),
     CostBound("PQ-3H", PQ_3H, calls=2.6, tokens=1_700, local_ms=15.0, most_calls=4),
     CostBound("MetaQA-3", METAQA[3], calls=2.6, tokens=1_700, local_ms=20.0, most_calls=4),
 )
-# Of one-hop questions the calls alone are bounded.
+# For one-hop questions only the calls are bounded.
 ONE_HOP = CostBound("MetaQA-1", METAQA[1], calls=2.0, tokens=1_200, local_ms=20.0, most_calls=2)
-MIN_RIGHT = 0.995  # 1.00 in two figures: names that differ in capitals alone are read as all of them
+MIN_RIGHT = 0.995  # rounds to 1.00; not 1, since a name that others equal but for case stands for all of them
 
 
 class Limit(NamedTuple):
-    """Limits on what prompts may show, in settings. `bounded`: it is the default, and may cost little."""
+    """Settings that limit what prompts may show. `bounded` marks the default, which may cost only little."""
 
     words: str
     reasoner: ReasonerName
@@ -64,7 +63,7 @@ class Limit(NamedTuple):
     bounded: bool = False
 
 
-# The first of each reasoner is what the others are compared with.
+# The first entry of each reasoner is the one that its others are compared with.
 LIMITS = (
     Limit("open, no limit", "scripted", "open", "tell"),
     Limit("kind, no limit", "scripted", "kind", "tell"),
@@ -86,7 +85,7 @@ QUESTION_DEADLINE_S = 60.0
 
 
 async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """The lines of every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsError."""
+    """Measures every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsError."""
     wanted = only.casefold()
     measures = await _costs(data, limit, seed, wanted, show)
     measures += await _limits(data, limit, seed, wanted, show)
@@ -101,8 +100,10 @@ async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show:
 
 
 async def _costs(data: Path, limit: int, seed: int, wanted: str, show: Show) -> list[Measure]:
-    """`sets` against the bounds, the endpoint following a way first and answering when it sees where that led; then
-    for comparison alone `sets` where it answers at once, and `arog`."""
+    """Measures the cost of `sets` against bounds, with an endpoint that first follows a candidate and then answers.
+
+    For comparison also `sets` with an endpoint that answers at once, and `arog`, both without bounds.
+    """
     runs = [(bound, f"{bound.name}, sets", "sets", True) for bound in (*BOUNDS, ONE_HOP)]
     for bound in BOUNDS:
         runs += [(bound, f"{bound.name}, sets, answered at once", "sets", False)]
@@ -120,7 +121,7 @@ async def _costs(data: Path, limit: int, seed: int, wanted: str, show: Show) -> 
 
 
 def _cost_measures(title: str, bound: CostBound | None, asked: AskedSample) -> list[Measure]:
-    """One line, for comparison, where there is no bound."""
+    """Returns the lines of one run; without a bound it is a single line."""
     outcomes, count, right = asked.outcomes, len(asked.outcomes), mean_hits(asked.outcomes)
     tokens = mean([float(each.prompt_tokens + each.completion_tokens) for each in outcomes])
     if bound is None:
@@ -156,7 +157,7 @@ def _mean_calls(outcomes: Sequence[QuestionOutcome]) -> float:
 
 
 async def _limits(data: Path, limit: int, seed: int, wanted: str, show: Show) -> list[Measure]:
-    """The share still answered rightly where prompts may show less: a line for each limit on each set."""
+    """Measures how much is still answered rightly if prompts may show less: a line for each limit and set."""
     measures: list[Measure] = []
     for name, source in LIMITED_SETS.items():
         best: dict[str, float] = {}
@@ -173,7 +174,11 @@ async def _limits(data: Path, limit: int, seed: int, wanted: str, show: Show) ->
 
 
 def _reader_of(limit: Limit) -> ScriptedEndpoint | None:
-    """Without the question's text a plan's topics can't be told apart; whoever reads strict prompts has the path."""
+    """Returns the endpoint that can read the prompts of this limit.
+
+    Strict prompts lack the question's text, by which a plan's topics are told apart; `PathReader` uses their path
+    instead.
+    """
     if limit.reasoner != "scripted":
         return None
     return PathReader() if limit.profile == "strict" else ScriptedEndpoint()
@@ -192,7 +197,7 @@ def _limited(title: str, limit: Limit, outcomes: Sequence[QuestionOutcome], best
 
 
 async def _with_faults(data: Path, folder: Path, count: int, seed: int, show: Show) -> Measure:
-    """Each question ends rightly, refused or in a typed error, and leaves nothing behind."""
+    """Checks that faulty replies end each question rightly, refused or in a typed error, and leave nothing open."""
     converted = _converted(PQ_3H, data, folder / "faults")
     questions = sample(read_questions(converted.questions), count, seed)
     report = await run_with_faults(
@@ -229,9 +234,10 @@ def _converted(source: str, data: Path, folder: Path) -> Converted:
 
 @dataclass(frozen=True, slots=True)
 class FaultReport:
-    """Counts of questions by how they ended. `wrong` answers differ from gold; `late` took more than the deadline.
+    """Counts of questions by how they ended while replies had faults.
 
-    `errors` counts typed errors; `logged` are records of errors in the log, by logger; `left` what was not cleaned up.
+    `wrong` answers differ from gold; `late` ones took longer than the deadline. `errors` counts typed errors; `logged`
+    error records in the log, by logger; `left` tasks and requests that were not cleaned up.
     """
 
     asked: int
@@ -247,7 +253,7 @@ class FaultReport:
 
     @property
     def passed(self) -> bool:
-        """True where nothing happened that must not."""
+        """Returns True if nothing went wrong: no wrong, late or leaking answer, and every error a typed one."""
         bad = self.wrong or self.late or self.leaks or self.logged.total() or self.left.total()
         typed = {each.__name__ for each in _subclasses(ReasonerError)}
         return not bad and set(self.errors) <= typed and self.right + self.refused + self.errors.total() == self.asked
@@ -271,7 +277,7 @@ async def run_with_faults(
         async with Bench("scripted", scripted=endpoint, changes={**changes, **TO_THE_MODEL}) as bench:
             loaded = bench.load("asked", graph, policy)
             label = RunLabel(set_name="faults", strategy="sets", reasoner="scripted", seed=seed)
-            endpoint.share = share  # Not before: what the endpoint can do has been found out in peace.
+            endpoint.share = share  # set only now, so that the probe of the endpoint meets no fault
             ended.append(time.perf_counter())
             report, outcomes = await bench.ask(
                 loaded, label, questions, progress=progress, see=lambda *_told: ended.append(time.perf_counter())
@@ -296,7 +302,7 @@ async def run_with_faults(
 
 
 async def _still_open(endpoint: FaultyEndpoint) -> int:
-    """Requests that are open although their callers have gone; the server is given a moment to notice."""
+    """The number of requests still open after their callers have gone; the server has two seconds to notice."""
     for _ in range(200):
         if not endpoint.open:
             return 0
@@ -306,7 +312,7 @@ async def _still_open(endpoint: FaultyEndpoint) -> int:
 
 @contextmanager
 def _errors_logged() -> Iterator[Counter[str]]:
-    """Counts records of errors by logger: what nobody caught or awaited ends there."""
+    """Count error records by logger; exceptions that nobody caught or awaited are logged too."""
     seen: Counter[str] = Counter()
 
     class Counting(logging.Handler):
@@ -328,12 +334,12 @@ def _subclasses(kind: type[ReasonerError]) -> list[type[ReasonerError]]:
 
 CHATS: Final = 200
 LATENCY_S: Final = 2.0
-MAX_TIMES_IDEAL: Final = 1.5  # times the ideal
+MAX_TIMES_IDEAL: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """`ideal_s` is what the calls of one chat wait for the endpoint; all chats begin together."""
+    """The result of many chats begun together. `ideal_s` is how long one chat waits for the endpoint."""
 
     chats: int
     answered: int
@@ -353,15 +359,15 @@ class LoadReport:
 async def run_load(
     graph: Sequence[Path], policy: str | None, question: Question, chats: int = CHATS, latency_s: float = LATENCY_S
 ) -> LoadReport:
-    """Asks one question (with its plan) `chats` times at once, each in a conversation of its own, in one event loop.
+    """Asks one question (with its plan) `chats` times at once, each in its own conversation, in one event loop.
 
-    The endpoint is a process of its own, as models are: it takes no time of the worker that is measured.
+    The endpoint runs in another process, as models do, so that it takes no time from the worker that is measured.
     """
     with _endpoint_apart(question, latency_s) as url:
         endpoint = {"endpoint_url": url, "endpoint_model": "scripted", "endpoint_api_key": None}
         async with Bench("endpoint", changes={**endpoint, "endpoint_fallbacks": (), **TO_THE_MODEL}) as bench:
             loaded = bench.load("asked", graph, policy)
-            # The first question opens the graph and embeds its words, as in a service that runs already.
+            # The first question opens the graph and embeds its words; a service that has run for a while is measured.
             await _chat(bench, loaded, question)
             began = time.perf_counter()
             found = await asyncio.gather(*(_chat(bench, loaded, question) for _ in range(chats)))
@@ -372,7 +378,7 @@ async def run_load(
 
 @contextmanager
 def _endpoint_apart(question: Question, latency_s: float) -> Iterator[str]:
-    """Gives the base URL of a scripted endpoint that runs in a process of its own."""
+    """Runs a scripted endpoint in another process and yield its base URL."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there, question, latency_s), daemon=True)
@@ -392,7 +398,7 @@ def _serve(pipe: Connection, question: Question, latency_s: float) -> None:
 
 
 async def _chat(bench: Bench, loaded: LoadedSet, question: Question) -> tuple[bool, int]:
-    """Asks one question; gives true where it was answered, and the number of calls."""
+    """Asks one question; return whether it was answered, and the number of calls."""
     dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0})
     answer = await bench.services.chat.answer(CALLER, dialogue.request(question.texts[-1], None, {}))
     return answer.answered, answer.usage.calls

@@ -1,5 +1,7 @@
-"""Measures how well names are found as people type them: in generated slips, by rules that share nothing with what
-reads them, and in questions of a public set."""
+"""Measure how well names are found as people type them: with generated slips, and in questions of a public set.
+
+The rules that generate slips share no code with the linker.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _TWO_SLIPS_FROM = 9
 
 
 class Slip(NamedTuple):
-    """One way to get a name wrong. `apply` gives the name back unchanged where it does not fit it."""
+    """One way to get a name wrong. `apply` returns the name unchanged if the slip does not fit it."""
 
     kind: str
     apply: Callable[[str, Random], str]
@@ -37,7 +39,7 @@ class Slip(NamedTuple):
 
 
 def _in_a_word(change: Callable[[str, Random], str], least: int = _MISTYPED_FROM) -> Callable[[str, Random], str]:
-    """Applies `change` to one word that is long enough to be told all the same."""
+    """Returns a function that applies `change` to one word long enough to be recognised afterwards."""
 
     def apply(name: str, dice: Random) -> str:
         words = name.split(" ")
@@ -51,7 +53,7 @@ def _in_a_word(change: Callable[[str, Random], str], least: int = _MISTYPED_FROM
 
 
 def _changed(change: Callable[[str, int], str], last: int = 0) -> Callable[[str, Random], str]:
-    """Applies `change` at a place of a word, which is never its first letter."""
+    """Returns a function that applies `change` at a random place of a word, never at its first letter."""
     return lambda word, dice: change(word, dice.randrange(1, len(word) - last))
 
 
@@ -119,7 +121,7 @@ _TRIES = 40
 
 
 class TypedMention(NamedTuple):
-    """One sentence; the name in it at [start, end) means `mid`. Without a name both are 0."""
+    """A sentence whose span [start, end) names `mid`; start and end are 0 if it holds no name."""
 
     kind: str
     text: str
@@ -129,9 +131,11 @@ class TypedMention(NamedTuple):
 
 
 class KindOfSlip(NamedTuple):
-    """Counts over all sentences of one kind, mostly a kind of slip such as a dropped letter: names `typed`, names
-    `found` among them, names that were read (`linked`), and those read as what was meant (`right`). `choices`:
-    the things that each mention may mean, summed over all mentions."""
+    """Counts over the sentences of one kind, mostly a kind of slip such as a dropped letter.
+
+    `typed`: names in the sentences; `found`: names found among them; `linked`: mentions that the linker read; `right`:
+    mentions that it read as what was meant; `choices`: things that mentions may mean, summed over all mentions.
+    """
 
     kind: str
     typed: int
@@ -146,18 +150,18 @@ class KindOfSlip(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Of the names that were read out of the sentences, the share that was meant."""
+        """Returns the share of read mentions that were meant."""
         return self.right / self.linked if self.linked else 1.0
 
 
 def whole(kinds: Sequence[KindOfSlip]) -> KindOfSlip:
-    """The sum of all."""
+    """Returns the sums over all kinds."""
     parts = [(each.typed, each.found, each.linked, each.right, each.choices) for each in kinds]
     return KindOfSlip("all", *map(sum, zip(*parts, strict=True)))
 
 
 def linking_measures(slips: KindOfSlip, topics: KindOfSlip) -> list[Measure]:
-    """Names with slips, and topics of questions, against their bounds."""
+    """Returns the lines for names with slips and for topics of questions."""
     return [
         share("topics found, WebQSP half", topics.recall, topics.typed, MIN_TOPICS),
         share("of what is read as a name there, a topic", topics.precision, topics.linked),
@@ -175,29 +179,32 @@ def linking_markdown(kinds: Sequence[KindOfSlip], topics: KindOfSlip) -> str:
 
 
 async def run_linking(data: Path, mentions: int, seed: int, show: Show) -> tuple[list[KindOfSlip], KindOfSlip]:
-    """Of the demo, customers and PathQuestion by kind of slip, and of WebQSP's topics. Raises QuestionsError."""
+    """Measures slips on the demo, c360 and PathQuestion by kind, and WebQSP's topics. Raises QuestionsError."""
     async with asking(data, mentions, seed, show) as asker:
         webqsp, questions = asker.sets.of(WEBQSP)
         return slips_of(asker), measure_topics(asker.sets.bench.graph(webqsp), questions)
 
 
 def slips_of(asker: Asker) -> list[KindOfSlip]:
-    """The asker's limit of names with slips, over all graphs but WebQSP's."""
+    """Measures `asker.limit` names with slips, over all graphs but WebQSP's."""
     sets = asker.sets
     loaded = [sets.graph(C360), *(sets.of(source)[0] for source in (DEMO, PQ_2H, PQ_3H))]
     return measure_mentions([sets.bench.graph(each) for each in loaded], asker.limit, asker.seed)
 
 
 def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed: int = 0) -> list[KindOfSlip]:
-    """`mentions` misspelt and abbreviated names of the graphs' entities, evenly over graphs and kinds of slip, and
-    sentences without a name. A name that several entities share counts as found where the right one is among them."""
+    """Measures `mentions` misspelt and abbreviated names of entities, spread evenly over graphs and kinds of slip.
+
+    Sentences without a name are added. A name that several entities share counts as found if the right one is among
+    them.
+    """
     results = [(each, _mentions(graph, each.text)) for graph, each in _corpus(graphs, mentions, Random(seed))]  # noqa: S311  # a sample, no secret  # nosec B311
     kinds = dict.fromkeys(each.kind for each, _ in results)
     return [_of_slips(kind, [pair for pair in results if pair[0].kind == kind]) for kind in kinds]
 
 
 def measure_topics(graph: PrivateGraph, questions: Sequence[Question]) -> KindOfSlip:
-    """Counts the topic entities of `questions` that linked mentions hold; precision over all mentions."""
+    """Count the topic entities of `questions` that linked mentions hold; precision is over all mentions."""
     typed = found = linked = right = choices = 0
     for question in questions:
         wanted = {comparable(topic) for topic in question.topic_entities}
@@ -226,8 +233,10 @@ def _of_slips(kind: str, results: Sequence[tuple[TypedMention, list[Mention]]]) 
 
 
 def _mentions(graph: PrivateGraph, text: str) -> list[Mention]:
-    """The entities that a question alone names, as the anonymiser reads it: everyday words are names where nothing but
-    a number is named."""
+    """Returns the mentions of entities in a question as the anonymiser reads it.
+
+    Everyday words count as names only if nothing else but numbers is named.
+    """
     named = [each for each in graph.linker.find_mentions(text) if each.value_kind is None]
     if any(any(map(str.isalpha, text[each.start : each.end])) for each in named):
         return named
@@ -254,7 +263,7 @@ class _Name(NamedTuple):
 
 
 def _able(names: Sequence[_Name], slip: Slip) -> list[_Name]:
-    """The names that the slip changes at all."""
+    """Returns the names that the slip changes."""
     dice = Random(0)  # noqa: S311  # a sample, no secret  # nosec B311
     return [
         each for each in names if (each.is_person or not slip.people_only) and slip.apply(each.text, dice) != each.text
@@ -275,8 +284,10 @@ def _typed(slip: Slip, name: _Name, dice: Random) -> TypedMention:
 
 
 def _names(graph: PrivateGraph) -> list[_Name]:
-    """The preferred name of every entity, words parted by spaces. A person: of a kind that people are of, with a name
-    of two or three words and no small ones (of, III)."""
+    """Returns the preferred name of every entity, with spaces for underscores.
+
+    A name is a person's if its kind is one of people and it has two or three words, none of them small (of, III).
+    """
     signatures = [each.id for each in graph.blind.schema.signatures if each.kind is NodeKind.ENTITY]
     found = []
     for mid, record in graph.vault.records(graph.blind.members(signatures).tolist()).items():
@@ -286,5 +297,5 @@ def _names(graph: PrivateGraph) -> list[_Name]:
             plain = all(len(word) > 1 and word.casefold() not in _SMALL and not word.endswith(".") for word in words)
             is_person = plain and len(words) in _NAME_WORDS and not PEOPLE.isdisjoint(kind)
             found.append(_Name(int(mid), text, is_person))
-    # MIDs are drawn for every load: by them, one seed would make another corpus each time.
+    # Sort by name, since MIDs change with every load and one seed must give the same corpus.
     return sorted(found, key=lambda name: name.text)

@@ -1,4 +1,4 @@
-"""The table of masked relations: what is still answered rightly when a share of a graph's relations is opaque."""
+"""The table of masked relations: how much is still answered rightly if a share of a graph's relations is masked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHARES = (0.0, 0.25, 0.5, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A choice of relations: each predicate with its description, empty where the owner says nothing of it."""
+    """A choice of relations to mask: each predicate with its description, which is empty if the owner gives none."""
 
     share: float
     described: bool
@@ -35,7 +35,7 @@ class Masked:
         return f"{self.share:.0%} masked{told}"
 
     def policy(self, plain: str) -> str:
-        """`plain`, a policy as TOML, with these relations masked."""
+        """Returns the policy `plain` (TOML) with these relations masked."""
         policy = Policy.from_toml(plain)
         masked = {
             predicate: policy.of(predicate).model_copy(update={"mask": True, "description": text or None})
@@ -44,19 +44,19 @@ class Masked:
         return policy.model_copy(update={"relations": {**policy.relations, **masked}}).to_toml()
 
     def own_words(self) -> set[str]:
-        """Words that no request may hold: those of the masked relations, also without `has`."""
+        """Returns the words that no request may hold: those of the masked relations, also without `has`."""
         words = {words_of(predicate) for predicate in self.means}
         return words | {each.removeprefix("has ") for each in words}
 
     def is_needed(self, question: Question) -> bool:
-        """True where the gold path walks a masked relation."""
+        """Returns True if the gold path uses a masked relation."""
         paths = [each.path for each in question.plan.sets.values()] if question.plan else []
         hops = {hop.lstrip("^") for path in paths for step in path for hop in step.split("|")}
         return not {words_of(hop) for hop in hops}.isdisjoint(map(words_of, self.means))
 
 
 def choices(graph: str, seed: int) -> list[Masked]:
-    """Every share, described and not; drawn by `seed`, and what a smaller share masks the larger ones mask too."""
+    """Returns every share, with and without descriptions; a larger share masks all that a smaller one does."""
     means = tomllib.loads(Path(__file__).with_name("masked_descriptions.toml").read_text("utf-8"))[graph]
     order = sorted(means)
     random.Random(seed).shuffle(order)  # noqa: S311  # a choice of relations, no secret  # nosec B311
@@ -70,19 +70,19 @@ def choices(graph: str, seed: int) -> list[Masked]:
 
 
 def words_of(predicate: str) -> str:
-    """`place_of_birth` as the loader shows it."""
+    """Returns a predicate like `place_of_birth` in the words that the loader shows."""
     return " ".join(predicate.replace("_", " ").split())
 
 
 SETS = {
     "PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "MetaQA-1": METAQA[1], "MetaQA-2": METAQA[2], "MetaQA-3": METAQA[3],
 }  # fmt: skip
-MIN_RIGHT = 0.995  # 1.00 in two figures, as of the endpoint without masks
+MIN_RIGHT = 0.995  # rounds to 1.00, the bound of the endpoint without masks
 
 
 @dataclass(slots=True)
 class _Leaks:
-    """Of all runs: names, and own words of relations that were masked, that reached the reasoner."""
+    """Counts over all runs: names, and words of masked relations, that reached the reasoner."""
 
     questions: int = 0
     names: int = 0
@@ -90,8 +90,11 @@ class _Leaks:
 
 
 async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """The embedded reasoner on every share, described and not; then the scripted endpoint, which reads descriptions
-    as a model that understands them. `only`: a part of a set's name. Raises QuestionsError."""
+    """Measures the embedded reasoner on every share, with and without descriptions, then the scripted endpoint.
+
+    The endpoint reads descriptions as a model that understands them. `only` is a part of a set's name. Raises
+    QuestionsError.
+    """
     chosen = {name: source for name, source in SETS.items() if only.casefold() in name.casefold()}
     if not chosen:
         raise QuestionsError(f"no set's name holds what --only asks for; there are {', '.join(SETS)}")
@@ -112,7 +115,7 @@ async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: S
 async def _of_set(
     asker: Asker, name: str, source: str, endpoint: ScriptedEndpoint | None, leaks: _Leaks
 ) -> list[Measure]:
-    """Of those that the scripted endpoint is asked the graph agrees with the gold answers."""
+    """Measures one set; the scripted endpoint is asked only questions whose gold answers the graph agrees with."""
     if endpoint is None:
         asker.sets.bench.embedded.head = NO_HEAD
     questions = asker.sets.questions(source)
@@ -126,7 +129,7 @@ async def _of_set(
         title = f"{name}: {masked.title}"
         asked = await _asked(asker, title, source, masked, chosen, leaks)
         measures.append(hits(title, asked.outcomes, MIN_RIGHT if endpoint else None, asked.leaks))
-        # The questions whose path is masked somewhere, apart: the others lose nothing but rivals.
+        # Questions that need a masked relation get a line of their own: the others lose only wrong candidates.
         needing = [one for one, question in zip(asked.outcomes, chosen, strict=True) if masked.is_needed(question)]
         if masked.means and endpoint is None and 0 < len(needing) < len(chosen):
             refused = sum(not outcome.answered for outcome in needing)

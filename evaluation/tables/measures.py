@@ -1,5 +1,4 @@
-"""A line of a table of bounds: a figure, the bound that it has to reach, and whether it does; and the samples of
-question sets that are asked for it."""
+"""Lines of a table of bounds (a figure, its bound, and whether it keeps it), and the samples asked for them."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _Outcomes = Sequence[QuestionOutcome]
 
 
 class AskedSample(NamedTuple):
-    """The result of one sample, or of several together; `leaks` is what the scanner found in their bytes."""
+    """The outcomes of one sample, or of several together; `leaks` is what the scanner found in their bytes."""
 
     outcomes: list[QuestionOutcome]
     leaks: int
@@ -39,13 +38,13 @@ def together(*samples: AskedSample) -> AskedSample:
 
 
 def is_planned(question: Question) -> bool:
-    """True where a plan is known, and the graph agrees with the gold answers: what a scripted endpoint is asked."""
+    """Returns True if a plan is known and the graph agrees with the gold answers, as a scripted endpoint needs."""
     return question.has_plan and question.reproduced
 
 
 @dataclass(slots=True)
 class Asker:
-    """`limit` questions a set, drawn by `seed`; `total` is everything that was asked."""
+    """Asks samples of `limit` questions per set, drawn by `seed`; `total` is everything that was asked."""
 
     sets: QuestionSets
     limit: int
@@ -55,7 +54,7 @@ class Asker:
     total: AskedSample = field(default=NOTHING_ASKED, repr=False)
 
     def sample(self, questions: Sequence[Question], shared_by: int = 1) -> list[Question]:
-        """This set's questions; several sets may share one row's number."""
+        """Draws the sample of a set; `shared_by` sets share the limit."""
         return sample(questions, max(1, self.limit // shared_by), self.seed)
 
     async def ask_set(
@@ -65,7 +64,7 @@ class Asker:
         keep: Callable[[Question], bool] = lambda _question: True,
         strategy: str = "sets",
     ) -> AskedSample:
-        """A sample of those questions of a public set that are to be kept. Raises QuestionsError."""
+        """Asks a sample of those questions of a public set that `keep` accepts. Raises QuestionsError."""
         loaded, questions = self.sets.of(source)
         return await self.ask(title, loaded, self.sample([*filter(keep, questions)]), strategy=strategy)
 
@@ -77,7 +76,7 @@ class Asker:
         see: See = ignore_outcome,
         strategy: str = "sets",
     ) -> AskedSample:
-        """The outcomes in the order of `questions`; `see` sees each of them as it comes."""
+        """Asks `questions` and return the outcomes in their order; `see` is called with each as it comes."""
         report, outcomes = await self.sets.bench.ask(
             loaded,
             RunLabel(set_name=title, strategy=strategy, reasoner=self.reasoner, seed=self.seed),
@@ -101,14 +100,14 @@ async def asking(
     changes: Mapping[str, object] | None = None,
     least_score: float | None = None,
 ) -> AsyncIterator[Asker]:
-    """A bench with the public sets below `data`; `endpoint`, `changes` and `least_score` as of Bench."""
+    """Open a bench with the public sets below `data`; `endpoint`, `changes` and `least_score` are those of Bench."""
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench(reasoner, scripted=endpoint, changes=changes, least_score=least_score) as bench:
             yield Asker(QuestionSets(bench, data, Path(folder), show), limit, seed, show, reasoner)
 
 
 class Measure(BaseModel):
-    """One line. `bound` is empty where a figure is only reported; `f1` and `leaks` where they say nothing."""
+    """One line of a table. `bound` is empty if the figure is only reported; `f1` and `leaks` may be None."""
 
     model_config = ConfigDict(frozen=True)
     name: str
@@ -121,7 +120,7 @@ class Measure(BaseModel):
 
 
 def hits(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
-    """Mean hits@1, F1 beside it."""
+    """Returns a line of mean hits@1, with F1 beside it."""
     return share(name, mean_hits(outcomes), len(outcomes), bound, mean_f1(outcomes), leaks)
 
 
@@ -133,7 +132,7 @@ def share(
     f1: float | None = None,
     leaks: int | None = None,
 ) -> Measure:
-    """A figure between 0 and 1 that must be at least `bound`; a set without questions reaches nothing."""
+    """Returns a line for a figure between 0 and 1 that must be at least `bound`; without questions it fails."""
     return Measure(
         name=name,
         questions=questions,
@@ -146,7 +145,7 @@ def share(
 
 
 def at_most(name: str, questions: int, reached: float, bound: float | None, form: str = "{:g}") -> Measure:
-    """A figure, told as `form` says, that may be `bound` at most; a set without questions reaches nothing."""
+    """Returns a line for a figure, formatted by `form`, that may be at most `bound`; without questions it fails."""
     return Measure(
         name=name,
         questions=questions,
@@ -157,12 +156,12 @@ def at_most(name: str, questions: int, reached: float, bound: float | None, form
 
 
 def none(name: str, questions: int, found: int) -> Measure:
-    """A count of what must not be."""
+    """Returns a line for a count that must be 0."""
     return Measure(name=name, questions=questions, bound="0", reached=str(found), passed=found == 0)
 
 
 def behind(name: str, outcomes: _Outcomes, other: _Outcomes, points: float | None = None) -> Measure:
-    """By how many points `outcomes` hit less often than `other`; at most `points`, where there is a bound."""
+    """Returns a line for the points of hits@1 that `outcomes` is behind `other`: at most `points`, if given."""
     gap = 100 * (mean_hits(other) - mean_hits(outcomes))
     return Measure(
         name=name,
@@ -174,12 +173,12 @@ def behind(name: str, outcomes: _Outcomes, other: _Outcomes, points: float | Non
 
 
 def refused(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
-    """The share that was not answered."""
+    """Returns a line for the share of questions that were not answered."""
     return share(name, mean([float(not o.answered) for o in outcomes]), len(outcomes), bound, leaks=leaks)
 
 
 def times(name: str, milliseconds: Sequence[float], p50: float, p95: float) -> Measure:
-    """Median and 95th percentile, both at most their bounds."""
+    """Returns a line for median and 95th percentile, each of which may be at most its bound."""
     reached = percentile(milliseconds, 0.5), percentile(milliseconds, 0.95)
     return Measure(
         name=name,
@@ -199,7 +198,7 @@ def mean_f1(outcomes: _Outcomes) -> float:
 
 
 def markdown(measures: Sequence[Measure]) -> str:
-    """The table, then one line that says what was missed."""
+    """Returns the table as Markdown, followed by one line that names the missed bounds."""
     rows = [
         (
             each.name,

@@ -1,6 +1,6 @@
-"""Files as people have them, a folder a set: loaded by what is proposed, and asked what the folder's README asks.
+"""Files as users have them, one folder per set: loaded by the proposed policy and asked the README's questions.
 
-The README has a heading for each folder (`## sakila: CSV with keys`) and its questions as list items with their
+The README has a heading for each folder (`## sakila: CSV with keys`), and its questions as list items with their
 answers, `- How many films ...? — **19**`.
 """
 
@@ -34,18 +34,20 @@ Verdict = Literal["right", "refused", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class AskedSet:
-    """One folder: its questions with what is right, and what came of it. `problem`: why it could not be loaded."""
+    """One folder with its questions, gold answers and verdicts. `problem` says why it could not be loaded."""
 
     name: str
     questions: tuple[tuple[str, str], ...] = field(repr=False)
     problem: str = ""
     verdicts: tuple[tuple[str, Verdict, str], ...] = field(default=(), repr=False)
-    """Of each question the text, the verdict, and the sentence of the answer."""
+    """For each question its text, the verdict, and the text of the answer."""
 
 
 async def run_own_data(folder: Path, only: str, show: Show) -> list[AskedSet]:
-    """Loads each folder of data by the policy that is proposed for it, and asks the questions of the README for it.
-    `only`: part of the folders' names. Raises QuestionsError where the README has no questions for a folder."""
+    """Loads each folder by the policy that is proposed for it, and ask its questions of the README.
+
+    `only` is a part of the folders' names. Raises QuestionsError if no folder has questions.
+    """
     sets = [each for each in read_sets(folder) if only.casefold() in each.name.casefold()]
     if not sets:
         raise QuestionsError(f"{folder} has no README.md with a heading and questions for that folder")
@@ -58,7 +60,7 @@ async def run_own_data(folder: Path, only: str, show: Show) -> list[AskedSet]:
 
 
 def read_sets(folder: Path) -> list[AskedSet]:
-    """The sets of a README, in its order; none where there is none."""
+    """Returns the sets of a README in order; empty if there is no README."""
     readme, found = folder / "README.md", dict[str, list[tuple[str, str]]]()
     name = ""
     for line in readme.read_text("utf-8").splitlines() if readme.is_file() else ():
@@ -91,23 +93,26 @@ async def _ask(bench: Bench, folder: Path, asked: AskedSet) -> AskedSet:
 
 
 def judged(gold: str, names: Collection[str] | None) -> Verdict:
-    """Right where an answer names what `gold` lists, parted by commas, and no more; for `('X', 7)` X is enough."""
+    """Judge an answer: right if it names what `gold` lists, separated by commas, and nothing more.
+
+    For a gold answer like `('X', 7)`, X is enough.
+    """
     if names is None:
         return "refused"
     given = {comparable(name) for name in names}
     if given == {comparable(part) for part in re.split(r",\s*", gold)}:
         return "right"
-    # A title or a second first name is no other person.
+    # One name may hold more than the gold name, such as a title or a second first name.
     told = {comparable(part) for part in re.findall(r"'([^']*)'", gold) or [re.split(r"[:(]", gold)[0]]}
     is_one = len(given) == 1 and any(part and all(part in name for name in given) for part in told)
-    # Names may hold commas: then they fill the list, all but these.
+    # Names may hold commas themselves, so compare how much of the gold text the names cover.
     texts = comparable(gold)
     are_all = all(name in texts for name in given) and sum(map(len, given)) >= MIN_FILLED * len(texts)
     return "right" if is_one or are_all else "wrong"
 
 
 def measures(found: list[AskedSet]) -> list[Measure]:
-    """The lines of the table."""
+    """Returns the table's lines: sets that load, questions answered rightly, and wrong answers among those given."""
     asked = sum(len(each.questions) for each in found)
     verdicts = [verdict for each in found for _, verdict, _ in each.verdicts]
     right, wrong = verdicts.count("right"), verdicts.count("wrong")
@@ -123,7 +128,7 @@ def measures(found: list[AskedSet]) -> list[Measure]:
 
 
 def answers_markdown(found: list[AskedSet]) -> str:
-    """Every question with its verdict. It holds names, and is for whoever holds the files."""
+    """Returns every question with its verdict. It holds names: only for those who hold the files."""
     lines = []
     for each in found:
         lines.append(f"## {each.name}\n")

@@ -1,7 +1,7 @@
-"""Fits the extractor's network to texts whose spans are known, a block of texts at a time.
+"""Fit the extractor's network to texts with known answer spans, a block of texts at a time.
 
-Each word may begin or end an answer, so that a text may hold several (binary cross entropy over its words), and a
-question has no answer or has one (binary cross entropy). The lower layers of the sentence model are frozen.
+Each word may begin or end an answer, so that a text may hold several; the loss is binary cross entropy over words,
+plus that of whether the question has an answer. The lower layers of the sentence model are frozen.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """Implements `Question` of the extractor. `spans`: where its answers lie in the context; none: impossible."""
+    """A question with known answers, as the extractor's protocol `Question` wants it.
+
+    `spans` are the answers' places in the context; empty if the question can't be answered.
+    """
 
     context: str = field(repr=False)
     known: str = field(repr=False)
@@ -48,7 +51,7 @@ class LabelledQuestion:
 
     @property
     def as_bytes(self) -> bytes:
-        """The same for the same question."""
+        """Returns the question as bytes, for the fingerprint of a training; equal questions give equal bytes."""
         return repr((self.context, self.known, self.relation, self.unknown_is_head, self.spans)).encode()
 
 
@@ -57,8 +60,11 @@ Example = tuple[SpanFeatures, LabelledQuestion]
 
 @dataclass(frozen=True, slots=True)
 class ExtractorTraining(StepSettings):
-    """Settings of the training. `block`: so many texts are embedded at a time. `saved`: a checkpoint is written after
-    so many blocks. `words_weight`: of the loss of the words against that of no answer."""
+    """Settings of the training.
+
+    `block`: how many texts are embedded at a time. `saved`: after how many blocks a checkpoint is written.
+    `words_weight`: the weight of the words' loss against that of "no answer".
+    """
 
     block: int = 512
     saved: int = 8
@@ -74,10 +80,10 @@ def fit_extractor(
     tell: Tell = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> ExtractorWeights:
-    """The same input gives the same numbers. `tell` gets each block.
+    """Trains the extractor; the same input gives the same weights. `tell` is called after each block.
 
-    `checkpoint`: where it is there, the training goes on from it, and ends with the same ones as one that was never
-    interrupted. Raises CheckpointError where it is of another training.
+    If the file `checkpoint` exists, training continues from it, with the same result as without the interruption.
+    Raises CheckpointError if it is of another training.
     """
     how = how or ExtractorTraining()
     seed_torch(seed)
@@ -107,7 +113,7 @@ def fit_extractor(
 
 
 def targets(examples: Sequence[Example], words: int) -> tuple[Floats, Floats]:
-    """Begins and ends of the answers, shape (questions, words, 2), and 1 where a word is, (questions, words)."""
+    """Return begins and ends of answers, (questions, words, 2), and where words are, (questions, words), as 0 or 1."""
     wanted = np.zeros((len(examples), words, 2), np.float32)
     is_word = np.zeros((len(examples), words), np.float32)
     for row, (features, question) in enumerate(examples):
@@ -119,7 +125,7 @@ def targets(examples: Sequence[Example], words: int) -> tuple[Floats, Floats]:
 
 
 class ExtractorNetwork(nn.Module):
-    """The network of `app.extractor.extractor` on torch; the layers of the sentence model below are frozen."""
+    """The network of `app.extractor.extractor` in torch, without the frozen layers of the sentence model below it."""
 
     def __init__(self, config: ExtractorConfig, dropout: float = 0.0) -> None:
         super().__init__()
@@ -139,7 +145,7 @@ class ExtractorNetwork(nn.Module):
         self.span, self.none = nn.Linear(width, 2), nn.Linear(width, 1)
 
     def forward(self, of: PaddedQuestions) -> tuple[Tensor, Tensor]:
-        """Logits of begins and ends for each word of the contexts, shape (questions, words, 2), and of no answer."""
+        """Returns logits of begin and end for each context word, shape (questions, words, 2), and of "no answer"."""
         kinds = torch.from_numpy(of.kinds)
         seen = (kinds >= 0)[:, None, None, :]
         hidden = self.dropout(self._embedded(of, kinds))
@@ -177,7 +183,7 @@ class ExtractorNetwork(nn.Module):
 
 
 def _batches(made: Sequence[Example], batch: int, draw: np.random.Generator) -> list[list[Example]]:
-    """Those of like length run together, and chance decides which comes first; texts without a word are left out."""
+    """Puts examples of similar length into one batch, with some randomness; texts without a word are left out."""
     examples = [each for each in made if each[0].context.texts]
     lengths = np.array([len(features.marks) for features, _ in examples]) + draw.random(len(examples)) * 4
     rows = np.argsort(lengths)

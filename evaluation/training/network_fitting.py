@@ -1,6 +1,6 @@
-"""Fits a network block by block, with a checkpoint after a block: an interrupted training ends with the same numbers.
+"""Fit a network block by block, with checkpoints: an interrupted training ends with the same numbers.
 
-A block is what runs between two places where a training may be taken up again: an epoch, or a part of one.
+A block is the part of a training between two possible checkpoints: an epoch, or a part of one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 
 class CheckpointError(Exception):
-    """The checkpoint is not of this training. The text says what to do."""
+    """The checkpoint can't be read or is of another training. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepSettings:
-    """`rate` rises over the first `warm_up` steps, then falls to nothing; no step is longer than `longest_step`."""
+    """Settings of the optimiser's steps.
+
+    `rate` rises over the first `warm_up` steps, then falls linearly to 0. Gradients are clipped to `longest_step`.
+    """
 
     epochs: int = 1
     batch: int = 32
@@ -38,7 +41,7 @@ class StepSettings:
 
 @dataclass(frozen=True, slots=True)
 class FittingProgress:
-    """`done` of `total` parts of a training, the latest with `loss`."""
+    """Progress of a training: `done` of `total` parts, the latest with `loss`."""
 
     done: int
     total: int
@@ -49,23 +52,27 @@ Tell = Callable[[FittingProgress], None]
 
 
 def seed_torch(seed: int) -> None:
-    """On one thread: sums are taken in the same order then."""
+    """Seed torch and use one thread, so that sums are always taken in the same order."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
 
 
 def seeded_draw(*numbers: int) -> np.random.Generator:
-    """The draw of a block, by the seed and the block's number; torch's chance begins anew with it. So a block is the
-    same after an interruption."""
+    """Returns a generator for a block, from the seed and the block's number, and seed torch by it.
+
+    So a block is the same after an interruption.
+    """
     draw = np.random.default_rng(numbers)
     torch.manual_seed(int(draw.integers(2**31)))
     return draw
 
 
 class NetworkFitting:
-    """Trains a network step by step and writes checkpoints, from which an interrupted training goes on.
-    `depends_on`: the seed and settings that a checkpoint must match; `learnt`: returns the training examples as
-    bytes, which it must match too; `learnt_from`: the word for the examples in error messages."""
+    """Trains a network step by step and writes checkpoints, from which an interrupted training continues.
+
+    `depends_on`: the seed and settings that a checkpoint must match; `learnt`: returns the training examples as bytes,
+    which it must match too; `learnt_from`: the word for the examples in error messages.
+    """
 
     def __init__(
         self,
@@ -81,8 +88,10 @@ class NetworkFitting:
         self._steps = 0
 
     def run(self, blocks: int, run_block: Callable[[int], None], checkpoint: Path | None, *, saved: int = 1) -> None:
-        """Runs each block by its number. A checkpoint is written after so many blocks as `saved`, and after the last;
-        where it is there, the training goes on from it. Raises CheckpointError where it is of another training."""
+        """Runs each block by its number, and write a checkpoint after every `saved` blocks and after the last.
+
+        If the checkpoint exists, training continues from it. Raises CheckpointError if it is of another training.
+        """
         done = self._resume(checkpoint) if checkpoint and checkpoint.is_file() else 0
         self._network.train()
         for number in range(done, blocks):
@@ -91,7 +100,7 @@ class NetworkFitting:
                 self._save(checkpoint, number + 1)
 
     def step(self, loss: torch.Tensor, done: float) -> float:
-        """Follows the gradient of `loss`, and returns its number. `done`: the share of the training behind it."""
+        """Take one step down the gradient of `loss` and return its value; `done` is the share of the training done."""
         self._steps += 1
         for group in self._optimiser.param_groups:
             group["lr"] = self._how.rate * min(1.0, self._steps / self._how.warm_up) * (1 - done)
@@ -109,14 +118,14 @@ class NetworkFitting:
         return told.hexdigest()
 
     def _save(self, file: Path, blocks: int) -> None:
-        """Whole or not at all."""
+        """Writes the checkpoint to a temporary file and move it into place, so that it is never half written."""
         part = file.with_name(f"{file.name}.part")
         states = {"network": self._network.state_dict(), "optimiser": self._optimiser.state_dict()}
         torch.save({"training": self._fingerprint(), "blocks": blocks, "steps": self._steps, **states}, part)
         os.replace(part, file)
 
     def _resume(self, file: Path) -> int:
-        """The number of blocks that are done already."""
+        """Loads the checkpoint and return the number of blocks that are done."""
         try:
             state: dict[str, Any] = torch.load(file, weights_only=True)
             training, blocks, steps = state["training"], int(state["blocks"]), int(state["steps"])
@@ -134,7 +143,7 @@ class NetworkFitting:
 
 
 def logsumexp_of_groups(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
-    """One a group; numbers of very different size are safe, and -inf counts for nothing."""
+    """Returns log(sum(exp(logits))) of each group, numerically stable; -inf counts for nothing."""
     highest = torch.full((groups,), -torch.inf).scatter_reduce(0, group, logits.detach(), "amax")
     total = torch.zeros(groups).index_add(0, group, (logits - highest[group]).exp())
     return highest + total.log()

@@ -1,9 +1,9 @@
-"""Trains a head of the embedded reasoner: a question beside all paths that it could mean, and how right each is. Right
-paths have to outscore all others, and refusing.
+"""Train a head: an adapter of the embedded reasoner's vectors that tells right paths of a question from wrong ones.
 
-The loss is the negative logarithm of the expected square of the hit under p(path), the softmax of the scores: its
-gradient draws p towards p * hit^2 (marginal likelihood over the paths that reach an answer). Where one path is known
-to be meant it is the usual cross entropy.
+An example is a question with all paths that it could mean, and how right each is. Right paths have to score higher
+than all others, and than refusing. The loss is the negative logarithm of the expected squared hit under p(path), the
+softmax of the scores: its gradient draws p towards p * hit^2 (marginal likelihood over the paths that reach an
+answer). If one path is known to be meant, it is the usual cross entropy.
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ from kg_store.text.words import asked_words
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Tell = Callable[[float, float], None]
-"""Takes the share of the training that is done at most, and the loss on the examples held out."""
+"""Is called after each epoch with the share done of the longest training, and the loss on held-out examples."""
 
 HELD_OUT = 0.1
 MIN_EXAMPLES = 20
 
 
 class TrainingError(Exception):
-    """There is nothing to train on. The text says what is missing, and quotes nothing."""
+    """There is nothing to train on. The message says what is missing, and quotes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`question` names its topic by the pseudonym `topic`, a thing of `concept`; at least one path is right.
+    """A question with the paths that it could mean; at least one of them is right.
 
-    `right`: 1 for a path that is known to be meant, else the share of what it reaches that is an answer. `group`:
-    examples of one group are held out together (a topic, a schema).
+    `question` names its topic by the pseudonym `topic`, a thing of `concept`. `right` is 1 for a path that is known to
+    be meant, else the share of its ends that are answers. Examples of one `group` (a topic, a schema) are held out
+    together.
     """
 
     question: str
@@ -57,12 +58,12 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Examples as arrays, each path a row of one table.
+    """Examples as arrays; all paths are rows of one table.
 
-    `asked`: the questions' vectors, (examples, dimensions). `steps`: of every step, (steps, dimensions). `counts`:
-    which steps each path sums up, (paths, longest) with -1 for none. `base`: the score of each path without the
-    nearness of wholes, and `weight`: what that nearness counts there, (paths,). `right`: (paths,). `first`: where each
-    example's paths begin, (examples + 1,).
+    `asked`: vectors of the questions, (examples, dimensions). `steps`: vectors of all steps, (steps, dimensions).
+    `counts`: the steps of each path, (paths, longest), filled up with -1. `base`: the score of each path without the
+    similarity of question and whole path, (paths,); `weight`: how much that similarity counts, (paths,). `right`: as
+    in `Example`, (paths,). `first`: where each example's paths begin, (examples + 1,).
     """
 
     asked: Floats
@@ -76,7 +77,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A head, and how right the first path of the examples held out was on average, before and with it."""
+    """A trained head, and how right the best paths of held-out examples were on average, before and with it."""
 
     head: RelationAdapter
     examples: int
@@ -88,9 +89,11 @@ class Trained:
 def train(
     embedder: Embedder, examples: Sequence[Example], seed: int, tell: Tell = lambda _done, _loss: None
 ) -> Trained:
-    """The same examples and seed give the same head on one machine. Whole groups of them are held out, and say when to
-    stop. Raises TrainingError."""
-    # By hash: the same groups are held out whatever else is in the set.
+    """Trains a head, stopping when held-out groups no longer improve. Raises TrainingError.
+
+    The same examples and seed give the same head on one machine.
+    """
+    # Groups are chosen by hash, so that the same ones are held out whatever else is in the set.
     first = [hashlib.sha256(f"{seed} {example.group}".encode()).digest()[0] for example in examples]
     held = [row for row, byte in enumerate(first) if byte < 256 * HELD_OUT]
     rest = sorted(set(range(len(examples))) - set(held))
@@ -104,8 +107,8 @@ def train(
 
 
 def prepare(embedder: Embedder, examples: Sequence[Example]) -> Prepared:
-    """Everything of `examples` that training does not change."""
-    # A head that takes all nearness away, and one that gives every path the nearness 1.
+    """Computes everything about `examples` that training does not change."""
+    # One head sets every similarity to 0, the other to 1; the difference is the weight of the similarity.
     without, full = (PathScorer(embedder, head=RelationAdapter(gain=0.0, offset=offset)) for offset in (0.0, 1.0))
     texts: dict[str, int] = {}
     rows: list[list[int]] = []
@@ -134,10 +137,10 @@ EPOCHS: Final = 60
 BATCH: Final = 32
 RATE: Final = 2e-3
 PULL: Final = 0.0005
-"""Draws the adapters back to the untrained vectors."""
+"""The weight of the penalty that draws the adapters back to the untrained vectors."""
 TEMPERATURE: Final = 0.2
 PATIENCE: Final = 6
-"""So many epochs without a lower loss end the training."""
+"""The number of epochs without a lower loss after which training ends."""
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -146,8 +149,11 @@ Scores = npt.NDArray[np.float64]
 def fit(
     data: Prepared, train: Sequence[int], held_out: Sequence[int], seed: int, tell: Tell
 ) -> tuple[RelationAdapter, float, float]:
-    """The head with the least loss on the examples `held_out`, which is none where training never lowers it, and how
-    right the first path of those was on average, before and with it. The same input gives the same head."""
+    """Returns the head with the least loss on the examples `held_out`, and how right their best paths were.
+
+    The two figures are means before and with the head. If training never lowers the loss, the head changes nothing.
+    The same input gives the same head.
+    """
     seed_torch(seed)
     net = _Net(data)
     every = [*train, *held_out]
@@ -175,15 +181,18 @@ def fit(
 
 
 def _room(before: Scores, after: Scores) -> float:
-    """By how much scores may sink, so that what no path answers is refused: not below the untrained ones on average,
-    and half of the way until one right path in a thousand is refused; paths of new questions score lower."""
+    """Returns by how much scores may be lowered, so that questions that no path answers are refused.
+
+    Scores may not fall below the untrained ones on average, and only go half of the way to where one right path in a
+    thousand is refused, because paths of new questions score lower.
+    """
     if not len(before) or not len(after):
         return 0.0
     return max(0.0, min(float(after.mean() - before.mean()), (float(np.quantile(after, 0.001)) - MIN_SCORE) / 2))
 
 
 class _Net(torch.nn.Module):
-    """Scores as PathScorer would give them, with the nearness of wholes as a function of the adapters."""
+    """Scores like PathScorer's, with the similarity of question and whole path as a function of the adapters."""
 
     def __init__(self, data: Prepared) -> None:
         super().__init__()
@@ -191,7 +200,7 @@ class _Net(torch.nn.Module):
         self._refusing = torch.tensor(MIN_SCORE / TEMPERATURE)
         dims = data.asked.shape[1]
         self._asked = torch.from_numpy(data.asked)
-        # The last row, of zeros, is what -1 stands for: no step.
+        # The last row is zeros, for the index -1, which means "no step".
         self._steps = torch.cat([torch.from_numpy(data.steps), torch.zeros(1, dims)])
         self.down = torch.nn.ParameterDict(
             {part: torch.nn.Parameter(torch.randn(dims, RANK) / dims**0.5) for part in PARTS}
@@ -208,7 +217,7 @@ class _Net(torch.nn.Module):
 
     @torch.no_grad()
     def measured(self, rows: Sequence[int]) -> tuple[float, float]:
-        """Mean loss, without the pull, and how right the best paths are on average where they are answered."""
+        """Returns the mean loss without the penalty, and how right the best paths are on average (0 if refused)."""
         losses, hits = [], []
         for row in rows:
             scores, right, owner = self._scores(np.array([row]))
@@ -221,7 +230,7 @@ class _Net(torch.nn.Module):
 
     @torch.no_grad()
     def right_first(self, rows: Sequence[int]) -> Scores:
-        """The best score of each example whose best path is mostly right; shape (such examples,)."""
+        """Returns the best score of each example whose best path is mostly right; shape (such examples,)."""
         every = [self._scores(np.array([row])) for row in rows]
         return np.array(
             [float(scores.max()) for scores, right, _ in every if float(right[int(scores.argmax())]) > 0.5]
@@ -233,15 +242,15 @@ class _Net(torch.nn.Module):
         return RelationAdapter(adapters, float(self.gain.exp()), float(self.offset) - lower, self.hops.numpy().copy())
 
     def _losses(self, scores: torch.Tensor, right: torch.Tensor, owner: torch.Tensor) -> torch.Tensor:
-        """One an example."""
+        """Returns the loss of each example."""
         logits, examples = scores / TEMPERATURE, int(owner[-1]) + 1
         every = torch.logaddexp(logsumexp_of_groups(logits, owner, examples), self._refusing)
-        # A path that never hits gets next to no share: a number all the same.
+        # A path without a hit gets a tiny share instead of 0, so that the logarithm is finite.
         squared = 2 * right.clamp(min=MIN_SHARE).log()
         return every - logsumexp_of_groups(logits + squared, owner, examples)
 
     def _scores(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The score of each path of the examples `rows`, how right it is, and whose it is."""
+        """Returns the score of each path of the examples `rows`, how right it is, and the index of its example."""
         data, first = self._data, self._data.first
         place = torch.from_numpy(np.concatenate([np.arange(first[row], first[row + 1]) for row in rows]))
         owner = torch.from_numpy(np.repeat(np.arange(len(rows)), first[rows + 1] - first[rows]))

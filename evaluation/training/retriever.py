@@ -1,8 +1,8 @@
-"""Fits the retriever's network to dialogues: to the facts that their replies use, or to the replies themselves.
+"""Fit the retriever's network to dialogues: to the facts that their replies use, or to the replies alone.
 
-Where the facts are known, any of them is right: the loss is the cross entropy of all their probability together. Where
-they are not, it is that of the reply over sampled sets of facts (SURGE, section 3.6). Large candidate sets are thinned
-out at random, anew in each epoch.
+If the facts are known, any of them is right: the loss is the cross entropy of their summed probability. If not, it is
+that of the reply over sampled sets of facts (SURGE, section 3.6). Large candidate sets are thinned out at random, anew
+in each epoch.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class RankedFacts:
-    """One query's features, and which of its facts are right: at least one; shape (facts,)."""
+    """The features of one query, and which of its facts are right (at least one); shape (facts,)."""
 
     features: Features = field(repr=False)
     gold: Flags = field(repr=False)
@@ -44,8 +44,10 @@ class RankedFacts:
 
 @dataclass(frozen=True, slots=True)
 class RepliedFacts:
-    """One query's features, and its reply word by word: the chance of each word where it is taken from a fact, shape
-    (facts, words), and where it is not, shape (words,)."""
+    """The features of one query, and the probability of each word of its reply.
+
+    `told`: if the word is taken from a fact, shape (facts, words). `otherwise`: if it is not, shape (words,).
+    """
 
     features: Features = field(repr=False)
     told: Floats = field(repr=False)
@@ -58,9 +60,12 @@ ExampleT = TypeVar("ExampleT", RankedFacts, RepliedFacts)
 
 @dataclass(frozen=True, slots=True)
 class RetrieverTraining(StepSettings):
-    """Settings of the training. `unknown_relations`: this share of the relations has no vector in a step, so that what
-    a turn says of a relation counts too. `candidates`: so many facts of a query are looked at in one epoch at most.
-    `samples`, `sampled_facts`: where only replies are known, so many sets of so many facts are drawn for each."""
+    """Settings of the training.
+
+    `unknown_relations`: the share of relations that have no vector in a step, so that the network also learns from the
+    turn's own words. `candidates`: the most facts of a query used in an epoch. `samples`, `sampled_facts`: if only
+    replies are known, the number of sets of facts drawn for each, and their size.
+    """
 
     epochs: int = 4
     batch: int = 16
@@ -82,10 +87,11 @@ def fit_retriever(
     tell: Tell = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> RetrieverWeights:
-    """The same input gives the same numbers. `relations`: the vectors of the table that the features refer to.
+    """Trains the retriever; the same input gives the same weights. `tell` is called at each step.
 
-    `tell` gets each step. `checkpoint`: written after each epoch; where it is there, the training goes on from it, and
-    ends with the same ones as one that was never interrupted. Raises CheckpointError where it is of another training.
+    `relations` are the vectors of the table that the features refer to. `checkpoint` is written after each epoch; if
+    it exists, training continues from it, with the same result as without the interruption. Raises CheckpointError if
+    it is of another training.
     """
     how = how or RetrieverTraining()
     seed_torch(seed)
@@ -107,7 +113,7 @@ def fit_retriever(
 
 
 def thinned(example: ExampleT, most: int, draw: np.random.Generator) -> ExampleT:
-    """At most `most` facts, all that are known to be right among them; entities that no fact is left of fall away."""
+    """Keeps at most `most` facts, including all right ones; entities without a remaining fact are dropped."""
     count = len(example.features.heads)
     if count <= most:
         return example
@@ -121,21 +127,23 @@ def thinned(example: ExampleT, most: int, draw: np.random.Generator) -> ExampleT
 
 
 def reply_likelihood(example: RepliedFacts, drawn: Tensor) -> Tensor:
-    """log p(y|x,Z) of each drawn set of facts, shape (sets, facts of a set): half of the words are taken from its
-    facts, the others are as likely as in any reply; shape (sets,)."""
+    """Returns log p(y|x,Z) of each drawn set of facts, shape (sets,); `drawn` has the shape (sets, facts of a set).
+
+    Half of each word's probability comes from the facts of the set, half from its frequency in all replies.
+    """
     from_facts = torch.from_numpy(example.told)[drawn].mean(dim=1)
     return (0.5 * from_facts + 0.5 * torch.from_numpy(example.otherwise)).log().sum(dim=1)
 
 
 Batch = Mapping[str, Tensor]
-"""Features of several queries, one after the other, by their names: of lists of relations `outgoing.rows` and
-`outgoing.starts`. `token_query`, `fact_query`: whose each token and fact is."""
+"""Features of several queries, concatenated, by name; lists of relations as `outgoing.rows` and `outgoing.starts`.
+`token_query` and `fact_query` hold the index of the query of each token and fact."""
 
 
 def batch_of(queries: Sequence[Features]) -> Batch:
     entities = _offsets([len(each.entity_marks) for each in queries])
     profiles = _offsets([len(each.outgoing.starts) for each in queries])
-    # What numbers something else of its query goes on where the query before ended.
+    # Indices into entities or profiles of a query are shifted by the number of those of the queries before.
     moved = {"mentioned": entities, "heads": entities, "tails": entities, "profiles": profiles}
     found: dict[str, Sequence[npt.NDArray[Any]]] = {}
     for name in (each.name for each in fields(Features)):
@@ -152,7 +160,7 @@ def batch_of(queries: Sequence[Features]) -> Batch:
 
 
 class RetrieverNetwork(nn.Module):
-    """The network of `app.retriever.retriever` on torch; the sentence model below is frozen."""
+    """The network of `app.retriever.retriever` in torch; the sentence model below it is frozen."""
 
     def __init__(self, config: NetworkConfig, dropout: float = 0.0) -> None:
         super().__init__()
@@ -174,7 +182,7 @@ class RetrieverNetwork(nn.Module):
         self.dropout, self.triple = nn.Dropout(dropout), nn.Linear(width, width)
 
     def forward(self, batch: Batch, relations: Tensor) -> Tensor:
-        """One score a fact; `relations`: the table of all vectors, shape (rows, dimensions)."""
+        """Returns one score per fact; `relations` is the table of all vectors, shape (rows, dimensions)."""
         heads, tails = batch["heads"], batch["tails"]
         nodes = self._nodes(batch, relations)
         degree = torch.ones(len(nodes)).index_add(0, torch.cat([heads, tails]), torch.ones(2 * len(heads)))
@@ -229,7 +237,7 @@ def _offsets(counts: Sequence[int]) -> list[int]:
 
 
 def _loss(network: RetrieverNetwork, relations: Tensor, examples: Sequence[Learnt], how: RetrieverTraining) -> Tensor:
-    """The mean of the queries'."""
+    """Returns the mean loss of the queries."""
     batch = batch_of([example.features for example in examples])
     is_known = torch.rand(len(relations), 1) >= how.unknown_relations
     scores = network(batch, relations * is_known)
@@ -240,7 +248,7 @@ def _loss(network: RetrieverNetwork, relations: Tensor, examples: Sequence[Learn
 
 
 def _loss_of_one(example: Learnt, chances: Tensor, how: RetrieverTraining) -> Tensor:
-    """`chances`: log p(z|x); shape (facts,)."""
+    """Returns the loss of one query; `chances` is log p(z|x), shape (facts,)."""
     if isinstance(example, RankedFacts):
         return -chances[torch.from_numpy(example.gold)].logsumexp(0)
     drawn = torch.multinomial(chances.detach().exp(), how.samples * how.sampled_facts, replacement=True)

@@ -1,4 +1,4 @@
-"""The algebra of sets in which a draft's expressions are evaluated.
+"""The set algebra: parses and evaluates the expressions in a draft answer.
 
 Imports `graph` and `text`.
 """

@@ -1,4 +1,4 @@
-"""Executes the set algebra on the real data: from expressions over pseudonyms to sets, counts, numbers and tables."""
+"""Evaluates expressions of the set algebra on the real data: to sets, counts, numbers and tables."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
 from kg_store.text.literals import PartialDate, Precision, plain_number
 
-_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
+_DECIMALS, _LEAST_DIGITS = 4, 6  # The decimals of an average, and its fewest significant digits.
 _NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
 
 
 def average_of(numbers: list[Decimal]) -> Decimal:
-    """Returns the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
+    """Returns the mean, rounded to four decimals; a small mean keeps six significant digits instead (0.00123456)."""
     average = sum(numbers, start=Decimal(0)) / len(numbers)
     return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
 
 
 def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
-    """Counts the heads of each tail, largest first; with a `period` by year or month, in order of time."""
+    """Returns the number of heads for each tail of `edges`, the largest first: the patients of each doctor.
+
+    With a `period` (year or month), tails are dates, and heads are counted for each year or month, in order of time.
+    """
     if not period:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
@@ -51,7 +54,7 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
 
 
 def counts_by_head(edges: Edges) -> dict[int, Decimal]:
-    """Returns the number of tails of each head."""
+    """Returns the number of tails that `edges` give each head."""
     heads, counts = np.unique(edges.heads, return_counts=True)
     return {head: Decimal(number) for head, number in zip(heads.tolist(), counts.tolist(), strict=True)}
 
@@ -59,7 +62,11 @@ def counts_by_head(edges: Edges) -> dict[int, Decimal]:
 def totals_per_group(
     relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
 ) -> ResultTable:
-    """Returns for each tail (or period) what `total` gives for the measures of its heads."""
+    """Returns one number for each tail of `edges`: the `total` (sum or mean) of the measures of its heads.
+
+    Example: the average salary (measure) of the employees (heads) of each ward (tail). With a `period`, tails are
+    dates, and there is one number for each year or month.
+    """
     numbers = _numbers_of(measures)
     pairs: Iterable[tuple[int, int | str]] = (
         _in_periods(relations, edges, period)
@@ -81,7 +88,10 @@ def _numbers_of(measures: Measures) -> dict[int, list[Decimal]]:
 
 
 def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
-    """Returns for each head the sum of the numbers of its tails; heads without any number are left out."""
+    """Returns for each head of `edges` the sum of `measures` over its tails.
+
+    Heads whose tails have no number are left out.
+    """
     numbers, totals = _numbers_of(measures), dict[int, Decimal]()
     for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
         for number in numbers.get(tail, []):
@@ -90,7 +100,7 @@ def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
 
 
 def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
-    """Returns every entity that has the best value."""
+    """Returns every entity that has the best value; `choose` is `min` or `max`."""
     if not measured:
         return ResultSet(NO_MIDS)
     own = {entity: choose(keys) for entity, keys in measured.items()}
@@ -99,14 +109,17 @@ def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decim
 
 
 def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
-    """Returns `mids` sorted by their values; those without a value come last."""
+    """Returns `mids` sorted by their values in `measured`, by the least if ascending, by the greatest if descending.
+
+    Those without a value come last.
+    """
     keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
     known = sorted(mids)
     return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
 
 
 def minus(first: Value, second: Value) -> Decimal:
-    """Returns numbers subtracted, or the whole years between two dates. Raises ExpressionError for others."""
+    """Returns the difference of two numbers, or of two dates in whole years. Raises ExpressionError."""
     for kind in (ValueKind.NUMBER, ValueKind.DATE):
         if {first.kind, second.kind} != {kind}:
             continue
@@ -119,7 +132,7 @@ def minus(first: Value, second: Value) -> Decimal:
 
 
 def _years(early: PartialDate, late: PartialDate) -> int:
-    """The whole years from `early` to `late`, at the precision that both share."""
+    """Returns the whole years from `early` to `late`, at the precision that both share."""
     shared = min(early.precision, late.precision)
     if shared < Precision.YEAR:
         raise ExpressionError("no year is known")
@@ -128,7 +141,7 @@ def _years(early: PartialDate, late: PartialDate) -> int:
 
 
 def _in_periods(relations: RelationValues, edges: Edges, period: str) -> Iterable[tuple[int, str]]:
-    """Each head with the year or month of its tails (2024, 2024-05); dates that are less precise are left out."""
+    """Yields each head with the year or month of its tails (2024, 2024-05); less precise dates are left out."""
     labels = {mid: _period_of(value, period) for mid, value in relations.values(edges.tails).items()}
     if len(edges.tails) and not any(labels.values()):
         raise ExpressionError(f"that leads to no dates with a {period}")
@@ -149,20 +162,23 @@ MAX_FIRST = 1_000_000_000
 
 
 class SetAlgebra:
-    """Executes expressions on a blind graph, with the values of the vault of the same version. Thread-safe.
+    """Evaluates expressions on a blind graph, with the values of the vault of the same version. Thread-safe.
 
-    `count` counts distinct members. `!=` keeps things with a value outside of V; other operators keep things with a
-    value that compares so with any member of V. If a thing has several values, argmax, compare and descending order
-    use the greatest, argmin and ascending order the least. `compare` gives nothing if one side has no value. Over no
-    values, sum, average, min and max give the empty set, not 0. Measures count a value once for each mediator by which
-    a relation reaches it.
+    `count` counts distinct members. `!=` keeps entities that have a value outside of V; the other operators keep
+    entities with a value for which the comparison with any member of V is true. If an entity has several values,
+    argmax, compare and descending order use the greatest, argmin and ascending order the least. `compare` returns the
+    empty set if A or B has no value. Over no values, sum, average, min and max give the empty set, not 0. Sums and
+    averages count a value twice if a relation reaches it through two mediators.
     """
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
         self._relations = RelationValues(graph, vault)
 
     def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
-        """Returns the result. Raises ExpressionError if operands do not fit, and whatever `operand` raises."""
+        """Returns the result of an expression; `operand` gives the meaning of each pseudonym.
+
+        Raises ExpressionError if operands do not fit, and any error that `operand` raises.
+        """
         with localcontext(Context(prec=_DIGITS)):
             return outcome_of(_Evaluation(self._relations, operand).result_of(expression))
 
@@ -240,7 +256,8 @@ class _Evaluation:
 
     def _union(self, call: Call) -> Result:
         sets = [self._set(call, position) for position in range(len(call.operands))]
-        edges = union_of([each.pairs() for each in sets]) if any(each.edges for each in sets) else None  # For sums.
+        # Sums over the union run over (entity, value) pairs.
+        edges = union_of([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
         return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
 
     def _sum(self, call: Call) -> Result:
@@ -252,7 +269,10 @@ class _Evaluation:
         return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
-        """One number for each (entity, value) pair and each mediator between them."""
+        """Returns the numbers to add up, one for each (entity, value) pair; a pair joined by two mediators gives two.
+
+        Raises ExpressionError if the values are dates.
+        """
         measures = self._measures(call)
         if measures.kind is ValueKind.DATE:
             raise ExpressionError(f"{call.function} takes numbers; these values are dates")
@@ -281,7 +301,10 @@ class _Evaluation:
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
 
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
-        """The tails of `edges` that compare so with `other`."""
+        """Returns the tails of `edges` that compare with `other` as the operator says, such as `tail >= other`.
+
+        Raises ExpressionError if no tail has an order in common with `other`.
+        """
         same, others = self._comparands(other)
         values = self._relations.values_or_dates(edges.tails) if others else self._relations.values(edges.tails)
         verdicts: dict[int, bool | None] = {}
@@ -296,7 +319,7 @@ class _Evaluation:
         return [tail for tail, verdict in verdicts.items() if verdict]
 
     def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:
-        """The operands of a filter: nodes that count as equal, and values to compare with."""
+        """Returns what a filter compares with: the MIDs of `other`, and its values, which may be dates in names."""
         if isinstance(other, Decimal):
             return set(), [Value(plain_number(other), None)]
         operand = as_set(other)
@@ -316,7 +339,10 @@ class _Evaluation:
         return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
     def _edges(self, entities: ResultSet, call: Call, towards: int) -> Edges:
-        """The pairs of the call's relation; only those that lead to members of operand `towards`, if there is one."""
+        """Returns the (head, tail) pairs that the call's relation joins, with heads in `entities`.
+
+        If the call has an operand at position `towards`, only pairs whose tail is in that operand's set are returned.
+        """
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         if len(call.operands) <= towards:
             return edges
@@ -324,7 +350,11 @@ class _Evaluation:
         return Edges(edges.heads[kept], edges.tails[kept])
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
-        """The entities with the most or fewest; an entity from which the relation leads nowhere counts 0."""
+        """Returns the entities with the most or fewest tails of the relation, as `choose` (max or min) says.
+
+        With a second relation in the call, the sum of the tails' values decides instead of their number. An entity
+        without tails counts 0.
+        """
         entities = self._set(call, 0)
         edges = self._edges(entities, call, towards=1)
         if len(call.words) > 1:
@@ -337,7 +367,10 @@ class _Evaluation:
         return entities.keep(own == choose(own))
 
     def _counted(self, call: Call) -> Result:
-        """The entities whose number fits; an entity from which the relation leads nowhere counts 0."""
+        """Returns the entities whose number of tails fits the operator and the number of the call: `>= 3`.
+
+        No tail counts as 0.
+        """
         entities, (_, operator, *number) = self._set(call, 0), call.words
         found = counts_by_head(self._edges(entities, call, towards=1 if number else 2))
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
@@ -355,12 +388,12 @@ class _Evaluation:
         return totals_per_group(self._relations, edges, measures, total, *period or [""])
 
     def _minus(self, call: Call) -> Result:
-        """The difference of two values; the empty set if one side has no value."""
+        """Returns the difference of two values; the empty set if one side has no value."""
         first, second = (self._single(self.result_of(operand)) for operand in call.operands)
         return minus(first, second) if first and second else ResultSet(NO_MIDS)
 
     def _single(self, result: Result) -> Value | None:
-        """The single number or value of `result`; None if it is empty. Raises ExpressionError if there are several."""
+        """Returns the single number or value of `result`; None if it is empty. Raises ExpressionError for several."""
         if isinstance(result, Decimal):
             return Value(plain_number(result), ValueKind.NUMBER)
         operand = as_set(result)
@@ -374,7 +407,7 @@ class _Evaluation:
         return ResultSet(as_mids(edges.tails), edges=edges)
 
     def _sort(self, call: Call) -> Result:
-        """The set in order; equal values are ordered by MID, things without a value come last."""
+        """Returns the set in order; equal values are ordered by MID, members without a value come last."""
         entities, (label, direction) = self._set(call, 0), call.words
         measured = self._measured(entities, label)
         ordered = in_order(entities.mids.tolist(), measured, is_ascending=direction == "ascending")

@@ -57,8 +57,8 @@ from kg_store.text.labels import reversed_label
 from kg_store.text.literals import plain_number
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
-    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction,
-    # m: number or set expression, p?: period, may be left out; b?: relation or set expression, may be left out
+    # s: set expression, s*: one or more of them, r: relation, o: operator, d: direction, m: number or set expression,
+    # p: period, b: relation or set expression; ?: may be left out.
     "intersect": ("s", "s*"),
     "union": ("s", "s*"),
     "difference": ("s", "s"),
@@ -204,15 +204,16 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
 
 
 OutcomeKind = Literal["set", "number", "truth", "table", "kinds"]
-Row = tuple[int | str, Decimal | int]  # A thing (its MID), or the text of a year or month, with its number.
+Row = tuple[int | str, Decimal | int]  # The MID of a node, or the text of a year or month, with its number.
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
     """The meaning of a pseudonym in an expression.
 
-    `edges`: (entity, value) pairs if it is a set of values, because sums run over the pairs. `literal`: the text of a
-    value that the user typed and the graph may not hold.
+    `mids`: the node, or all members of a set. `edges`: for a set of values, the (entity, value) pairs; a sum then
+    counts a value once for each entity that has it. `literal`: the text of a value that the user typed, which may not
+    be in the graph.
     """
 
     mids: Mids = field(repr=False)
@@ -224,8 +225,8 @@ class Operand:
 class ExpressionResult:
     """The result of an expression.
 
-    `mids` are sorted by a value if `ordered`, or by likelihood if also `ranked`, which no expression gives. `rows` are
-    those of ResultTable, `names` those of ResultKinds.
+    `ordered`: `mids` are sorted by a value. `ranked`: they are sorted by likelihood instead; no expression gives that,
+    only a caller sets it. `rows` are the rows of a ResultTable, `names` the classes of a ResultKinds.
     """
 
     kind: OutcomeKind
@@ -256,13 +257,13 @@ class ResultSet:
         return ResultSet(mids, self.ordered, edges)
 
     def pairs(self) -> Edges:
-        """Returns (entity, value) pairs to add up: the edges, or each member once."""
+        """Returns the (entity, value) pairs that a sum runs over; without edges, (member, member) for each member."""
         return self.edges if self.edges is not None else Edges(self.mids, self.mids)
 
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """Numbers for each thing, the largest first; or for each year or month, in order of time."""
+    """Numbers for each node, the largest first; or for each year or month, in order of time."""
 
     rows: tuple[Row, ...] = field(repr=False)
 
@@ -274,7 +275,7 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class ResultKinds:
-    """Names of classes: words of the schema, which stand for no things."""
+    """Names of classes, which are words of the schema and not nodes."""
 
     names: tuple[str, ...]
 
@@ -283,7 +284,10 @@ Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """Returns a set, or the things of a table, in order. Raises ExpressionError for all else."""
+    """Returns `result` if it is a set; for a table, the nodes of its rows, in order.
+
+    Raises ExpressionError for a number, a truth value or names.
+    """
     if isinstance(result, ResultSet):
         return result
     if isinstance(result, ResultTable) and len(result.things) == len(result.rows):
@@ -292,7 +296,7 @@ def as_set(result: Result) -> ResultSet:
 
 
 def outcome_of(result: Result) -> ExpressionResult:
-    """Returns the result as callers see it; numbers have no trailing zeros."""
+    """Returns the result in the form that callers get; numbers have no trailing zeros."""
     if isinstance(result, ResultSet):
         return ExpressionResult("set", tuple(result.mids.tolist()), ordered=result.ordered)
     if isinstance(result, ResultTable):
@@ -312,7 +316,7 @@ def walked_along(start: str, steps: Sequence[str]) -> str:
 
 
 def written(expression: Expression) -> str:
-    """Returns the expression as text that parses to the same tree; equal expressions give equal text."""
+    """Returns the expression as text; `parse` turns the text into the same tree. Equal expressions give equal text."""
     if isinstance(expression, Name):
         return expression.pseudonym
     operands, words = [written(each) for each in expression.operands], list(expression.words)
@@ -328,7 +332,11 @@ def written(expression: Expression) -> str:
 
 
 def with_relations(expression: Expression, further: Mapping[str, Sequence[str]]) -> Expression:
-    """Returns `expression` with each "reach" extended by the `further` relations of its label."""
+    """Returns `expression` with each `reach(A, label)` widened to a union over more relations.
+
+    `further` maps a label to these relations: with {"r": ["s"]}, `reach(A, "r")` becomes `union(reach(A, "r"),
+    reach(A, "s"))`.
+    """
     if isinstance(expression, Name):
         return expression
     operands = tuple(with_relations(each, further) for each in expression.operands)
@@ -340,10 +348,11 @@ def with_relations(expression: Expression, further: Mapping[str, Sequence[str]])
 
 
 def of_one_row(text: str) -> str:
-    """Returns `text` with all that is said of one row asked of one and the same row.
+    """Returns `text` with conditions on one record changed so that a single record must fulfil all of them.
 
-    Who has rank 1 *in a committee* is not who is in it and has rank 1 in any: values behind one record (`member|rank`,
-    `member|since`), and a thing to which the same record leads, narrow the records before these lead back.
+    A record is a mediator. For example, "has rank 1 in a committee" must not match somebody who is in the committee
+    and has rank 1 in another one. So the conditions (`member|rank`, `member|since`) first select records. The result
+    then leads back from these records to the people.
     """
     return written(_by_rows(parse(text))) if "|" in text else text
 
@@ -368,7 +377,11 @@ def _by_rows(expression: Expression) -> Expression:
 
 
 def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
-    """The filters by values of one record around an expression, the outermost first, and what they narrow."""
+    """Returns (filters, rest): the filters around `expression` that test one record, and the set that they filter.
+
+    The outermost filter comes first. A record is a mediator, as in `filter(A, "member|rank", =, V)`. Without such
+    filters the list is empty.
+    """
     tests: list[Call] = []
     while isinstance(expression, Call) and expression.function in ("filter", "having"):
         if _record_of(expression).count("|") or (tests and _record_of(expression) != _record_of(tests[0])):
@@ -379,12 +392,12 @@ def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
 
 
 def _record_of(test: Call) -> str:
-    """The hop to the record whose value a filter compares; empty where it compares the thing's own."""
+    """Returns a filter's relation up to its last bar: `member` of `member|rank`; empty if there is no bar."""
     return test.words[0].rpartition("|")[0]
 
 
 def _ends_of(expression: Expression) -> tuple[Expression, str, str] | None:
-    """Of `reach(A, "record|end")` the three parts."""
+    """Returns (A, record, end) of an expression `reach(A, "record|end")`; None for any other."""
     if not (isinstance(expression, Call) and expression.function == "reach" and expression.words[0].count("|") == 1):
         return None
     record, _, end = expression.words[0].partition("|")

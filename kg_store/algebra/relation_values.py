@@ -1,4 +1,4 @@
-"""Follows the relations of an expression and compares the values found there."""
+"""Follows the relations of an expression and compares the values that they lead to."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
-"""Names of things are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
+"""Names are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
 MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are read. Chosen by hand.
 
 
 class Record(Protocol):
-    """The part of a vault record that the algebra reads."""
+    """The fields of a vault record that the algebra reads. A vault record has the names and the value of one node."""
 
     @property
     def kind(self) -> NodeKind: ...
@@ -38,7 +38,7 @@ class Record(Protocol):
 
 
 class Records(Protocol):
-    """The part of the vault that the algebra needs."""
+    """The part of the vault that the algebra needs: it gives the records of nodes."""
 
     def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
         """Returns the records of those `mids` that the vault holds."""
@@ -47,13 +47,16 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph, or with no `kind` one typed by a user, which is read as the graph's value is."""
+    """The text of a literal and its kind.
+
+    `kind` is None if a user typed the text; it is then read as the other side's kind.
+    """
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
 
     def read_as(self, kind: ValueKind) -> Parsed | None:
-        """The value read as `kind`; None if that is impossible, so it compares with nothing of that kind."""
+        """Returns the value read as `kind`; None if that is impossible."""
         try:
             return parse_value(self.lexical, kind)
         except ValueError:
@@ -62,7 +65,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """(entity, value) pairs whose values have an order; `keys` has the number or instant of each value."""
+    """The (entity, value) pairs whose values are numbers or dates; `keys` has the number or instant of each value."""
 
     kind: ValueKind | None
     pairs: tuple[tuple[int, int], ...] = field(repr=False)
@@ -87,11 +90,17 @@ class RelationValues:
         self._hops = dict(hops)
 
     def edges(self, mids: Mids, label: str) -> Edges:
-        """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
+        """Returns a pair (member of `mids`, node) for each node that a relation called `label` leads to.
+
+        Several relations with that label count as one.
+        """
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
-        """Returns the measures of `mids`; a value counts once for each mediator by which a relation reaches it."""
+        """Returns the numbers or dates that `mids` have by the relation `label`.
+
+        A value counts once for each mediator (a nameless node in between) by which the relation reaches it.
+        """
         steps = self._steps(label)
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
 
@@ -105,10 +114,10 @@ class RelationValues:
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
-        """Returns the literals among `mids`; without any, the dates that the names of things are or contain.
+        """Returns the literals among `mids`; if there are none, the dates found in the names of entities.
 
-        Plain triple files do not distinguish a date from a name. Only if most names are dates, or all contain one, are
-        they read so: a single film called "2012" does not make films dates.
+        Plain triple files do not distinguish a date from a name. Names are read as dates only if most of them are
+        dates, or all contain one: a single film called "2012" does not make films dates.
         """
         records = self._records(mids)
         return _values(records) or _dates(records)
@@ -117,9 +126,9 @@ class RelationValues:
         return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
-        """Returns the pairs whose value is a number; without any, those whose value or name is a date.
+        """Returns those `edges` whose tail is a number; if there are none, those whose tail is a date or named by one.
 
-        Malformed values are left out. Raises ExpressionError if there are tails but none has an order.
+        Malformed values are left out. Raises ExpressionError if there are tails but none is a number or date.
         """
         values = self.values_or_dates(edges.tails)
         for kind in ORDERED:
@@ -172,11 +181,10 @@ def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """True if `left` compares so with at least one of `others` (for !=: with all); None if it can be compared with
-    none.
+    """Returns True if `left` compares so with at least one of `others`; for `!=`, if it differs from all of them.
 
-    Numbers and dates have an order, dates at the precision that both share; texts and truths are only equal or
-    different.
+    Returns None if no two values can be compared. Numbers and dates have an order, dates at the precision that both
+    share; texts and truth values are only equal or different.
     """
     kind = left.kind or ValueKind.TEXT
     mine = left.read_as(kind)

@@ -1,4 +1,4 @@
-"""Formats of files: delimited text, workbooks, JSON, exports of property graphs, and bounds on what they hold.
+"""Readers of file formats: delimited text, workbooks, JSON and exports of property graphs, with bounds on sizes.
 
 Imports `text`.
 """

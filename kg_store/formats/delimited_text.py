@@ -1,4 +1,4 @@
-"""CSV, TSV and bar-separated files as lines of cells, and where the header of a table stands among them."""
+"""Reads CSV, TSV and bar-separated files as lines of cells, and finds the header of a table in them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ _ENCODINGS = ": save it anew as UTF-8, or say `encoding` in its [[tables]] of th
 
 Cells = list[str]
 Rows = Iterator[tuple[int, Cells]]
-"""The number of each line, where it ends in the file, with its cells; an empty line has none."""
+"""Pairs of the number of the line where a row ends in the file, and its cells; an empty line has no cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableOfFile:
-    """One table of a file that may hold several. `title`: of its sheet, or the keys that lead to its list; empty for
-    the records themselves. `notes` tell, with counts, what was not read as it stands; `is_one_object`: the whole file
-    is one JSON object.
+    """One table of a file that may hold several.
+
+    `title` is the name of its sheet, or the keys that lead to its list; empty for the records of the file itself.
+    `open_rows` returns its rows, the header first. `notes`: (count, sentence) pairs on cells that were changed or left
+    out in reading, such as formulas. `is_one_object`: the whole file is one JSON object.
     """
 
     title: str
@@ -39,10 +41,10 @@ class TableOfFile:
 
 
 class TableFile:
-    """Reads `stream` once, from the beginning. Whoever opened the stream closes it."""
+    """Reads `stream` once, from the beginning. The caller that opened the stream closes it."""
 
     def __init__(self, stream: IO[bytes], file: str, encoding: str = "utf-8", newline: Literal["", "\n"] = "") -> None:
-        """`newline`: the end of a line; any of the usual ones where it is empty."""
+        """Prepares reading. `newline`: what ends a line; empty for any of the usual line ends."""
         self._file = file
         self._lines = _text_lines(stream, file, encoding, newline)
         self._head: list[str] = []
@@ -51,8 +53,11 @@ class TableFile:
         return [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
 
     def header_delimiter(self) -> str:
-        """The delimiter that stands most often in the first line that has some: a title has none, or few beside those
-        of the lines below."""
+        """Returns the most frequent delimiter of the header line.
+
+        A title above the header has fewer delimiters. The header is therefore the first line that has at least half as
+        many as the sampled line with most.
+        """
         lines = self._peek(_SAMPLE_LINES)
         counts = [max(line.count(delimiter) for delimiter in DELIMITERS) for line in lines]
         least = max(1, max(counts, default=0) / 2)
@@ -60,9 +65,11 @@ class TableFile:
         return max(DELIMITERS, key=lambda delimiter: (line.count(delimiter), -DELIMITERS.index(delimiter)))
 
     def triples_delimiter(self, prefer_comma: bool) -> str | None:
-        """A tab, a bar or a comma, whichever splits every one of the first lines in three; else the one that splits
-        the first line so, so that an error names the line that differs. None where nothing does. Raises LoadError for
-        an empty file."""
+        """Returns the tab, bar or comma that splits each of the first lines into at least three cells.
+
+        If none does, returns the one that so splits the first line: the reader then reports the line that differs.
+        Returns None if there is none either. Raises LoadError for an empty file.
+        """
         filled = self._filled()
         if not filled:
             raise LoadError("the file holds no triple", self._file)
@@ -74,19 +81,19 @@ class TableFile:
         return None
 
     def is_header_alone(self) -> bool:
-        """True where one line stands in the file, and it is none of three cells, as a triple would be."""
+        """Returns True if the file is a single line of several cells, but not of three, as a triple would be."""
         filled = [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
         cells = filled[0].count(self.header_delimiter()) + 1 if filled else 0
         return len(filled) == 1 and cells > 1 and cells != 3
 
     def plain_rows(self, delimiter: str) -> Rows:
-        """Every line, in which quotes are letters like others."""
+        """Yields every line as cells; quotes have no special meaning."""
         for number, line in enumerate(chain(self._head, self._lines), start=1):
             filled = line.rstrip("\r\n")
             yield number, [cell.strip() for cell in filled.split(delimiter)] if filled.strip() else []
 
     def quoted_rows(self, delimiter: str) -> Rows:
-        """Every row, in which quoted cells may hold the delimiter and line breaks. Raises LoadError."""
+        """Yields every row as cells; quoted cells may hold the delimiter and line breaks. Raises LoadError."""
         reader = csv.reader(chain(self._head, self._lines), delimiter=delimiter, strict=True)
         try:
             for cells in reader:
@@ -110,24 +117,26 @@ def _text_lines(stream: IO[bytes], file: str, encoding: str, newline: str) -> It
     except UnicodeError:
         raise LoadError(f"the file is not {encoding.upper()} text{_ENCODINGS}", file, number + 1) from None
     finally:
-        with contextlib.suppress(ValueError):  # It may be closed already.
+        with contextlib.suppress(ValueError):  # The stream may be closed already.
             text.detach()
 
 
 MAX_LINES_ABOVE: Final = 30
-"""Lines that may stand above a header."""
+"""The most lines that may stand above a header."""
 MAX_BANDS: Final = 3
-"""Lines that a header may go on in."""
+"""The most lines of a header after its first one."""
 MAX_TITLE_SHARE: Final = 0.5
-"""A title begins where the table begins, and fills at most so large a part of its columns, or an empty line and a line
-that fills more stand below it."""
+"""The greatest share of the columns that a title fills.
+
+A title begins in the table's first column. It may fill more if an empty line and then a line with more cells follow.
+"""
 
 
 def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, Rows]:
-    """Returns the header's line, its cells, and the lines below it.
+    """Returns the header's line number, its cells, and the rows below it.
 
-    `header_row`: the line that it stands in; 0 where there is none, and columns are called `column 1` and so on. By
-    default that is the first line; where that is a title, the first line below it that names every column.
+    `header_row`: the line of the header; 0 if there is none, and columns are then called `column 1` and so on. By
+    default it is the first line; if that is a title, the first line below it that names every column.
     """
     if header_row == 0:
         first = list(islice(rows, MAX_LINES_ABOVE))
@@ -142,7 +151,7 @@ def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, 
     except LoadError as error:
         if not head:
             raise
-        broken.append(error)  # It is told when its line is reached.
+        broken.append(error)  # Raised when its line is reached.
     if not head:
         return 1, [], rows
     at = _place_in(head) if header_row is None else 0
@@ -169,7 +178,10 @@ def _after(broken: list[LoadError], rows: Rows) -> Rows:
 
 
 def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
-    """Returns the place of the header in `head`; that of the first filled line where titles would leave none."""
+    """Returns the index of the header line in `head`.
+
+    It is the first filled line; if that looks like a title, the first line below it that names every column, if any.
+    """
     filled = [(at, [place for place, cell in enumerate(cells) if cell]) for at, (_, cells) in enumerate(head)]
     lines = [(at, places) for at, places in filled if places]
     if not lines:
@@ -187,11 +199,11 @@ def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
 
 
 def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
-    """The names of columns that a header of several lines gives, and how many lines stand below its first one.
+    """Returns (column names, number of further lines) of a header that takes several lines; None if there is none.
 
-    A cell of a line above stands for those to its right up to the next one: `Votes`, empty over `2021`, `2025` are
-    `Votes 2021` and `Votes 2025`. None unless the lines together name each column: below the first, the first column
-    is empty.
+    A cell of an upper line also applies to the empty cells to its right: `Votes`, empty over `2021` and `2025`, gives
+    `Votes 2021` and `Votes 2025`. The lines together must name each column, and all lines but the first must begin
+    with an empty cell.
     """
     first = head[0][1] if head else []
     if not first or not first[0] or all(first):

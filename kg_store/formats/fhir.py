@@ -1,6 +1,6 @@
-"""FHIR resources as plain records: the data types of HL7 FHIR (R4) are written as people would put them in a table.
+"""Turns FHIR resources (HL7 FHIR R4) into plain records with the columns that people would put in a table.
 
-https://hl7.org/fhir/R4/datatypes.html
+Data types: https://hl7.org/fhir/R4/datatypes.html
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _RECORDED: Final = {
     "DiagnosticReport": ("code", "report"),
     "ServiceRequest": ("code", "service"),
 }
-"""Resources that record something of a patient on a day, with the element that says what, and how people call that.
-They join the two and have no name of their own: two patients with asthma have one and the same."""
+"""Resources that record something of a patient on a day; for each, the element that says what, and the column's name.
+
+They join the patient and the thing and have no name of their own, because many patients share the same one.
+"""
 _CHOICES: Final = (
     *("value", "onset", "abatement", "effective", "performed", "occurrence", "medication", "deceased"),
     *("multipleBirth", "serviced", "allowed", "rate", "dose", "asNeeded", "timing", "product", "location"),
@@ -45,14 +47,15 @@ _OF_OTHERS: Final = ("Group/", "Device/", "Location/", "Medication/", "Substance
 
 
 def is_resource(record: Mapping[str, Any]) -> bool:
-    """True of an object that says that it is a FHIR resource."""
+    """Returns True for an object that has FHIR's `resourceType`."""
     return isinstance(record.get("resourceType"), str)
 
 
 def plain_resource(resource: Record) -> Record:
-    """`resource` with its codes as their texts, references as ids, people's names as one, addresses as columns.
+    """Returns a FHIR resource as a plain record.
 
-    What is written for programs (metadata, the narrative, resources within) is left out.
+    Codes become texts, references ids, a person's name one text, and addresses columns. Elements for programs
+    (metadata, the narrative, contained resources) are left out.
     """
     element, word = _RECORDED.get(resource["resourceType"], ("", ""))
     found: Record = {}
@@ -68,7 +71,10 @@ def plain_resource(resource: Record) -> Record:
 
 
 def _names_of(resource: Record) -> dict[str, str]:
-    """The full name of a person, and the first given name with the family name; the type of anything else."""
+    """Returns a person's full name, and as an alias the first given name with the family name.
+
+    For a resource that is no person, returns the text of its type as its name, unless it has a name already.
+    """
     name = resource.get("name")
     first = name[0] if isinstance(name, list) and name else None
     if isinstance(first, dict):
@@ -81,7 +87,7 @@ def _names_of(resource: Record) -> dict[str, str]:
 
 
 def _plain(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The columns that one element becomes."""
+    """Yields the columns, as (name, value), that one element becomes."""
     first = value[0] if isinstance(value, list) and value else value
     if key == "name" and isinstance(first, dict):
         return
@@ -114,12 +120,12 @@ def _plain(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _without_type(key: str) -> str:
-    """`onsetDateTime` -> `onset`; other keys as they are."""
+    """Returns the key of an element without the type at its end: `onsetDateTime` -> `onset`; other keys unchanged."""
     return next((each for each in _CHOICES if key.startswith(each) and key[len(each) : len(each) + 1].isupper()), key)
 
 
 def _simple(value: Any) -> Any:
-    """A value with every code, reference and name in it as a text."""
+    """Returns the value of an element, with every code, reference and name inside it replaced by its text."""
     if isinstance(value, list):
         return [_simple(each) for each in value]
     if not isinstance(value, dict):
@@ -137,7 +143,7 @@ def _simple(value: Any) -> Any:
 
 
 def _text_of(value: Any) -> str:
-    """The text of a CodeableConcept or a Coding; empty of anything else."""
+    """Returns the words of a coded value (FHIR's CodeableConcept or Coding); empty for anything else."""
     if not isinstance(value, dict):
         return ""
     if isinstance(value.get("coding"), list) or value.keys() == {"text"}:
@@ -150,7 +156,7 @@ def _text_of(value: Any) -> str:
 
 
 def _extensions(values: Any) -> Iterator[tuple[str, Any]]:
-    """Each extension by the end of its URL: `.../us-core-race` is the column `race`."""
+    """Yields each extension as a column named by the end of its URL: `.../us-core-race` becomes `race`."""
     for each in values if isinstance(values, list) else ():
         if not isinstance(each, dict):
             continue
@@ -173,7 +179,10 @@ def _kind_of_identifier(identifier: Record) -> str:
 
 
 def _grouped(values: list[Any], column_of: Callable[[Record], str]) -> Iterator[tuple[str, Any]]:
-    """Values by a closed list of columns: the text of a type may be anything, and a word of the data names none."""
+    """Yields (column, values): the `value` of each object, under the column that `column_of` gives it.
+
+    `column_of` must choose from a closed list, so that no word of the data becomes a column.
+    """
     by_column: dict[str, list[str]] = {}
     for each in values:
         if isinstance(each, dict) and each.get("value"):

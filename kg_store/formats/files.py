@@ -1,4 +1,4 @@
-"""Files opened safely: unpacked, in their encoding, within bounds, without entities and remote contexts."""
+"""Opens files safely: unpacked, decoded, within bounds, without XML entities and remote contexts."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _CHUNK_BYTES = 1 << 20
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Raises LoadError where the file can't be read, or its gzip data is broken."""
+    """Opens a file for reading, gunzipped if its name ends with .gz. Raises LoadError."""
     with translate_io_errors(path), path.open("rb") as opened:
         yield cast(IO[bytes], gzip.GzipFile(fileobj=opened)) if path.suffix.lower() == ".gz" else opened
 
 
 def require_unpacked_within(paths: Sequence[Path], most_bytes: int) -> None:
-    """Raises LoadError where the gzipped files among `paths` unpack to more than `most_bytes` in all.
+    """Raises LoadError if the gzipped files among `paths` unpack to more than `most_bytes` in all.
 
-    Nothing of them is kept: a few kilobytes can unpack to gigabytes, which must not fill memory or disk.
+    The unpacked bytes are only counted, not kept: a few kilobytes can unpack to gigabytes.
     """
     left = most_bytes
     for path in paths:
@@ -44,7 +44,7 @@ def require_unpacked_within(paths: Sequence[Path], most_bytes: int) -> None:
 
 @contextmanager
 def translate_io_errors(path: Path) -> Iterator[None]:
-    """Raises LoadError, in our own words, for what goes wrong with the file itself."""
+    """Raises LoadError with our own text for errors in opening or unpacking the file."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -56,12 +56,15 @@ def translate_io_errors(path: Path) -> Iterator[None]:
 Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252", "cp1250", "cp1251", "cp1253", "cp1254"]
 
 MAX_FOREIGN_SHARE: Final = 0.3
-"""Of the letters of a text in a western code page, how many lie outside of ASCII; Cyrillic or Greek have far more."""
+"""The greatest share of letters outside of ASCII in a text in a western code page; Cyrillic or Greek have more."""
 
 
 def encoding_of(path: Path) -> Encoding:
-    """Returns the encoding in which the whole file can be read; `utf-8` where none is certain, so that reading it says
-    in which line it fails. Raises LoadError where the file can't be opened."""
+    """Returns the encoding in which the whole file can be read.
+
+    If none is certain, returns `utf-8`, so that reading reports the line where it fails. Raises LoadError if the file
+    cannot be opened.
+    """
     told = path.stat()
     return _found(path, told.st_size, told.st_mtime_ns)
 
@@ -90,17 +93,17 @@ def _found(path: Path, _size: int, _modified: int) -> Encoding:
 MAX_LITERAL_BYTES = 1 << 20
 MAX_LINE_CHARS = 1 << 22
 MAX_DEPTH = 32
-"""Of lists and objects within each other."""
+"""The deepest nesting of lists and objects."""
 TOO_LONG_LITERAL = f"a text of more than {MAX_LITERAL_BYTES >> 20} MB: leave it out, or put it into a file of its own"
 TOO_LONG_LINE = f"a line of more than {MAX_LINE_CHARS >> 20} million characters"
 _PIECE_BYTES = 1 << 16
 
 
 class BoundedRuns(io.RawIOBase):
-    """The same stream, which raises LoadError where more than MAX_LITERAL_BYTES stand between two of `mark`.
+    """Wraps a stream; reading raises LoadError if more than MAX_LITERAL_BYTES lie between two occurrences of `mark`.
 
-    Promise: a parser that reads this never has a longer literal in memory, where `mark` stands at the ends of each.
-    A `mark` behind a backslash is a part of the literal.
+    Promise: if each literal ends with `mark`, as with a quote, a parser that reads this stream never has a longer
+    literal in memory. A `mark` after a backslash counts as part of the literal.
     """
 
     def __init__(self, stream: IO[bytes], file: str, mark: bytes) -> None:
@@ -111,7 +114,10 @@ class BoundedRuns(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """As many bytes as are asked for, fewer at the end alone: who looks at a beginning has to see all of it."""
+        """Returns `size` bytes, and fewer only at the end of the stream; all of the rest for -1.
+
+        A shorter read in between would mislead a parser that looks at the beginning in one read.
+        """
         pieces: list[bytes] = []
         while size and (data := self._stream.read(_PIECE_BYTES if size < 0 else min(size, _PIECE_BYTES))):
             self._count(data)
@@ -136,7 +142,7 @@ class BoundedRuns(io.RawIOBase):
 
 
 def bounded_lines(text: io.TextIOWrapper, file: str) -> Iterator[str]:
-    """The lines of `text`. Raises LoadError at one of more than MAX_LINE_CHARS, without having read all of it."""
+    """Yields the lines of `text`. Raises LoadError at a line of more than MAX_LINE_CHARS, before all of it is read."""
     number = 0
     while line := text.readline(MAX_LINE_CHARS + 1):
         number += 1
@@ -146,7 +152,7 @@ def bounded_lines(text: io.TextIOWrapper, file: str) -> Iterator[str]:
 
 
 _MAX_PROLOG_BYTES = 1 << 20
-_MAX_ENTITY_BYTES = 1_000  # the longest namespaces have some hundred
+_MAX_ENTITY_BYTES = 1_000  # The longest namespaces have a few hundred bytes.
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
 _ENTITY_VALUE = re.compile(rb"<!ENTITY\s[^\"'>]*(\"[^\"]*\"|'[^']*')")
 _ROOT = re.compile(rb"<[A-Za-z_]")
@@ -154,10 +160,10 @@ _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
 
 
 def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
-    """Returns JSON-LD written again from the parsed tree, so that what was checked is what is read. Refuses remote
-    contexts.
+    """Returns JSON-LD, checked to need no remote context, and written anew from the parsed tree.
 
-    Counts in `skipped` the keys without a meaning in any context, which a parser leaves out.
+    So the parser reads exactly the keys that were checked. Counts in `skipped` the keys that no context defines, which
+    a parser leaves out. Raises LoadError for invalid JSON and for remote contexts.
     """
     try:
         tree = json.loads(stream.read())
@@ -165,7 +171,7 @@ def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
     except json.JSONDecodeError as error:
         raise LoadError("not valid JSON", file, error.lineno) from None
     except (ValueError, RecursionError):
-        # Bytes that are no text, numbers of thousands of digits, thousands of brackets.
+        # Invalid bytes, numbers of thousands of digits, or thousands of nested brackets.
         raise LoadError("not valid JSON, or nested too deep, or a number too long", file) from None
     objects = list(_objects(tree))
     contexts = [part for each in objects for part in _context_parts(each)]
@@ -192,8 +198,11 @@ def _context_parts(node: dict[str, Any]) -> list[Any]:
 
 
 def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any]]) -> int:
-    """The number of distinct keys that are neither keywords nor IRIs nor defined by a context, if no @vocab defines
-    all; keys that look like language tags are those of a term with `@container: @language`."""
+    """Returns the number of distinct keys in `objects` that no context defines; 0 if a context has a @vocab.
+
+    Keywords (`@id`) and IRIs do not count, nor do objects whose keys all look like language tags (`de`, `en`): these
+    hold the values of a term with `@container: @language`.
+    """
     if any(part.get("@vocab") is not None for part in contexts):
         return 0
     inside = {id(each) for part in contexts for each in _objects(part)}
@@ -204,7 +213,11 @@ def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any
 
 
 def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:
-    """Returns the stream after checking that its prolog holds no entity that is long or made of entities."""
+    """Returns the XML stream, unread, after checking what stands before its first element.
+
+    Raises LoadError for an entity that is too long or refers to other entities, since such entities can expand to
+    gigabytes, and for a file that is not UTF-8.
+    """
     prolog = stream.read(_MAX_PROLOG_BYTES)
     values = _ENTITY_VALUE.findall(prolog)
     if b"\x00" in prolog or any(b"&" in value for value in values) or b"<!ENTITY %" in prolog:

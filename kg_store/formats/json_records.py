@@ -1,8 +1,8 @@
-"""JSON and JSON Lines as tables: a list of objects is one, and so is each list of objects within them.
+"""Reads JSON and JSON Lines as tables: each list of objects is a table, also a list inside a record.
 
-An object within a record is columns of the record (`address city`); a list of plain values is one column; a list of
-objects is a table of its own whose rows refer to their record. An object whose keys are data, `{"EUR": {...}, "CHF":
-{...}}`, is a list. Streams: no more than one record is in memory.
+An object within a record gives columns of the record (`address city`); a list of plain values is one column; the rows
+of a list inside a record refer to that record. An object whose keys are data, `{"EUR": {...}, "CHF": {...}}`, is read
+as a list. Records are streamed, so only one is in memory at a time.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ from kg_store.formats.files import (
 
 MIN_DATA_KEYS: Final = 15
 MAX_SHARE: Final = 1 / 3
-"""An object is a list by its keys where all records together have so many, and each in the mean at most this share of
-them. Chosen by hand."""
+"""Keys are data if at least MIN_DATA_KEYS are different, and a record has at most this share of them on average.
+
+Chosen by hand.
+"""
 MIN_ALIKE: Final = 5
-"""So are this many objects with the same keys within one. Chosen by hand."""
+"""Keys are also data if an object holds at least this many objects that all have the same keys. Chosen by hand."""
 KEY, VALUE = "key", "value"
 MAX_DIGITS_OF_NUMBER: Final = 4000
 _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
@@ -43,7 +45,11 @@ _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
 
 @dataclass(slots=True)
 class _Uses:
-    """The keys of the objects at one place: `total` over `records` of them; `is_alike` while all hold like objects."""
+    """Statistics of the objects at one place in the records, for telling whether their keys are data.
+
+    `keys` are all distinct keys, `records` the number of objects, `total` the sum of their numbers of keys.
+    `is_alike`: so far, all values are objects with the same keys.
+    """
 
     keys: set[str] = field(default_factory=set)
     records: int = 0
@@ -68,7 +74,10 @@ class _Uses:
 
 
 def places_of_maps(records: Iterable[tuple[str, Mapping[str, Any]]]) -> frozenset[tuple[str, str]]:
-    """The places of objects whose keys are data: the title of the table, and the column."""
+    """Returns the places where objects have data as keys, such as `{"EUR": ..., "CHF": ...}`.
+
+    A place is (title of the table, column).
+    """
     uses: dict[tuple[str, str], _Uses] = {}
     for title, record in records:
         for key, value in record.items():
@@ -85,13 +94,13 @@ def _see(uses: dict[tuple[str, str], _Uses], title: str, column: str, value: obj
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 SEPARATOR = "\x1f"
-"""Parts the values of one list within a cell; no text has it."""
+"""Separates the values of one list within a cell; texts do not hold it."""
 PARENT = "parent"
 MAX_COLUMNS = 2_000
 MAX_TABLES = 500
 MAX_DIGITS = 40
 MAX_ONE_RECORD_BYTES = 1 << 26
-"""Of a file that is one object, which is read whole."""
+"""The greatest size of a file that is one object, because it is read whole."""
 _NOT_JSON = "not valid JSON, or cut off"
 _SAY_HOW = "write it as a list of objects, [{...}, {...}], or one object in each line"
 
@@ -100,7 +109,7 @@ Places = frozenset[tuple[str, str]]
 
 
 def tables_of_json(path: Path) -> list[TableOfFile]:
-    """Every table, with the columns that any of its records has. Raises LoadError where the file holds no records."""
+    """Returns every table of the file, with the columns of all its records. Raises LoadError if there are none."""
     columns: dict[str, dict[str, None]] = {}
     maps = places_of_maps((title, as_people_say_it(record)) for title, _, record in records_of(path))
     for title, _, record in _all_records(path, maps):
@@ -117,7 +126,7 @@ def tables_of_json(path: Path) -> list[TableOfFile]:
 
 def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
-        # Salesforce writes `__c` behind the names that its users gave.
+        # Salesforce appends `__c` to column names that its users defined.
         yield 1, [" ".join(column.removesuffix("__c").split()) or "value" for column in columns]
         for of, line, record in _all_records(path, maps):
             if of == title:
@@ -127,8 +136,10 @@ def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[
 
 
 class _JsonBytes(BoundedRuns):
-    """Bytes for ijson, whose C parser ends the process at an integer that is too long for Python's `int` (4,300
-    digits). Raises LoadError before it reads one."""
+    """A stream for ijson that raises LoadError before the parser reads a number of too many digits.
+
+    Its C parser would end the process at an integer too long for Python's `int` (4,300 digits).
+    """
 
     def __init__(self, stream: IO[bytes], file: str) -> None:
         super().__init__(stream, file, b'"')
@@ -142,7 +153,7 @@ class _JsonBytes(BoundedRuns):
 
 
 def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
-    """Every object of the file's lists as it stands: with the key of its list, and the number of its line or place."""
+    """Yields every object of the file's lists as (key of its list, line or position, object)."""
     name = path.name.removesuffix(".gz").lower()
     with open_bytes(path) as stream, _json_errors(path.name):
         bounded = _JsonBytes(stream, path.name)
@@ -155,7 +166,7 @@ def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
 
 
 def _is_record(path: Path) -> bool:
-    """True of a file that is one object with a value that is no list of its own."""
+    """Returns True if the file is a single object that holds something else than lists."""
     import ijson
 
     depth = 0
@@ -170,7 +181,10 @@ def _is_record(path: Path) -> bool:
 
 
 def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """The one object of a file, without its `@context`; of a FHIR bundle each resource, by its type."""
+    """Yields (key, line, object) for a file that is one object: the object without its `@context`, and an empty key.
+
+    For a FHIR bundle, yields each resource in it, with the resource's type as key and its number in place of a line.
+    """
     text = stream.read(MAX_ONE_RECORD_BYTES + 1)
     if len(text) > MAX_ONE_RECORD_BYTES:
         raise LoadError(f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}", file)
@@ -189,7 +203,7 @@ def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Reco
 
 
 def _has_lines(path: Path) -> bool:
-    """True where the first two lines are an object each: programs write JSON Lines into `.json` as well."""
+    """Returns True if each of the first two lines is an object: some programs write JSON Lines into `.json` files."""
     with open_bytes(path) as stream:
         for _ in range(2):
             line = stream.readline(MAX_LITERAL_BYTES)
@@ -213,7 +227,7 @@ def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
 
 
 def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """The objects of a list, or of every list that an object holds by key."""
+    """Yields the objects of a list; if the file is one object, the objects of every list in it."""
     import ijson
 
     depth, key, number = 0, "", 0
@@ -248,14 +262,16 @@ def _object(value: object, file: str, number: int) -> Record:
 
 
 def _all_records(path: Path, maps: Places) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """The records of every table, each as cells by column."""
+    """Yields the records of every table as (title, line, cells by column)."""
     for title, line, record in records_of(path):
         yield from _flat(title, line, as_people_say_it(record), _Place(path.name, line, title, maps), None)
 
 
 def as_people_say_it(record: Record) -> Record:
-    """`record` without what only programs read: a FHIR resource in plain values, and Salesforce's `@Ref7` as the
-    record Ref7 that it refers to."""
+    """Returns `record` without parts that only programs read.
+
+    A FHIR resource becomes a plain record; Salesforce's reference `@Ref7` becomes `Ref7`, the id of the record.
+    """
     if is_resource(record):
         return plain_resource(record)
     attributes = record.get("attributes")
@@ -282,7 +298,7 @@ def _flat(
     lists: dict[str, list[Record]] = {}
     _fill(cells, lists, record, "", place, 1)
     yield title, line, cells
-    # The record's own lists refer to it by its key `id`, else by its first plain key.
+    # Rows of the record's lists refer to it by its `id`, or else by its first plain value.
     plain = [(key.lower(), value) for key, value in record.items() if isinstance(value, str | int) and value != ""]
     key = next((value for called, value in plain if called in ("id", "_id", "key")), plain[0][1] if plain else line)
     for name, items in lists.items():
@@ -333,7 +349,7 @@ def _plain(value: object) -> str:
 
 @contextmanager
 def _json_errors(file: str) -> Iterator[None]:
-    """Raises LoadError for whatever a parser says: its texts may quote the file."""
+    """Raises LoadError for any error of the parser, because the parser's own texts may quote the file."""
     import ijson
 
     try:

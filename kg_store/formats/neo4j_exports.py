@@ -1,4 +1,4 @@
-"""Exports of property graphs: CSV of `neo4j-admin`, Gremlin's loaders and `apoc.export.csv`, and APOC's JSON."""
+"""Reads exports of property graphs: CSV of `neo4j-admin`, Gremlin's loaders and `apoc.export.csv`, and APOC's JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Values = Mapping[str, Sequence[object]]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """`id` tells it apart in its export; every property has a list of values."""
+    """A node. `id` is unique in its export; each property has a list of values."""
 
     id: str = field(repr=False)
     labels: Sequence[str]
@@ -36,7 +36,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A relation of type `type` from the node `start` to the node `end`."""
+    """A relationship of type `type` from the node `start` to the node `end`."""
 
     type: str
     start: str = field(repr=False)
@@ -46,7 +46,7 @@ class Relationship:
 
 
 def header_of_text(path: Path) -> tuple[str, list[str]]:
-    """The delimiter and the cells of the first line, empty ones too."""
+    """Returns the delimiter and the cells of the first line, including empty ones."""
     with open_bytes(path) as stream:
         opened = TableFile(stream, path.name)
         delimiter = opened.header_delimiter()
@@ -56,14 +56,17 @@ def header_of_text(path: Path) -> tuple[str, list[str]]:
 _FIELD = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z_]+(?:\[\])?)(?:\((?P<space>[^()]*)\))?(?:\{.*\})?)?")
 _APOC = ("_id", "_labels", "_start", "_end", "_type")
 _GREMLIN = {"~id": "ID", "~from": "START_ID", "~to": "END_ID", "~label": "LABEL"}
-"""The fields of Gremlin's CSV, as Amazon Neptune loads it, as Neo4j's; a label is a relationship's type too."""
+"""The fields of Gremlin's CSV (as Amazon Neptune loads it) as fields of Neo4j's; a label is also a type."""
 _ADMIN = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
 _LABELS = ("LABEL", "_labels")
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """One column: a field of Neo4j's (`ID`, `_start`, ...) or a property. `space`: ids of several may be alike."""
+    """One column: a field of Neo4j's (`ID`, `_start`, ...) or a property.
+
+    `space`: the id space of an id field; ids are unique only within one.
+    """
 
     name: str
     field: str
@@ -73,7 +76,7 @@ class _Field:
 
 
 def is_node_header(header: Sequence[str]) -> bool:
-    """True where a header is of nodes, or of relationships, or of both."""
+    """Returns True if the columns are those of exported nodes or relationships (`_id` and `_labels`, `START_ID`)."""
     if {"_id", "_labels"} <= set(header) or {"_start", "_end", "_type"} <= set(header):
         return True
     wanted = {found.field for cell in header if (found := _field(cell)) is not None}
@@ -81,7 +84,7 @@ def is_node_header(header: Sequence[str]) -> bool:
 
 
 def read_neo4j_csv(path: Path) -> Iterator[Node | Relationship]:
-    """Every line as a node or a relationship. Raises LoadError."""
+    """Yields every line as a node or a relationship. Raises LoadError."""
     delimiter, header = header_of_text(path)
     fields = [_field(cell) for cell in header]
     if None in fields:
@@ -127,7 +130,7 @@ def _maker(fields: Sequence[_Field], file: str) -> Callable[[Sequence[str], int]
     def values(cells: Sequence[str]) -> dict[str, list[str]]:
         filled = [(each, text) for each, text in zip(fields, cells, strict=True) if text]
         found = {each.name: _values(text, each) for each, text in filled if not each.field and each.name}
-        # An id with a name is a property as well.
+        # An id column with a name is also a property.
         named = {each.name: [text] for each, text in filled if each.field == "ID" and each.name}
         return {**named, **found}
 
@@ -162,13 +165,13 @@ _LISTS = {"nodes": "node", "rels": "relationship", "relationships": "relationshi
 
 
 def is_apoc_json(path: Path) -> bool:
-    """True where the first record is a node or a relationship as APOC writes them. Raises LoadError."""
+    """Returns True if the first record is a node or a relationship as APOC writes them. Raises LoadError."""
     first = next(itertools.islice(records_of(path), 1), None)
     return first is not None and _type(first[0], first[2]) is not None
 
 
 def read_apoc_json(path: Path) -> Iterator[Node | Relationship]:
-    """Every record as a node or a relationship. Raises LoadError."""
+    """Yields every record as a node or a relationship. Raises LoadError."""
     for title, line, record in records_of(path):
         kind = _type(title, record)
         if kind is None:
@@ -191,7 +194,7 @@ def _type(title: str, record: Record) -> str | None:
         return "node"
     if kind == "relationship" and isinstance(record.get("start"), dict):
         return "relationship"
-    # With `jsonFormat: "JSON"` the lists say what their records are.
+    # With `jsonFormat: "JSON"`, the key of the list tells the kind of its records.
     listed = _LISTS.get(title)
     return listed if listed and "id" in record and ("properties" in record or "labels" in record) else None
 
@@ -200,7 +203,7 @@ def _values_of_record(properties: object) -> dict[str, list[object]]:
     found: dict[str, list[object]] = {}
     for key, value in properties.items() if isinstance(properties, Mapping) else ():
         if isinstance(value, dict):
-            # Points and durations: each part is a property of its own.
+            # A point or a duration: each part becomes a property of its own.
             parts = {f"{key} {part}": [inner] for part, inner in value.items()}
         else:
             parts = {str(key): value if isinstance(value, list) else [value]}

@@ -1,4 +1,4 @@
-"""Graphs in files as nodes and relationships: exports of databases, GraphML, GEDCOM, vCard and iCalendar."""
+"""Reads graphs in files as nodes and relationships: exports of databases, GraphML, GEDCOM, vCard and iCalendar."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ _WORDS: Final = {
     "email": "email", "title": "title", "role": "role", "note": "note", "nickname": "nickname", "due": "due",
     "location": "location", "description": "description", "categories": "category", "status": "status",
 }  # fmt: skip
-"""The properties of a contact or an event that are read; the rest is for programs."""
+"""The properties of a contact or an event that are read, with the names they get; others are for programs."""
 _OF_THE_FORMAT: Final = frozenset({"version", "prodid", "uid", "n"})
 _KINDS: Final = {"VCARD": "contact", "VEVENT": "event", "VTODO": "task", "VJOURNAL": "journal entry"}
 
 
 def read_cards(path: Path, left: Counter[str]) -> Iterator[Node]:
-    """Counts in `left` what is not read. Raises LoadError, which never quotes the file."""
+    """Yields the entries of a vCard or iCalendar file as nodes; counts in `left` what is not read.
+
+    Raises LoadError, which never quotes the file.
+    """
     import vobject
 
     with open_bytes(path) as stream:
@@ -75,12 +78,15 @@ _FACTS: Final = {"SEX": "sex", "OCCU": "occupation", "EDUC": "education", "RELI"
 _OF_PERSONS: Final = frozenset({"NAME", "FAMS", "FAMC", *_EVENTS, *_FACTS})
 _OF_FAMILIES: Final = frozenset({"HUSB", "WIFE", "CHIL", "MARR"})
 _MONTHS: Final = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
-# What this library logs quotes the file.
+# Switched off, because this library's log messages quote the file.
 logging.getLogger("ged4py").setLevel(logging.CRITICAL + 1)
 
 
 def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
-    """Counts in `left` what is not read. Raises LoadError, which never quotes the file."""
+    """Yields the persons and family relations of a GEDCOM file; counts in `left` what is not read.
+
+    Raises LoadError, which never quotes the file.
+    """
     from ged4py.parser import GedcomReader
 
     unread = 0
@@ -123,7 +129,10 @@ def _ties(family: Any) -> Iterator[Relationship]:
 
 
 def _day(told: Any) -> str:
-    """A day or a year as it is written here; any other date as the file has it."""
+    """Returns a GEDCOM date as YYYY-MM-DD, or as a year if there is no more; empty for None.
+
+    Any other date, such as "about 1850", stays as the file writes it.
+    """
     date = told.date if told is not None and getattr(told.kind, "name", "") == "SIMPLE" else None
     if date is None:
         return "" if told is None else str(told)
@@ -133,12 +142,12 @@ def _day(told: Any) -> str:
 
 _NODE_LABELS: Final = ("labelV", "labels", "label", "type", "kind", "class")
 _EDGE_LABELS: Final = ("labelE", "label", "type", "relation", "relationship")
-"""The data in which programs write the kind of a node, or of an edge; the first that a node has counts."""
+"""The keys under which programs write the kind of a node or of an edge; the first one with a value counts."""
 _PLAIN_EDGE: Final = "linked to"
 
 
 def read_graphml(path: Path) -> Iterator[Node | Relationship]:
-    """Raises LoadError, which never quotes the file."""
+    """Yields the nodes and edges of a GraphML file. Raises LoadError, which never quotes the file."""
     import networkx
 
     try:
@@ -174,8 +183,9 @@ _JSON: Final = (".json", ".jsonl", ".ndjson")
 
 
 def is_property_graph(path: Path) -> bool:
-    """True of a file that holds a graph by its ending, or whose first line or record is that of an export. Broken
-    files are none.
+    """Returns True if the file holds a graph, by its name's ending or by the first line or record of an export.
+
+    Returns False for a broken file.
     """
     ending = _ending(path)
     try:
@@ -189,9 +199,9 @@ def is_property_graph(path: Path) -> bool:
 
 
 def read_property_graph(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
-    """Every node and relationship of a file; counts in `left`, by reason, what is left out.
+    """Yields every node and relationship of a file; counts in `left`, by reason, what is left out.
 
-    Raises LoadError with the line, and never quotes it.
+    Raises LoadError with the line number, which never quotes the line.
     """
     ending = _ending(path)
     if ending in _READERS:

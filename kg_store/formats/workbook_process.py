@@ -1,8 +1,8 @@
-"""Reads a workbook of an older program in a process of its own: `python -m kg_store.formats.workbook_process PATH`.
+"""Reads an older workbook in a separate process: `python -m kg_store.formats.workbook_process PATH`.
 
-A few bytes of such a file can say that a sheet has a billion rows, and the library that reads it makes room for them
-before it looks. Here that ends this process alone. Prints JSON, a line each: the sheets as [name, is hidden], then
-every filled row as [sheet, line, cells].
+A few bytes of such a file can claim that a sheet has a billion rows, and the library that reads it allocates memory
+for them at once; then only this process ends. Prints one line of JSON for the sheets, as a list of [name, is hidden],
+and one for every filled row, as [sheet, line, cells].
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from typing import Final
 
 
 def text_of(value: object) -> str:
-    """Days without a time of day as ISO dates, whole numbers without a point, spans in seconds."""
+    """Returns a cell's value as text.
+
+    Days without a time become ISO dates, whole numbers lose their point, time spans are in seconds.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -37,7 +40,7 @@ MAX_SECONDS: Final = 300
 
 
 def main(path: str) -> None:
-    """Prints a workbook. Ends with another code than 0 where it can't be read, or takes too much memory or time."""
+    """Prints a workbook. The exit code is not 0 if it cannot be read, or takes too much memory or time."""
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,7 @@
-"""Workbooks (.xlsx, .xls, .xlsb, .ods): each filled sheet is a table. What is no plain cell is told by its place."""
+"""Reads workbooks (.xlsx, .xls, .xlsb, .ods): each filled sheet is a table.
+
+Notes say where formulas, errors and merged cells are.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_WORKBOOK_BYTES = 1 << 30
 MAX_SHARED_BYTES = 1 << 28
-"""Of the part in which a workbook keeps its texts: it is read whole."""
+"""The greatest size of the part in which a workbook keeps its texts, because it is read whole."""
 MAX_TIGHT_BYTES, MAX_RATIO = 1 << 26, 200
 """A part of more than 64 MB that is packed by more than 200 times: one cell of it may take gigabytes to read."""
 MAX_COLUMNS = 2_000
@@ -35,12 +38,15 @@ _NOT_READABLE = "not a workbook that can be read: save it as .xlsx anew, without
 _SHARED = "xl/sharedStrings.xml"
 _MERGED = re.compile(rb'<mergeCell\s+ref="([A-Z]{1,3}\d{1,7}):')
 _CHUNK_BYTES = 1 << 20
-# The longest tag of a merge that may lie across two chunks.
+# The length of the longest tag of a merged cell, which may lie across two chunks.
 _OVERLAP_BYTES = 100
 
 
 def sheets_of_workbook(path: Path) -> list[TableOfFile]:
-    """The sheets that hold two lines or more. Raises LoadError: no workbook, too large, or all sheets are empty."""
+    """Returns the sheets with at least two filled lines.
+
+    Raises LoadError if the file is not a workbook or too large, or if all sheets are empty.
+    """
     with _workbook_errors(path):
         macros = check_size(path)
         with closing(_opened(path, stored_values=True)) as workbook:
@@ -61,7 +67,10 @@ def _require_few(sheets: Sequence[object], path: Path) -> None:
 
 
 def check_size(path: Path) -> bool:
-    """True where the workbook has macros. Raises LoadError: its unpacked size is told before anything is unpacked."""
+    """Returns True if the workbook has macros.
+
+    Raises LoadError if its directory says that it unpacks to too much; nothing is unpacked for that.
+    """
     try:
         with zipfile.ZipFile(path) as packed:
             parts = packed.infolist()
@@ -77,7 +86,7 @@ def check_size(path: Path) -> bool:
 
 
 def _opened(path: Path, stored_values: bool) -> Workbook:
-    """With `stored_values` a formula is the value that the program which saved it computed."""
+    """Opens a workbook. With `stored_values`, a formula cell holds its value at the time of saving."""
     from openpyxl import load_workbook
 
     return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
@@ -85,7 +94,7 @@ def _opened(path: Path, stored_values: bool) -> Workbook:
 
 @contextmanager
 def _workbook_errors(path: Path) -> Iterator[None]:
-    """Raises LoadError for whatever the parsers of a workbook raise: their texts may quote cells."""
+    """Raises LoadError for any error of the parsers, because their texts may quote cells."""
     try:
         yield
     except LoadError:
@@ -111,7 +120,7 @@ def _rows(path: Path, title: str) -> Callable[[object], Rows]:
 
 
 def _within_bounds(cells: list[str], path: Path, title: str, line: int) -> list[str]:
-    """The cells up to the last that is filled."""
+    """Returns the cells up to the last filled one. Raises LoadError if a cell is too long or there are too many."""
     if any(len(cell) > MAX_LITERAL_BYTES for cell in cells):
         raise LoadError(TOO_LONG_LITERAL, path.name)
     last = max(place for place, cell in enumerate(cells, start=1) if cell)
@@ -121,7 +130,7 @@ def _within_bounds(cells: list[str], path: Path, title: str, line: int) -> list[
 
 
 def _notes(path: Path, title: str) -> tuple[tuple[int, str], ...]:
-    """Sentences on formulas, errors and merged cells: how many, and where the first is."""
+    """Returns notes on formulas, errors and merged cells: the number of each, and where the first is."""
     formulas: list[str] = []
     errors: list[str] = []
     with closing(_opened(path, stored_values=False)) as workbook:
@@ -163,7 +172,10 @@ _READER: Final = ("-m", "kg_store.formats.workbook_process")
 
 
 def sheets_of_other_workbook(path: Path) -> list[TableOfFile]:
-    """The sheets that hold two lines or more. Raises LoadError: no workbook, too large, or all sheets are empty."""
+    """Returns the sheets of a workbook that is not .xlsx; sheets with fewer than two filled lines are left out.
+
+    Raises LoadError if the file is not a workbook or too large, or if all sheets are empty.
+    """
     if path.stat().st_size > MAX_BYTES:
         raise LoadError(f"a workbook of more than {MAX_BYTES >> 20} MB: save its sheets as CSV", path.name)
     if path.suffix.lower() != ".xls":
@@ -191,7 +203,7 @@ def _rows_of_other(path: Path, title: str) -> Callable[[object], Rows]:
 
 
 def _printed(path: Path) -> Iterator[list[Any]]:
-    """The lines of `workbook_process`. Raises LoadError where it ended with an error."""
+    """Yields the lines that `workbook_process` prints. Raises LoadError if it ends with an error."""
     command = [sys.executable, *_READER, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:  # noqa: S603  # nosec B603
         assert running.stdout is not None

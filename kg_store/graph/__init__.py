@@ -1,4 +1,4 @@
-"""One version of a graph, opened: nodes, steps, schema, views of roles, and among how many others an entity is hidden.
+"""One open version of a graph: its nodes, steps and schema, the parts that roles see, and its anonymity sets.
 
-Imports `text` and `storage`.
+Imports `sources`, `lexicon` and `text`.
 """

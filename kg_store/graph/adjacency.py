@@ -1,6 +1,6 @@
-"""Adjacency: the arrays of a graph, built at load: nodes, the hops of each node, and what each hop reaches.
+"""Adjacency: a graph as arrays, built at load: its nodes, the hops of each node, and the nodes that each hop reaches.
 
-Before it stand the operations on such arrays: ranges, runs, and sets that are found equal without being compared.
+Also the array operations that it is built with: ranges, runs, and numbering equal sets without comparing members.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _MAX_TARGETS = 0xFFFF_FFFF
 
 
 def ranges(starts: Longs, lengths: Longs) -> Longs:
-    """Returns all whole numbers of [start, start + length) for each pair, one range after the other."""
+    """Returns the whole numbers from start to before start + length, for one pair (start, length) after the other.
+
+    Starts [5, 0] and lengths [2, 3] give [5, 6, 0, 1, 2].
+    """
     stops = lengths.cumsum()
     total = int(stops[-1]) if len(stops) else 0
     positions: Longs = np.arange(total, dtype=np.int64) + (starts - stops + lengths).repeat(lengths)
@@ -34,7 +37,7 @@ def ranges(starts: Longs, lengths: Longs) -> Longs:
 
 
 def differs(*columns: npt.NDArray[Any]) -> Flags:
-    """True at the first row, and at each that is another than the one before it in one of `columns`."""
+    """Returns True for the first row and for each row that differs from the one before it in one of `columns`."""
     fresh = np.zeros(len(columns[0]), dtype=np.bool_)
     fresh[:1] = True
     for column in columns:
@@ -51,25 +54,32 @@ def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
 
 
 def lengths_between(starts: npt.NDArray[Any]) -> Longs:
-    """The length of each stretch between `starts`."""
+    """Returns the length of each stretch between consecutive `starts`: [2, 1] for [0, 2, 3]."""
     wide = starts.astype(np.int64)
     return wide[1:] - wide[:-1]
 
 
 def running_total(values: npt.NDArray[Any]) -> Longs:
-    """0, then the sum of all values up to each one."""
+    """Returns 0, and then the sum of all values up to each one: [0, 2, 5] for [2, 3]."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
 
 
 def weights_of(count: int) -> Sums:
-    """Two random odd numbers for each of `count` members: a set is known by their sums, which wrap."""
+    """Returns two random odd numbers for each of `count` members, shape (2, count).
+
+    They tell sets apart without comparing members: two sets count as equal if the sums of their members' numbers
+    (modulo 2^64) are equal in both rows.
+    """
     drawn = np.random.default_rng().integers(1, 1 << 63, size=(2, max(1, count)), dtype=np.uint64)
     odd: Sums = drawn | np.uint64(1)
     return odd
 
 
 def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
-    """The sum of each stretch between `starts`, for each row of `weights`."""
+    """Returns, for each row of `weights`, the sum of each stretch between consecutive `starts`.
+
+    The row [2, 3, 4] and starts [0, 2, 3] give [5, 4].
+    """
     nothing = np.zeros((len(weights), 1), np.uint64)
     running = np.concatenate([nothing, np.cumsum(weights, axis=1, dtype=np.uint64)], axis=1)
     sums: Sums = running[:, starts[1:]] - running[:, starts[:-1]]
@@ -77,7 +87,11 @@ def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
 
 
 def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
-    """One number for each distinct set (and `first`, in whose order they ascend), and an example of each."""
+    """Returns (numbers, examples): a number for each set, equal for equal sets, and one row for each number.
+
+    `sums` has the two sums of each set (`weights_of`); sets with equal sums count as equal. With `first`, sets get the
+    same number only if their values in `first` are equal too, and numbers ascend with `first`.
+    """
     columns = [*([] if first is None else [first]), *sums]
     order = np.lexsort(columns[::-1])
     fresh = differs(*(column[order] for column in columns))
@@ -88,7 +102,10 @@ def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Nodes sorted by MID; `kinds` are codes of KINDS, `class_sets` positions in `classes`."""
+    """The nodes of a graph as arrays, sorted by MID.
+
+    `kinds[i]` is the position of node i's kind in KINDS; `class_sets[i]` is the position of its classes in `classes`.
+    """
 
     mids: Mids
     kinds: npt.NDArray[np.uint8]
@@ -98,7 +115,10 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts as positions: head and tail in Nodes, relation in the schema. Duplicates are kept once."""
+    """The facts of a graph as arrays; each fact occurs once.
+
+    `heads` and `tails` are positions in Nodes, `relations` are positions in the schema's relations.
+    """
 
     heads: npt.NDArray[np.int32]
     relations: npt.NDArray[np.int32]
@@ -107,11 +127,13 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """A graph in arrays, both directions in one. A hop is `2 * relation + inverse`; a group is one hop of one node.
+    """A graph as arrays, with both directions of each fact.
 
-    A node's groups are in the order of its signature's hops, so a group is found by the hop's rank in the signature.
-    Node `n` has groups `group_starts[n]` to `group_starts[n + 1]`, group `g` has targets `target_starts[g]` to
-    `target_starts[g + 1]`, sorted; signature `s` has members and hops in the same way.
+    A hop is one relation in one direction, coded as `2 * relation + inverse`. A signature is the kind, classes and
+    hops that nodes share. A group is the targets that one hop of one node reaches. A node's groups are in the order of
+    its signature's hops, so a group is found by the hop's position in the signature. Node `n` has groups
+    `group_starts[n]` to `group_starts[n + 1]`; group `g` has the sorted targets `target_starts[g]` to `target_starts[g
+    + 1]`. In the same way `hop_starts` and `member_starts` delimit the hops and the members of each signature.
     """
 
     mids: Mids
@@ -125,7 +147,7 @@ class Adjacency:
     members: Numbers
 
     def hops_of_targets(self) -> Numbers:
-        """The hop that leads to each of `targets`."""
+        """Returns, for each entry of `targets`, the code of the hop that leads to it."""
         starts = self.hop_starts[self.signatures].astype(np.int64)
         hops = self.hops[ranges(starts, lengths_between(self.group_starts))]
         return np.repeat(hops, lengths_between(self.target_starts))
@@ -136,18 +158,21 @@ class Adjacency:
 
     @staticmethod
     def map_from(folder: Path) -> Adjacency:
-        """The arrays as memory maps: pages are read when a question needs them."""
+        """Returns the arrays as memory maps: a page is read from disk when a question needs it."""
         maps = (np.load(folder / f"{part.name}.npy", mmap_mode="r", allow_pickle=False) for part in fields(Adjacency))
-        # Plain views of the maps: a memmap object makes every slice several times slower.
+        # Views as plain arrays, because slices of a memmap object are several times slower.
         return Adjacency(*(np.asarray(array) for array in maps))
 
 
 def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacency, tuple[Signature, ...]]:
-    """Returns the arrays and the signatures: every combination of kind, classes and hops that some node has."""
+    """Returns (arrays, signatures) of a graph.
+
+    A signature is a combination of kind, classes and hops that at least one node has.
+    """
     group_nodes, group_hops, target_starts, targets = _groups(nodes, facts, relations)
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
     kinds = nodes.kinds.astype(np.int64) * max(1, len(nodes.classes)) + nodes.class_sets
-    # One row of weights after the other, since each takes eight bytes a group.
+    # One row of weights at a time saves memory, because each takes eight bytes for every group.
     sums = [sums_between(row[None, group_hops], group_starts) for row in weights_of(2 * relations)]
     signature_of, examples = number_sets(np.concatenate(sums), kinds)
     hop_rows = [group_hops[group_starts[node] : group_starts[node + 1]] for node in examples]
@@ -177,7 +202,7 @@ def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacen
 
 
 def _groups(nodes: Nodes, facts: Facts, relations: int) -> tuple[Longs, Numbers, Numbers, Numbers]:
-    """Node and hop of each group, where its targets start, and all targets."""
+    """Returns the node of each group, the hop of each group, the start of each group's targets, and all targets."""
     hops = max(1, relations * 2)
     heads, tails, relation = (each.astype(np.int64) for each in (facts.heads, facts.tails, facts.relations))
     keys = np.concatenate([heads * hops + 2 * relation, tails * hops + 2 * relation + 1])

@@ -1,4 +1,4 @@
-"""Anonymity: among how many entities one is hidden whom a prompt shows, and what of the schema is rare."""
+"""Anonymity: counts the entities among which one that a prompt shows is hidden, and finds rare relations."""
 
 from __future__ import annotations
 
@@ -32,9 +32,11 @@ _NOTHING: Longs = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """A group is what one step of one thing leads to; a kind is all groups of one step that lead to the same.
+    """The nodes that each step of each node leads to, in groups that are sorted into kinds.
 
-    Kinds are sorted by step; kind n leads to the sets of steps `reached[starts[n]:starts[n + 1]]`.
+    A group: all nodes that one step of one node (its owner) leads to. A kind: all groups of one step whose nodes have
+    the same step sets (a step set: all steps that leave a node). `owners` and `kinds` have one row for each group.
+    Kind n belongs to step `kind_steps[n]`, and its nodes have the step sets `reached[starts[n]:starts[n + 1]]`.
     """
 
     owners: Longs
@@ -45,10 +47,11 @@ class _Groups:
 
 
 class PathSets:
-    """Counts what a step leads to by its own set of steps: there are fewer of those than of things.
+    """Finds which nodes have the same paths of two steps, and how many entities have each such path.
 
-    `set_of` numbers each thing's set of steps; set n is `steps[firsts[n]:firsts[n] + lengths[n]]`, numbers below
-    `count`. `concept_of` is -1 for what is no entity.
+    It compares step sets (a step set: all steps that leave a node) instead of nodes, because there are fewer. `set_of`
+    is the number of each node's step set. Step set n is `steps[firsts[n]:firsts[n] + lengths[n]]`; its steps are
+    numbers below `count`. `concept_of` is the number of each node's concept, -1 for nodes that are not entities.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class PathSets:
         self._rows: list[tuple[npt.NDArray[np.int32], ...]] = []
 
     def add(self, owners: Longs, steps: Longs, tails: Longs) -> None:
-        """Takes in rows: all those of some owners, who are greater than those before."""
+        """Adds rows (owner, step, tail). One call gets all rows of an owner, and owners ascend from call to call."""
         sets = self._set_of[tails]
         order = np.lexsort((sets, steps, owners))
         rows = [owners[order], steps[order], sets[order]]
@@ -68,9 +71,10 @@ class PathSets:
         self._rows.append(tuple(part[fresh].astype(np.int32) for part in rows))
 
     def found(self, most_rows: int) -> tuple[Longs, Mapping[int, int]]:
-        """The number of each thing's set of paths; and how many pairs of concept and path just so many entities have.
+        """Returns for each node a number that is equal for nodes with the same set of paths, and a tally of the paths.
 
-        About `most_rows` paths are worked on at once.
+        The tally maps n to the number of (concept, path) pairs that exactly n entities have. About `most_rows` paths
+        are held in memory at once.
         """
         groups = self._groups()
         by_step, by_second = weights_of(self._count), weights_of(self._count)
@@ -81,14 +85,14 @@ class PathSets:
         costs = running_total(self._lengths[groups.reached])[groups.starts]
         for first, last in _runs(costs[:-1] // most_rows):
             seconds, starts = self._seconds(groups, first, last)
-            # A sum of products: the step's number times the sum of those that follow it.
+            # A kind's weight is its step's weight times the sum of the weights of the steps that may follow.
             sums[:, first:last] = (
                 sums_between(by_second[:, seconds], starts) * by_step[:, groups.kind_steps[first:last]]
             )
             here = slice(*np.searchsorted(pairs, (first * self._concepts, last * self._concepts)).tolist())
             added = self._paths_of(groups, pairs[here], counts[here], seconds, starts, first)
             keys, held = _added_up(*(np.concatenate(each) for each in zip(begun, added, strict=True)))
-            # The next kinds may have the last step too: its paths are not counted to their end.
+            # The next kinds may have the same step as the last one, so the counts of its paths are not final yet.
             open_from = groups.kind_steps[last] if last < len(groups.kind_steps) else self._count
             done = int(np.searchsorted(keys, open_from * self._concepts * self._count))
             having.update(_tally(held[:done]))
@@ -108,13 +112,16 @@ class PathSets:
         return _Groups(owners, kinds, steps[examples], sets[ranges(starts[examples], lengths)], running_total(lengths))
 
     def _pairs(self, groups: _Groups) -> tuple[Longs, Longs]:
-        """Kinds with the concepts of the entities that have them, as one number, and how many those are."""
+        """Returns (pairs, counts): each (kind of group, concept) as one number, and how many entities have both."""
         concepts = self._concept_of[groups.owners]
         named = concepts >= 0
         return np.unique(groups.kinds[named] * self._concepts + concepts[named], return_counts=True)
 
     def _seconds(self, groups: _Groups, first: int, last: int) -> tuple[Longs, Longs]:
-        """The steps that go on from where kinds lead, each once a kind, and where those of each kind start."""
+        """Returns (steps, starts) for the kinds from `first` to before `last`: the second steps of paths.
+
+        The steps that can follow kind `first + i` are `steps[starts[i]:starts[i + 1]]`.
+        """
         reached = groups.reached[groups.starts[first] : groups.starts[last]]
         widths = lengths_between(groups.starts[first : last + 1])
         of_kind = np.repeat(np.repeat(np.arange(last - first), widths), self._lengths[reached])
@@ -127,7 +134,10 @@ class PathSets:
     def _paths_of(
         self, groups: _Groups, pairs: Longs, counts: Longs, seconds: Longs, starts: Longs, first: int
     ) -> tuple[Longs, Longs]:
-        """Step, concept and second step as one number, with how many entities it is said of; some come twice."""
+        """Returns (paths, counts): each (first step, concept, second step) as a number, and its number of entities.
+
+        A path may occur several times; its counts have to be added up.
+        """
         kinds, concepts = pairs // self._concepts, pairs % self._concepts
         lengths = starts[kinds - first + 1] - starts[kinds - first]
         begins = (groups.kind_steps[kinds] * self._concepts + concepts) * self._count
@@ -142,7 +152,7 @@ class PathSets:
 
 
 def _added_up(keys: Longs, counts: Longs) -> tuple[Longs, Longs]:
-    """Each key once, ascending, with the sum of its counts."""
+    """Returns each key once, ascending, with the sum of its counts."""
     order = np.argsort(keys)
     keys, counts = keys[order], counts[order]
     starts = np.flatnonzero(differs(keys))
@@ -150,27 +160,27 @@ def _added_up(keys: Longs, counts: Longs) -> tuple[Longs, Longs]:
 
 
 def _tally(values: Longs) -> dict[int, int]:
-    """The number of times that each value occurs."""
+    """Returns how many times each value occurs."""
     found, times = np.unique(values, return_counts=True)
     return dict(zip(found.tolist(), times.tolist(), strict=True))
 
 
 def _runs(lots: Longs) -> Iterator[tuple[int, int]]:
-    """The begin and end of each run of one value."""
+    """Yields (begin, end) of each run of equal values: (0, 2), (2, 3) for [7, 7, 9]."""
     yield from pairwise([*np.flatnonzero(differs(lots)).tolist(), len(lots)])
 
 
-MAX_ROWS = 2_000_000  # Rows that are worked on at once; one thing's own steps are never parted.
+MAX_ROWS = 2_000_000  # Rows held in memory at once; the steps of one node always stay together.
 MAX_STEPS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class StepSets:
-    """One row for each entity: `concepts` are positions in `names`; two entities of the same number in `one_hop` have
-    the same set of steps, of the same in `two_hops` the same set of paths of two.
+    """The steps around each entity, one row for each.
 
-    `having_step` and `having_path` are about the pairs of a concept and a step (a path) that some entity of it has:
-    how many pairs there are that just so many entities have.
+    `concepts` are positions in `names`. Two entities with the same number in `one_hop` have the same set of steps;
+    with the same number in `two_hops`, the same set of paths of two steps. `having_step` maps n to the number of
+    (concept, step) pairs that exactly n entities have; `having_path` does so for paths of two.
     """
 
     names: tuple[str, ...] = field(repr=False)
@@ -182,10 +192,11 @@ class StepSets:
 
 
 def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
-    """Steps are those of `walking`: hops, and hops through mediators that lead to something else than back.
+    """Returns the steps and the paths of two steps around each entity.
 
-    Memory grows with the steps and with MAX_ROWS, not with the number of paths. StoreError where mediators join so
-    many things that there are more than MAX_STEPS pairs of them.
+    A step is a hop, or several hops through mediators that do not lead back to where they began, as in
+    `traversal.walk`. Memory grows with the number of steps and MAX_ROWS, not with the number of paths. Raises
+    StoreError if there are more than MAX_STEPS (node, step, end) rows.
     """
     steps = _Steps(adjacency, schema)
     entities, concepts, names = _concepts(adjacency, schema)
@@ -206,7 +217,7 @@ def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
 
 
 class _Steps:
-    """The steps of a graph as rows: whose, the step's number, and where it ends."""
+    """The steps of a graph as rows: the node where a step begins (owner), the step's number, and its end."""
 
     def __init__(self, adjacency: Adjacency, schema: Schema) -> None:
         self._is_mediator: Flags = mediator_flags(schema)[adjacency.signatures]
@@ -221,7 +232,7 @@ class _Steps:
         self._hops = adjacency.hops_of_targets()
 
     def of_all(self) -> tuple[Longs, Longs]:
-        """Each thing where a step may begin with each of its steps, once, in order."""
+        """Returns (owners, step numbers): each node where a step may begin, with each of its steps, once, in order."""
         found = [(_NOTHING, _NOTHING)]
         for owners, numbers, _ in self.rows():
             known, ids = np.unique(numbers, return_inverse=True)
@@ -232,7 +243,10 @@ class _Steps:
         return np.concatenate(all_owners), np.concatenate(all_numbers)
 
     def rows(self) -> Iterator[tuple[Longs, Longs, Longs]]:
-        """Owners, step numbers and ends, of as many things at a time as have MAX_ROWS together."""
+        """Yields (owners, step numbers, ends) in pieces of about MAX_ROWS rows; all rows of a node are in one piece.
+
+        Raises StoreError if there are more than MAX_STEPS rows.
+        """
         costs = np.cumsum(self._costs())
         if costs[-1:].sum() > MAX_STEPS:
             raise StoreError(
@@ -242,7 +256,10 @@ class _Steps:
             yield self._leaving(np.flatnonzero(self._is_reached[first:last]) + first)
 
     def _costs(self) -> Longs:
-        """The rows of each thing, those of the mediators that its steps run through among them."""
+        """Returns, for each node, the number of rows (step, end) that begin there.
+
+        The rows of the mediators that its steps run through are counted too.
+        """
         of_depth = lengths_between(self._starts)
         costs = of_depth.copy()
         on = self._is_mediator[self._tails]
@@ -261,7 +278,7 @@ class _Steps:
             owners, tails = np.repeat(owners, lengths), self._tails[places].astype(np.int64)
             hops = self._hops[places]
             numbers = np.repeat(begun, lengths) * self._base + hops + 1
-            # Through a mediator everything meets itself again, as walking has it.
+            # A step through a mediator would lead back to its own start; `traversal.walk` drops these pairs too.
             ends = self._may_end[hops] & (owners != tails) if depth else self._may_end[hops]
             found.append((owners[ends], numbers[ends], tails[ends]))
             on = self._is_mediator[tails]
@@ -281,17 +298,17 @@ def _concepts(adjacency: Adjacency, schema: Schema) -> tuple[Longs, Longs, tuple
     return entities, of_signature[adjacency.signatures[entities]], tuple(names)
 
 
-DEFAULT_K = 20  # Fewer entities than this are few.
+DEFAULT_K = 20  # An anonymity set with fewer entities counts as small.
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRisk:
-    """The facts of an entity that prompts of one profile show.
+    """The re-identification risk of prompts of one profile, which is the set of facts that they show of an entity.
 
-    `expected` is the mean of 1 / (entities that fit what the prompt shows) over `prompts`: the chance that somebody
-    who knows the whole graph names the right one. `few` is the share of prompts that fewer than k entities fit,
-    `smallest` the fewest that fit one. For `path of one` and `path of two` there is a prompt for each pair of an
-    entity and a path that leaves it, else one for each entity.
+    `expected` is the mean over all prompts of 1 / (number of entities that fit the prompt): the chance that somebody
+    who knows the whole graph names the right entity. `few` is the share of prompts that fewer than k entities fit,
+    `smallest` the smallest number that fits one. The profiles `path of one` and `path of two` have a prompt for each
+    pair of an entity and a path that leaves it; the others have one prompt for each entity.
     """
 
     profile: str
@@ -303,7 +320,10 @@ class ProfileRisk:
 
 @dataclass(frozen=True, slots=True)
 class ConceptSets:
-    """Entities of a concept (None: of all) by the size of their anonymity set, in step with `Anonymity.bounds`."""
+    """The entities of a concept (None: of all), counted by the size of their anonymity sets.
+
+    There is one count for each of `Anonymity.bounds`.
+    """
 
     concept: str | None
     entities: int
@@ -313,7 +333,7 @@ class ConceptSets:
 
 @dataclass(frozen=True, slots=True)
 class RelationUse:
-    """The number of things that have a relation, and of others (or distinct values) that it leads to."""
+    """The number of nodes that have a relation, and of the nodes (or distinct values) that it leads to."""
 
     label: str
     subjects: int
@@ -324,7 +344,11 @@ class RelationUse:
 
 @dataclass(frozen=True, slots=True)
 class Anonymity:
-    """`bounds` are the smallest sizes of the histograms' bars. Holds counts and words of the schema alone."""
+    """The anonymity report of a graph; it holds counts and words of the schema only.
+
+    `bounds`: the sizes at which the bars of the histograms begin: with (1, 2, 5), bars for sets of 1, 2 to 4, 5 or
+    more.
+    """
 
     k: int
     entities: int
@@ -336,7 +360,7 @@ class Anonymity:
 
     @property
     def rare(self) -> tuple[RelationUse, ...]:
-        """Relations with fewer than k subjects, and those that lead to fewer than k entities."""
+        """The relations with fewer than k subjects, and those that lead to fewer than k entities."""
         return tuple(
             each
             for each in self.relations
@@ -348,8 +372,11 @@ class Anonymity:
 
 
 def measure_anonymity(adjacency: Adjacency, schema: Schema, k: int = DEFAULT_K) -> Anonymity:
-    """An entity's anonymity set: all entities of its concept with the same set of steps (one hop), or of paths of
-    two (two hops). StoreError where there are too many steps to find them (`find_step_sets`)."""
+    """Measures the anonymity sets of all entities.
+
+    An entity's anonymity set is all entities of its concept with the same set of steps (one hop) or of paths of two
+    steps (two hops). Raises StoreError if there are too many steps (`find_step_sets`).
+    """
     found = find_step_sets(adjacency, schema)
     bounds = tuple(sorted({1, 2, 5, k, 5 * k, 50 * k}))
     one_hop, two_hops = (_set_sizes(found.concepts, sets) for sets in (found.one_hop, found.two_hops))
@@ -373,7 +400,7 @@ def measure_anonymity(adjacency: Adjacency, schema: Schema, k: int = DEFAULT_K) 
 
 
 def _set_sizes(concepts: Longs, sets: Longs) -> Longs:
-    """For each entity how many are of its concept and set, itself among them."""
+    """Returns for each entity how many entities, itself included, have its concept and its number in `sets`."""
     keys = concepts * (int(sets.max(initial=0)) + 1) + sets
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     sizes: Longs = counts[place].astype(np.int64)
@@ -387,7 +414,11 @@ def _of_entities(profile: str, sizes: Longs, k: int) -> ProfileRisk:
 
 
 def _of_paths(profile: str, having: Mapping[int, int], k: int) -> ProfileRisk:
-    """`having`: how many paths just so many entities have. A path that n have is in n prompts, each with 1/n."""
+    """Returns the risk of a profile whose prompts show one path of one entity each.
+
+    `having` maps n to the number of paths that exactly n entities have. A path that n entities have makes n prompts;
+    each of these prompts names the right entity with a chance of 1/n.
+    """
     prompts = sum(entities * paths for entities, paths in having.items())
     if not prompts:
         return ProfileRisk(profile, 0, 0.0, 0.0, 0)
@@ -401,7 +432,7 @@ def _histogram(sizes: Longs, bounds: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _by_concept(found: StepSets, one_hop: Longs, two_hops: Longs, bounds: tuple[int, ...]) -> tuple[ConceptSets, ...]:
-    """The largest concepts first."""
+    """Returns the histograms of each concept, the largest concept first."""
     order = np.argsort(found.concepts, kind="stable")
     starts = np.searchsorted(found.concepts[order], np.arange(len(found.names) + 1)).tolist()
     rows = []

@@ -1,5 +1,7 @@
-"""BlindGraph: what strategies may know of a graph: MIDs and relations, but no name or value that could leak; one over
-memory-mapped arrays, and one with a cache for a single question."""
+"""BlindGraph: the view of a graph that strategies get: MIDs and relations, but no name or value that could leak.
+
+One implementation reads memory-mapped arrays, another caches results for a single question.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,10 @@ from kg_store.terms import NO_MIDS, Edges, Hop, Mids, RelationId, Schema, Signat
 
 
 class BlindGraph(Protocol):
-    """One version of one graph, immutable and thread-safe.
+    """One version of one graph without names and values, immutable and thread-safe.
 
-    Promise: returns MIDs, relation ids and signature ids only. Relations that the policy hides never appear.
+    Promise: returns only MIDs (the opaque ids of nodes) and ids of relations and signatures (the kind, classes and
+    hops that nodes share). Relations that the policy hides never appear.
     """
 
     @property
@@ -26,7 +29,7 @@ class BlindGraph(Protocol):
         ...
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Every hop that leaves at least one of `mids`, sorted; unknown MIDs add nothing."""
+        """Returns every hop that leaves at least one of `mids`, sorted; unknown MIDs add nothing."""
         ...
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
@@ -38,7 +41,7 @@ class BlindGraph(Protocol):
         ...
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
-        """All nodes that have one of `signatures`."""
+        """Returns all nodes that have one of `signatures`."""
         ...
 
 
@@ -58,7 +61,7 @@ class CompactGraph:
         self._all_hops = tuple(Hop(RelationId(code >> 1), bool(code & 1)) for code in range(len(schema.relations) * 2))
         starts = adjacency.hop_starts.astype(np.int64)
         owners = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), starts[1:] - starts[:-1])
-        # Sorted: signatures in order, and the hops of each in order; the last one is never asked for.
+        # Sorted by signature, then hop. The last key is a sentinel, so that a search never ends behind the array.
         self._hop_keys = np.append(owners * self._hop_count + adjacency.hops, np.iinfo(np.int64).max)
 
     @staticmethod
@@ -70,7 +73,10 @@ class CompactGraph:
         return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Returns every hop that leaves at least one of `mids`, from the signatures of the nodes."""
+        """Returns every hop (a relation in one direction) that leaves at least one of `mids`.
+
+        It looks only at the signatures of the nodes, which list their hops.
+        """
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops
@@ -83,7 +89,7 @@ class CompactGraph:
         return tuple(self._all_hops[code] for code in np.flatnonzero(seen).tolist())
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        """Every pair that `hop` joins, heads within `mids`."""
+        """Returns every (head, tail) pair that `hop` joins with heads in `mids`."""
         code = hop.relation * 2 + hop.inverse
         if not 0 <= code < len(self._all_hops):
             return Edges(NO_MIDS, NO_MIDS)
@@ -103,7 +109,7 @@ class CompactGraph:
         return Edges(arrays.mids[nodes].repeat(ends - starts), tails)
 
     def _neighbours_of_one(self, mids: Mids, code: int) -> Edges:
-        """The same for a single MID with plain numbers, since most questions start from one thing."""
+        """Returns the same as `neighbours` for a single MID; it is faster, and most questions start from one node."""
         arrays = self._arrays
         node = self._node(int(mids[0]))
         if node is None:
@@ -139,7 +145,7 @@ class CompactGraph:
         return np.where(found, starts[1] - starts[0], 0)
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
-        """All nodes that have one of `signatures`."""
+        """Returns all nodes that have one of `signatures`."""
         wanted = np.unique(np.asarray(signatures, dtype=np.int64))
         wanted = wanted[(wanted >= 0) & (wanted < len(self._schema.signatures))]
         starts, ends = self._arrays.member_starts[wanted], self._arrays.member_starts[wanted + 1]
@@ -147,18 +153,21 @@ class CompactGraph:
         return self._arrays.mids[np.sort(self._arrays.members[_between(starts, ends)])]
 
     def _node(self, mid: int) -> int | None:
-        """The position of a MID; None if this version does not hold it."""
+        """Returns the position of a MID; None if this version does not hold it."""
         known = self._arrays.mids
         place = int(known.searchsorted(mid))
         return place if place < len(known) and known[place] == mid else None
 
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        """The position of each MID, and a flag that it exists; a position may be behind the last one."""
+        """Returns (positions, flags): where each MID stands in the arrays, and True if it is there.
+
+        For a missing MID the position means nothing, and may lie behind the end.
+        """
         places = self._arrays.mids.searchsorted(mids)
         return places, self._arrays.mids.take(places, mode="clip") == mids
 
     def _nodes(self, mids: Mids) -> _Positions:
-        """The positions of those `mids` that this version holds, sorted and distinct."""
+        """Returns the positions of those `mids` that this version holds, sorted and distinct."""
         if not len(self._arrays.mids):
             return np.empty(0, dtype=np.int64)
         places, found = self._places(mids)
@@ -174,13 +183,14 @@ def _between(starts: npt.NDArray[np.uint32], ends: npt.NDArray[np.uint32]) -> _P
 
 
 MAX_CACHED = 5_000
-"""The greatest size of a cached result (things, and pairs of one hop), so that a question holds little memory."""
+"""The greatest number of MIDs, and of pairs, in a cached result, so that a question holds little memory."""
 
 
 class RememberedGraph:
-    """Wraps `graph` and caches the neighbours of a set by one hop. It holds MIDs only, and belongs to one question.
+    """Wraps `graph` for one question, and caches each result of `neighbours`. It holds MIDs only.
 
-    `schema`: another one of the same relations and signatures, to read the question by.
+    `schema`: given instead of the graph's own, it has the same relations and signatures, with the real names of masked
+    relations, for reading the question (`read_in_house`).
     """
 
     def __init__(self, graph: BlindGraph, schema: Schema | None = None) -> None:

@@ -1,8 +1,9 @@
-"""Fitting entities: how many things of a graph fit what a prompt says of one of them.
+"""Counts the entities of a graph that fit what a prompt says of one of them.
 
-What is said is a concept and, of paths, that they lead somewhere, that they don't, or to how many. Which things a path
-leaves is worked out once for a concept and a version, over all of them at once; a question then joins flags. Concepts
-with few members are shown joined to others."""
+A description gives a concept and, for some paths, that they lead somewhere, that they do not, or to how many nodes.
+Which members of a concept a path leaves is computed once for a version and kept as flags; a question only combines
+flags. Concepts with few members are shown joined with others (`wider_kinds`).
+"""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import mediator_flags, steps_from_each, walk
 from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
 
-MAX_BYTES: Final = 64 << 20  # Of flags of one version; then they are all forgotten.
+MAX_BYTES: Final = 64 << 20  # The greatest size of the flags of one version; then the cache is emptied.
 MAX_PAIRS: Final = 5_000_000
-"""Of a thing and an end of a path. Where there are more, ends are not counted: all sizes fit."""
+"""The greatest number of (node, end of a path) pairs that are counted; above it, every size counts as fitting."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathCardinality:
-    """That a path leads to between `least` and `most` things; `most` None: to any number more."""
+    """The statement that a path leads to between `least` and `most` nodes; `most` None means no upper limit."""
 
     path: Path
     least: int
@@ -36,9 +37,11 @@ class PathCardinality:
 
 @dataclass(frozen=True, slots=True)
 class EntityDescription:
-    """A description of one thing. Each of `leads` is a path in all its readings: that one of them leads somewhere.
+    """The statements of a prompt about one entity.
 
-    `steps`, where it is told, are all the single steps that leave the thing (`steps_from`), and no others do.
+    `leads`: for each path that the prompt describes, the set of paths that its words may mean; at least one of the set
+    leads somewhere. `sizes`: to how many nodes paths lead. `steps`, if given: all single steps that leave the entity;
+    no other step does (`steps_from`).
     """
 
     concept: str
@@ -48,9 +51,10 @@ class EntityDescription:
 
 
 def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
-    """Counts the things of the concept (several are joined by commas; of one that nothing has: all) that fit `said`.
+    """Returns the number of entities and mediators of the concept in `said` that fit the description.
 
-    Values are none of them. Raises nothing; a path that no reading fits leads nowhere.
+    `said.concept` may be several concepts joined by commas. If no node has it, all entities are counted that fit the
+    rest. A path that the graph does not have leads nowhere. Raises nothing.
     """
     known, concept = _known(graph.schema), said.concept
     if concept not in known.members:
@@ -76,9 +80,9 @@ def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
 
 
 class _Known:
-    """Sets of one version that are worked out so far. Threads may work out the same set twice.
+    """A cache of results for one version. Two threads may compute the same result.
 
-    `steps`: every single step that one of a concept's members has.
+    `members`: the nodes of each concept. `steps`: for each concept, every single step that a member has.
     """
 
     def __init__(self) -> None:
@@ -88,7 +92,11 @@ class _Known:
         self._bytes = 0
 
     def flags(self, concept: str, of: Path | Step | PathCardinality, work_out: Callable[[], Flags]) -> Flags:
-        """A flag for each of the concept's members: a path leads somewhere or to so many, or a step leaves."""
+        """Returns a flag for each member of `concept`: `of` holds for it.
+
+        Calls `work_out` if the flags are not cached. A path or step holds if it leads somewhere, a PathCardinality if
+        its path leads to that many nodes.
+        """
         found = self._flags.get((concept, of))
         if found is None:
             found = work_out()
@@ -100,7 +108,7 @@ class _Known:
 
 
 def _members_of(graph: BlindGraph, concept: str) -> Mids:
-    """All but values; a concept that holds a comma itself is taken for what it is."""
+    """Returns all nodes of `concept` except values; a concept whose own word holds a comma is not split."""
     things = [each for each in graph.schema.signatures if each.kind is not NodeKind.VALUE]
     words = {each.id: {str(graph.schema.concepts[each.id]), *each.classes} for each in things}
     wanted = {concept} if any(concept in has for has in words.values()) else {*concept.split(", ")}
@@ -122,7 +130,7 @@ def _having(graph: BlindGraph, members: Mids, path: Path) -> Flags:
 
 
 def _leaving(graph: BlindGraph, members: Mids, step: Step) -> Flags:
-    """That a step leaves a thing, be it only back to itself."""
+    """Returns a flag for each member: `step` leaves it, even if it only leads back to itself."""
     here, walked = members, list[Edges]()
     for at, hop in enumerate(step):
         on = here[mediator_flags(graph.schema)[graph.signatures_of(here)]] if at else here
@@ -132,7 +140,10 @@ def _leaving(graph: BlindGraph, members: Mids, step: Step) -> Flags:
 
 
 def _whose_walk_ends(members: Mids, ends: Mids, walked: Sequence[Edges]) -> Flags:
-    """Back from `ends` over what was walked, the last first: which of `members` a whole walk set out from."""
+    """Returns a flag for each of `members`: a walk that began there reached `ends`.
+
+    `walked` holds the pairs of each step in order; they are followed backwards from `ends`.
+    """
     here = ends
     for edges in reversed(walked):
         here = as_mids(edges.heads[_among(edges.tails, here)])
@@ -147,7 +158,7 @@ def _of_size(graph: BlindGraph, members: Mids, sized: PathCardinality) -> Flags:
 
 
 def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64] | None:
-    """The number of things that `path` leads to from each of `members`; None where that is too many to count."""
+    """Returns the number of nodes that `path` reaches from each of `members`; None beyond MAX_PAIRS pairs in all."""
     here = Edges(members, members)
     for step in path:
         last = walk(graph, as_mids(here.tails), (step,))
@@ -161,7 +172,7 @@ def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64]
 
 
 def _among(mids: Mids, some: Mids) -> Flags:
-    """A flag for each of `mids`: it is in `some`, which are sorted."""
+    """Returns a flag for each of `mids`: it is in `some`, which is sorted."""
     if not len(some):
         return np.zeros(len(mids), dtype=np.bool_)
     found: Flags = some.take(np.searchsorted(some, mids), mode="clip") == mids
@@ -170,12 +181,12 @@ def _among(mids: Mids, some: Mids) -> Flags:
 
 @cached_by_version
 def wider_kinds(schema: Schema, k: int) -> Mapping[str, str]:
-    """The words that a thing of each small concept is shown by: several concepts, joined by commas, of at least `k`
-    entities together. A concept that nobody shares a cell with is left out.
+    """Returns, for each concept with fewer than `k` entities, the words that a prompt shows instead of it.
 
-    Cells are the same for all of their members, or the words of a cell would tell the concept. Small concepts share
-    cells with small ones, so that the ways of none are lost among those of a large one; where all small ones together
-    are fewer than `k`, the least of the large ones joins them.
+    The words name several concepts, joined by commas, that have at least `k` entities together. All of these concepts
+    show the same words, so a prompt does not tell which one is meant. Small concepts are joined with small ones, since
+    the paths of a small one would be lost among those of a large one. Only if all small ones together have fewer than
+    `k` entities does the smallest large one join them. A concept that finds no other to join is left out.
     """
     sizes: Counter[str] = Counter()
     for signature in schema.signatures:
@@ -188,7 +199,7 @@ def wider_kinds(schema: Schema, k: int) -> Mapping[str, str]:
         cells[-1].append(concept)
         if sum(sizes[each] for each in cells[-1]) >= k:
             cells.append([])
-    # What is left over is no cell of its own.
+    # Concepts that are left over are too few for a cell of their own.
     left = cells.pop()
     if left and not cells:
         cells = [ranked[: len(small) + 1]]

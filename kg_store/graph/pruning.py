@@ -1,5 +1,6 @@
-"""Parts of a graph taken out, as if they had never been loaded: erased things and all that goes with them, and what a
-role is not shown.
+"""Removes parts of a graph as if they had never been loaded.
+
+These are erased things with all that depends on them, or everything that a role may not see.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from kg_store.terms import Edges, Hop, Mids, NodeKind, RelationId, Schema, Signa
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The rest of a graph. A concept stays if its combination of kind, classes and relations existed before.
+    """The rest of a graph after a removal. Relations without facts are left out and the others renumbered.
 
-    `changed`: positions of new signatures, whose concept is a placeholder. Relations without facts are left out and
-    the others renumbered.
+    `changed`: the positions of signatures that did not exist before (a signature: the kind, classes and hops that
+    nodes share). Their concept is only a placeholder; all other signatures keep their concepts.
     """
 
     adjacency: Adjacency = field(repr=False)
@@ -35,7 +36,7 @@ class Pruned:
         return len(self.adjacency.targets) // 2
 
     def counts(self) -> dict[NodeKind, int]:
-        """Nodes by kind."""
+        """Returns the number of nodes of each kind."""
         totals = dict.fromkeys(KINDS, 0)
         for signature in self.schema.signatures:
             totals[signature.kind] += signature.size
@@ -43,7 +44,7 @@ class Pruned:
 
 
 def facts_of(adjacency: Adjacency) -> Facts:
-    """Every fact of the arrays, walked forwards."""
+    """Returns every fact of the arrays, in its forward direction."""
     hops = adjacency.hops_of_targets()
     forwards = hops % 2 == 0
     targets_of_nodes = lengths_between(adjacency.target_starts[adjacency.group_starts])
@@ -52,7 +53,7 @@ def facts_of(adjacency: Adjacency) -> Facts:
 
 
 def kinds_of_nodes(adjacency: Adjacency, schema: Schema) -> npt.NDArray[np.uint8]:
-    """The code of each node's kind in KINDS."""
+    """Returns the position of each node's kind in KINDS."""
     codes = np.array([KINDS.index(each.kind) for each in schema.signatures] or [0], dtype=np.uint8)
     return codes[adjacency.signatures]
 
@@ -92,14 +93,16 @@ def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts
 
 _MEDIATOR = KINDS.index(NodeKind.MEDIATOR)
 _VALUE = KINDS.index(NodeKind.VALUE)
-_ENDS = 2  # A mediator that joins fewer things joins nothing.
+_ENDS = 2  # A mediator that joins fewer nodes has no purpose and is removed.
 
 
 @dataclass(frozen=True, slots=True)
 class RemovalSet:
-    """All that is removed: `mids` are all of it, including `chosen`; `nodes` flags their positions in the arrays.
+    """Everything that is removed with the `chosen` things.
 
-    `values` belonged to them alone, `mediators` joined them to others, `alone` are things that had no other fact.
+    `mids`: all removed things; `nodes`: flags for their positions in the arrays; `facts`: the number of lost facts.
+    Three numbers say why things beside the chosen ones go: `values` belonged to removed things only, `mediators`
+    joined fewer than two others afterwards, `alone` had no other fact.
     """
 
     chosen: Mids = field(repr=False)
@@ -114,9 +117,9 @@ class RemovalSet:
 def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
     """Returns everything that is removed with `chosen`.
 
-    `unseen`: facts that the policy hides; what they lead to may belong to others. A mediator is removed if fewer than
-    two other things are left that it joins; a value, and a thing without another fact, is removed with the last thing
-    that has it.
+    A mediator goes if it joins fewer than two other nodes afterwards. A value, or a thing without any other fact, goes
+    with the last thing that it belonged to. `unseen`: the facts that the policy hides; a value that one of them still
+    uses is kept.
     """
     facts, kinds = facts_of(adjacency), kinds_of_nodes(adjacency, schema)
     chosen = chosen[np.isin(chosen, adjacency.mids)]
@@ -138,9 +141,12 @@ def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chos
 
 
 def _mediators(facts: Facts, kinds: npt.NDArray[np.uint8], gone: Flags) -> Flags:
-    """Mediators that join nothing any more; removing some may leave others so, hence the rounds."""
+    """Returns flags for the mediators that join fewer than two nodes after the removal.
+
+    The search is repeated, because the removal of one mediator may make others join too little.
+    """
     mediator = (kinds == _MEDIATOR) & ~gone
-    # A value is said of what is joined; it is not joined itself.
+    # A value describes the mediator; it is not one of the nodes that the mediator joins.
     joins_things = (kinds[facts.heads] != _VALUE) & (kinds[facts.tails] != _VALUE)
     heads, tails = facts.heads[joins_things], facts.tails[joins_things]
     found = np.zeros(len(gone), dtype=bool)
@@ -159,8 +165,10 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 
 
 def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_concepts: NameConcepts) -> CompactGraph:
-    """Returns the graph that `role` is shown. Things without any fact left are removed; concepts are named again from
-    what is shown. It is kept in memory: 14 bytes a fact and a few for each node, for each role in use.
+    """Returns the graph that `role` may see.
+
+    Nodes without any fact left are removed; concepts are named again from the relations that are shown. The result is
+    kept in memory: 14 bytes a fact and a few for each node, for each role in use.
     """
     facts = facts_of(adjacency)
     words = [{each.iri, each.label} for each in schema.relations]
@@ -180,14 +188,14 @@ def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_conc
 
 
 def refuse_unknown_words(policy: Policy, schema: Schema) -> None:
-    """Raises PolicyError if a role names something that the graph does not have, since it would have no effect."""
+    """Raises PolicyError if a role lists a relation or concept that the graph lacks; it would have no effect."""
     wrong = list(_unknown(policy, schema))
     if wrong:
         raise PolicyError("policy: " + "; ".join(wrong))
 
 
 def unknown_words(policy: Policy, schema: Schema) -> int:
-    """Returns the number of words in roles that name nothing in this graph."""
+    """Returns the number of words in roles that name no relation or concept of this graph."""
     return len(list(_unknown(policy, schema)))
 
 
@@ -211,7 +219,10 @@ _FIELDS = {
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
-    """True if the role may see such nodes; values and mediators without a class follow the facts around them."""
+    """Returns True if the role may see nodes of `signature`, judged by their concept and classes.
+
+    A list `show_concepts` of the role applies to entities only; values and mediators are shown with their facts.
+    """
     words = {*signature.classes}
     if signature.kind is NodeKind.ENTITY:
         words.add(str(schema.concepts[signature.id]))

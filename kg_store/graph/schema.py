@@ -1,6 +1,4 @@
-"""The words of a schema: its concepts, its bytes, and the opaque words of masked relations, whose own words must not
-be sent.
-"""
+"""The words of a schema: concepts, saving and reading, and the opaque words of masked relations."""
 
 from __future__ import annotations
 
@@ -36,21 +34,24 @@ from kg_store.text.normalise import normalise
 
 
 def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
-    """Returns `schema` with one concept for each signature. Raises LoadError if the numbers differ."""
+    """Returns `schema` with one concept for each signature (the kind, classes and hops that nodes share).
+
+    Raises LoadError if the numbers differ.
+    """
     if len(concepts) != len(schema.signatures):
         raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
     return replace(schema, concepts=tuple(Concept(clean(concept) or "thing") for concept in concepts))
 
 
 def placeholder(signature: Signature) -> Concept:
-    """Returns the concept before it is named: the most specific class."""
+    """Returns a concept for a signature until it is named: its most specific class, else `value` or `thing`."""
     if signature.classes:
         return Concept(signature.classes[0])
     return Concept("value" if signature.kind is NodeKind.VALUE else "thing")
 
 
 def phrases_of(schema: Schema) -> Iterable[str]:
-    """Yields every word of the schema; prompts hold them, so names that equal them are public words."""
+    """Yields all words of the schema. Prompts show them, so a name that equals one of them counts as public."""
     for relation in schema.relations:
         yield from (relation.label, relation.inverse_label, relation.description, *relation.words)
     yield from set(schema.concepts)
@@ -60,7 +61,7 @@ def phrases_of(schema: Schema) -> Iterable[str]:
 
 
 def schema_bytes(schema: Schema) -> bytes:
-    """Returns compressed JSON; hops are `2 * relation + inverse`."""
+    """Returns the schema as compressed JSON; a hop is written as `2 * relation + inverse`."""
     relations = [
         [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view]
         + ([] if each.mask is None else [each.mask, each.description])
@@ -82,7 +83,7 @@ def schema_bytes(schema: Schema) -> bytes:
 
 
 def read_schema(data: bytes) -> Schema:
-    """Reads what `schema_bytes` wrote, including older data without further words or masked classes."""
+    """Returns the schema that `schema_bytes` wrote; fields that older data lack are empty."""
     content = json.loads(zlib.decompress(data))
     masked = content.get("masked_classes", {})
     words, hints = content.get("words", {}), content.get("hints", {})
@@ -104,20 +105,25 @@ def read_schema(data: bytes) -> Schema:
 
 
 MIN_OWN_WORD: Final = 4
-"""Letters of a word of a masked class's name that may stand for the whole: "articles" for `doaj article sample`."""
+"""The fewest letters of a word that may stand for a masked class: "articles" for `doaj article sample`."""
 _EMPTY_WORDS = ("has ", "have ", "is ")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
-    """Returns the opaque word for `told`, for example `Rk3ma2`, not in `taken`; without `key` it looks random."""
-    # With a letter at its end it might look like a form of another word: "R18zer" like an agent noun.
+    """Returns the opaque word for `told`, for example `Rk3ma2`; it is derived from `key` and not in `taken`.
+
+    Nobody without the key can tell it from a random word.
+    """
+    # A last letter might make it look like an inflected word: "R18zer" like a noun in -er.
     return keyed_word("R", told, key, lambda word: is_mask_word(word) and word[-1].isdigit(), taken)
 
 
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
-    """Returns the names of a relation: `labels`, the best first, and its local name; each also without its type
-    (`people.person.spouse`) and without `has`; and single words of these that no dictionary has.
+    """Returns the real names of a masked or hidden relation or class, the best first.
+
+    First come `labels` and the local name: as they are, without their type (`spouse` of `people.person.spouse`), and
+    without `has` or `is`. Then come those of their single words that no dictionary has.
     """
     found: dict[str, None] = {}
     for label in (*labels, readable_relation(predicate, is_iri)):
@@ -130,15 +136,16 @@ def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str,
 
 @cached_by_version
 def masks_of(schema: Schema) -> Mapping[int, str]:
-    """Returns the opaque word of each masked relation, by the MID under which its own words are stored."""
+    """Returns the opaque word of each masked relation, by the MID under which its real words are stored."""
     return {each.mask: each.label for each in schema.relations if each.mask is not None}
 
 
 def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
-    """`schema` with the names of masked relations and classes, for the reader that sends nothing.
+    """Returns `schema` with the real names of masked relations and classes, for the question reader.
 
-    `called`: the name of each, by the MID under which the vault has it. Labels and concepts, and so expressions and
-    answers, keep the opaque words. `schema` itself where nothing is masked.
+    The question reader sends nothing out. `called`: the real names, by the MIDs under which the vault stores them.
+    Labels and concepts keep the opaque words, so expressions and answers do too. Returns `schema` itself if nothing is
+    masked.
     """
     if not unsaid_of(schema):
         return schema
@@ -150,12 +157,15 @@ def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
 
 
 def unsaid_of(schema: Schema) -> list[int]:
-    """The MIDs under which the vault has the words of masked relations and classes."""
+    """Returns the MIDs under which the vault stores the words of masked relations and classes."""
     return [*masks_of(schema), *{mid for each in schema.signatures for mid in each.masked}]
 
 
 def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each concept of which all things are of one masked class that no other concept has, with the class's words."""
+    """Yields (concept, words of a masked class) where the two mean the same entities.
+
+    That is: all entities of the concept are of that class, and no other concept has entities of it.
+    """
     of_concept: dict[str, frozenset[Mid]] = {}
     for signature in schema.signatures:
         concept = str(schema.concepts[signature.id])
@@ -174,20 +184,23 @@ def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str,
 
 @cached_by_version
 def own_words_of(schema: Schema) -> Mapping[str, str]:
-    """The names of masked relations by their opaque words; empty for every schema but that of `read_in_house`."""
+    """Returns the real name of each masked relation by its opaque word.
+
+    It is empty unless `schema` comes from `read_in_house`, which puts the real names in.
+    """
     return {each.label: each.own for each in schema.relations if each.own}
 
 
 def holds_any(text: str, unsaid: Iterable[Sequence[str]]) -> bool:
-    """True if `text` holds the own words of a masked or hidden relation or class."""
+    """Returns True if `text` holds a phrase of `unsaid`, the real words of masked or hidden relations and classes."""
     return _holds(text, (f" {normalise(word).text} " for words in unsaid for word in words))
 
 
 def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: PublicWords) -> None:
-    """Raises LoadError if a description or a further word in the policy holds the own words of a masked or hidden
-    relation.
+    """Raises LoadError if a description or a further word in the policy holds real words of a masked relation.
 
-    Everybody could read the description, and further words may leave in questions.
+    Everybody can read a description, and further words may be sent out in questions. `unsaid` holds the real words of
+    masked and hidden relations and classes.
     """
     patterns = [f" {text} " for words in unsaid for word in words if (text := normalise(word).text) not in public]
     telling = sum(_holds(each.description, patterns) for each in schema.relations)
@@ -205,7 +218,11 @@ def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: Publ
 
 
 def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
-    """Returns notes for the owner on hidden words that are public for another reason and stay in questions."""
+    """Returns a note for the owner on masked or hidden words that are public anyway.
+
+    Other relations, concepts or everyday English have these words too, so questions send them as they are. Empty if
+    there are none.
+    """
     count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
     if not count:
         return ()

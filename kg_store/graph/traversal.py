@@ -1,5 +1,5 @@
-"""Walks over a BlindGraph: the steps that leave things, also through mediators; whole paths and the concepts of their
-ends; and the paths that all things of one concept share.
+"""Walks over a BlindGraph: steps, also through mediators, whole paths, and the paths that a concept's entities
+share.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from kg_store.terms import (
     cached_by_version,
 )
 
-MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
-MAX_CACHED_SETS = 10_000  # sets of signatures; then they are all forgotten
-_MANY_SIGNATURES = 500  # signatures of fewer nodes are not worth being made distinct
+MAX_MEDIATORS = 2  # The most mediators in a row; longer chains do not occur in practice.
+MAX_CACHED_SETS = 10_000  # The most sets of signatures in the cache before it is emptied.
+_MANY_SIGNATURES = 500  # For fewer nodes, making their signatures distinct takes longer than it saves.
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Two parallel arrays: things, and the walker at each; a walker is one set with a step that it has begun."""
+    """Parallel arrays of walkers and their nodes. A walker is one set of nodes with one step that it has begun."""
 
     walkers: Longs
     mids: Mids
@@ -44,7 +44,11 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Hops:
-    """The hops of a schema as codes, `2 * relation + inverse`, one signature after the other."""
+    """The hops of a schema, coded as `2 * relation + inverse`, those of one signature after those of the other.
+
+    Flags by hop code: `may_end` (a step may end after the hop), `may_meet_mediator` (the hop may lead to a mediator).
+    Flag by signature: `is_mediator`.
+    """
 
     starts: Longs
     codes: Longs
@@ -52,9 +56,9 @@ class _Hops:
     may_meet_mediator: Flags
     is_mediator: Flags
     steps: dict[int, Step] = field(default_factory=dict, repr=False)
-    """A cache of steps by number."""
+    """A cache of steps by their number."""
     steps_of: dict[frozenset[int], tuple[Step, ...]] = field(default_factory=dict, repr=False)
-    """For a graph without mediators: the steps that leave a set, by the signatures of its members."""
+    """A cache for graphs without mediators: the steps that leave a set of nodes, by the signatures of its members."""
 
     @property
     def base(self) -> int:
@@ -71,8 +75,8 @@ class _Hops:
 def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]:
     """Returns, for each of `sets`, every step that leaves at least one of its members, sorted.
 
-    A step may also end at a mediator with a class of its own (a typed blank node). The graph is asked once for each
-    hop, whatever the number of sets.
+    A step may also end at a mediator that has a class (a typed blank node). The graph is asked once for each hop,
+    whatever the number of sets.
     """
     hops = _hops_of(graph.schema)
     if not hops.has_mediators:
@@ -85,7 +89,7 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
         walkers, codes = _leaving(graph, hops, here)
         steps = begun[walkers] * hops.base + codes + 1
         ends = hops.may_end[codes]
-        # Shorter steps are filled up with zeros behind, so that numbers sort as steps do.
+        # Shorter steps are padded with zeros at their end, so that numbers sort in the order of steps.
         found.append((owners[walkers[ends]], steps[ends] * hops.base ** (MAX_MEDIATORS - depth)))
         on = hops.may_meet_mediator[codes]
         if depth == MAX_MEDIATORS or not on.any():
@@ -96,12 +100,15 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
 
 
 def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
-    """Returns, for each hop's code (`2 * relation + inverse`), whether a step may end with it."""
+    """Returns, for each hop code (`2 * relation + inverse`), True if a step may end with it."""
     return _hops_of(schema).may_end
 
 
 def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
-    """The steps of one hop, from the signatures of `mids`; cached, since many sets share their signatures."""
+    """Returns the steps of a single hop that leave `mids`.
+
+    They are cached by the signatures of `mids`, because many sets of nodes have the same signatures.
+    """
     found = graph.signatures_of(mids)
     signatures = frozenset((np.unique(found) if len(found) > _MANY_SIGNATURES else found).tolist()) - {-1}
     steps = hops.steps_of.get(signatures)
@@ -115,7 +122,10 @@ def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...
 
 
 def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs]:
-    """Distinct pairs of walkers and codes of the hops that leave their positions."""
+    """Returns (walkers, codes): each walker with the code of each hop that leaves one of its nodes, once each.
+
+    A walker is one set of nodes with one step that it has begun.
+    """
     signatures = graph.signatures_of(here.mids).astype(np.int64)
     held = signatures >= 0
     kinds = len(hops.is_mediator)
@@ -128,8 +138,10 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs
 
 
 def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: Longs, codes: Longs) -> _Pairs:
-    """Returns the mediators that hop `codes[i]` reaches from the positions of walker `walkers[i]`. In the result
-    each belongs to walker number i."""
+    """Returns the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`, for every i.
+
+    In the result, i itself is the number of their walker.
+    """
     order = np.argsort(here.walkers, kind="stable")
     here = _Pairs(here.walkers[order], here.mids[order])
     firsts, lasts = (np.searchsorted(here.walkers, walkers, side=side) for side in ("left", "right"))
@@ -189,15 +201,17 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
-    """Returns a flag for each hop code: True if the inverse of the hop is in `groups`, so that the hop leads to
-    nodes with these hops."""
+    """Returns a flag for each hop code: True if a hop in `groups` is the same relation walked the other way.
+
+    Nodes with such a hop are where the flagged hop can lead to.
+    """
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags
 
 
 _MOST_TOLD = 4
-_MANY = 50  # Up to this number of things, signatures are counted one by one, which is faster.
+_MANY = 50  # Up to this number of nodes, counting their signatures one by one is faster.
 
 
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
@@ -206,7 +220,10 @@ def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
-    """Returns the (head of the last step, end) pairs that `path` joins; complete, whatever the number."""
+    """Returns the pairs of the last step of all walks along `path` from `mids`, without a limit.
+
+    A pair is (node before the last step, node at its end); for a path of one step, (one of `mids`, end).
+    """
     edges = Edges(mids, mids)
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
@@ -214,33 +231,39 @@ def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
 
 
 def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
-    """Returns the pairs that `step` joins, one for each mediator before its last hop.
+    """Returns the (start, end) pairs that `step` joins, once for each mediator before its last hop.
 
-    Two prescriptions of one dose are two pairs, so that an average counts both.
+    Two prescriptions of the same dose are two pairs, so that an average counts both.
     """
     return _take(graph, mids, step, joined=_join_each)
 
 
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
-    """The things at the end of `path`, each once."""
+    """Returns the nodes at the end of `path`, each once."""
     return as_mids(walk(graph, mids, path).tails)
 
 
 def named_of(graph: BlindGraph, mids: Mids) -> Mids:
-    """Returns those of `mids` that are not mediators, which have no name to answer with."""
+    """Returns those of `mids` that are not mediators: a mediator has no name that an answer could give."""
     signatures = graph.signatures_of(mids)
     return mids[(signatures < 0) | ~mediator_flags(graph.schema)[signatures]]
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """Returns the unmasked relations that lead to any of `mids`, each with the concept that it starts from."""
+    """Returns (label, concept where it begins) of every relation that leads to one of `mids`.
+
+    Masked relations are left out.
+    """
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
-    """Returns the most frequent concept of `mids`, with a second one if that covers a third of them."""
+    """Returns the most frequent concept of `mids`.
+
+    The second one is appended, after a comma, if at least a third of `mids` have it.
+    """
     signatures = graph.signatures_of(mids)
     if len(signatures) <= _MANY:
         return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))
@@ -251,64 +274,74 @@ def concept_of(graph: BlindGraph, mids: Mids) -> str:
 
 
 def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
-    """True if all of `mids` have the same concept."""
+    """Returns True if all of `mids` have the same concept."""
     signatures = np.unique(graph.signatures_of(mids)).tolist()
     return len({_concept(graph.schema, signature) for signature in signatures}) == 1
 
 
 def tail_concept(schema: Schema, step: Step) -> str:
-    """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
+    """Returns the concept of the nodes that `step` leads to: that of all nodes of the graph, not of a single start.
+
+    So it tells nothing about one individual. It is `thing` if the schema does not say.
+    """
     return tail_concepts(schema).get(step[-1], "thing")
 
 
 def leads_to_values(schema: Schema, step: Step) -> bool:
-    """True where `step` ends at literals."""
+    """Returns True if `step` ends at literals."""
     hop = step[-1]
     return not hop.inverse and schema.relations[hop.relation].value_kind is not None
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
-    """Returns the kind of the first of `mids`; all members of a set have the same kind."""
+    """Returns the kind (entity, mediator or value) of the first of `mids`; ENTITY if there is none.
+
+    All members of a set have the same kind.
+    """
     signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
     return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
 
 
 def members_of(graph: BlindGraph, concept: str) -> Mids:
-    """Everything in the graph of one concept."""
+    """Returns all nodes of a concept or class."""
     ids = _signatures_of(graph.schema).get(concept, [])
     return graph.members(ids) if ids else NO_MIDS
 
 
 @cached_by_version
 def kinds_of(schema: Schema) -> tuple[str, ...]:
-    """Returns the concepts of entities, and of mediators with a class; sorted and distinct."""
+    """Returns the concepts of entities, and all classes of the graph; sorted and distinct."""
     named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
     classes = {each for signature in schema.signatures for each in signature.classes}
     return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
-    """The pairs of one step; `joined` combines the pairs of the last hop, without it each counts once."""
+    """Returns the (start, end) pairs of one step, without those that lead back to their start through a mediator.
+
+    `joined` combines the pairs before the last mediator with those after it; by default each pair comes once
+    (`_join`).
+    """
     edges = graph.neighbours(heads, step[0])
     for at, hop in enumerate(step[1:], start=2):
         middle = _mediators_in(graph, as_mids(edges.tails))
         join = joined if joined and at == len(step) else _join
         edges = join(edges, graph.neighbours(middle, hop))
     if len(step) > 1:
-        # Through a mediator everything meets itself again: a marriage would make one's own spouse.
+        # A step through a mediator also leads back to its start: through a marriage, one would be one's own spouse.
         keep = edges.heads != edges.tails
         edges = Edges(edges.heads[keep], edges.tails[keep])
     return edges
 
 
 def _join(first: Edges, second: Edges) -> Edges:
-    """Distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
+    """Returns the distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
     pairs = _join_each(first, second)
     return distinct_pairs(pairs.heads, pairs.tails)
 
 
 def _join_each(first: Edges, second: Edges) -> Edges:
-    """The same pairs, once for each b."""
+    """Returns the pairs of `_join`, once for each b."""
     starts = np.searchsorted(second.heads, first.tails, side="left")
     lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
     return Edges(np.repeat(first.heads, lengths), second.tails[ranges(starts, lengths)])
@@ -321,16 +354,16 @@ def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
 
 @cached_by_version
 def mediator_flags(schema: Schema) -> Flags:
-    """A flag for each signature: its nodes are mediators."""
+    """Returns a flag for each signature: True if its nodes are mediators."""
     flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
     return np.array(flags or [False], dtype=np.bool_)
 
 
 @cached_by_version
 def tail_concepts(schema: Schema) -> dict[Hop, str]:
-    """The concept that each hop leads to, counted by things, all in one pass over the signatures.
+    """Returns, for each hop, the concepts that it leads to, joined by commas, the most frequent first.
 
-    Classes of the graph are included even if they are rare: doctors, too, live where patients live.
+    A class of the graph is listed even if few of the nodes are of it: the doctors among the patients at an address.
     """
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:
@@ -348,7 +381,7 @@ def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str])
 
 @cached_by_version
 def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
-    """The signatures of each concept and of each class."""
+    """Returns the signatures of each concept and of each class."""
     found: dict[str, list[SignatureId]] = defaultdict(list)
     for signature in schema.signatures:
         for concept in {str(schema.concepts[signature.id]), *signature.classes}:
@@ -368,19 +401,16 @@ def _commonest(counts: Counter[str]) -> str:
 
 
 MAX_STEPS_WALKED: Final = 2_000
-"""The greatest number of things of a concept from which paths are walked; of more, a sample at even distances. By
-hand.
-"""
+"""The most nodes of a concept from which paths are walked, an evenly spaced sample of more. Chosen by hand."""
 
 MIN_SHARE: Final = 0.01
-"""A step that a smaller share of the things has does not belong to the kind, since it would single those out. The
-share was chosen on the sets in docs/evaluation.md.
+"""The smallest share of a concept's nodes that must have a step for it to count; a rarer one may identify them.
+
+Chosen on the sets in docs/evaluation.md.
 """
 
 MAX_PATHS: Final = 1_500
-"""The greatest number of paths of one concept; if there are more with three steps, only those of two are used. By
-hand.
-"""
+"""The most paths of one concept; if those of three steps exceed it, only shorter ones count. Chosen by hand."""
 
 MAX_CACHED_CONCEPTS: Final = 2_000
 """The greatest number of concepts with cached paths in one schema, before the cache is emptied. Chosen by hand."""
@@ -388,7 +418,7 @@ MAX_CACHED_CONCEPTS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ConceptScope:
-    """Everything that `path` reaches from all things of `concept` (several concepts are joined by commas)."""
+    """All nodes that `path` reaches from all nodes of `concept` (several concepts are joined by commas)."""
 
     concept: str
     path: Path = ()
@@ -399,14 +429,14 @@ class ConceptScope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptPaths:
-    """Paths that leave a concept, shorter ones first; all paths of at most `whole` steps are among them."""
+    """The paths that leave a concept, shorter ones first; none of at most `whole` steps is missing."""
 
     paths: tuple[Path, ...]
     whole: int
 
 
 def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths:
-    """Returns the paths of at most `longest` steps that leave `kin`; computed once for a version."""
+    """Returns the paths of at most `longest` steps that leave the nodes of `kin`; computed once for each version."""
     known = _known(graph.schema)
     found = known.get((kin, longest))
     if found is None:
@@ -418,12 +448,12 @@ def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths
 
 
 def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
-    """True if the result of `paths_of` is in the cache."""
+    """Returns True if the result of `paths_of` is cached."""
     return (kin, longest) in _known(graph.schema)
 
 
 def everything_of(graph: BlindGraph, kin: ConceptScope) -> Mids:
-    """Returns all things of the concepts of `kin`, before its path is walked."""
+    """Returns all nodes of the concepts in `kin.concept`; the path of `kin` is ignored."""
     members = [members_of(graph, concept) for concept in kin.concept.split(", ")]
     return np.unique(np.concatenate(members)) if members else NO_MIDS
 
@@ -444,7 +474,7 @@ def _paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPath
 
 
 def _common_steps(graph: BlindGraph, mids: Mids) -> list[tuple[Step, Mids]]:
-    """The steps that at least MIN_SHARE of `mids` have, and what they reach."""
+    """Returns the steps that at least MIN_SHARE of `mids` have, with the nodes that each reaches."""
     least = MIN_SHARE * len(mids)
     found = []
     for step in steps_from(graph, mids):
@@ -462,5 +492,5 @@ def _spread(mids: Mids) -> Mids:
 
 @cached_by_version
 def _known(schema: Schema) -> dict[tuple[ConceptScope, int], ConceptPaths]:  # noqa: ARG001
-    """The paths of one version that have been computed so far."""
+    """Returns the cache of the paths that have been computed for one version."""
     return {}

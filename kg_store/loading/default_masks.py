@@ -1,4 +1,4 @@
-"""Masks by default: which relations and classes of a load show no words until their owner says so."""
+"""Default masks: the relations and classes of a load whose words stay hidden until the owner decides to show them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from kg_store.text.labels import distinct_labels, local_name, readable_relation
 
 @cache
 def is_public_term(iri: str) -> bool:
-    """True where `iri` is a term that a vocabulary defines (FOAF, schema.org, SKOS, PROV, ...), by rdflib's lists.
+    """Returns True if rdflib knows `iri` as a term of a public vocabulary (FOAF, schema.org, SKOS, PROV, ...).
 
-    A word of one's own in the namespace of a vocabulary is none.
+    A made-up term in the namespace of a vocabulary does not count.
     """
-    # Only loads need it, and it takes a while to import.
+    # Imported here, because it takes a while and only loads need it.
     from rdflib import namespace as known
 
     iri = iri.replace("http://schema.org/", "https://schema.org/")
@@ -43,17 +43,20 @@ _VOCABULARIES = "RDF RDFS OWL SKOS FOAF DC DCTERMS SDO ORG PROV TIME SOSA SSN DO
 
 MAX_RARE_USES = 2
 MIN_USUAL_USES = 20
-"""Where half of the facts are of relations that have as many, one of two facts or less is rare."""
+"""Relations of few facts count as rare if half of all facts are of relations with at least this many."""
 MAX_DECLINING_SHARE = 0.1
 MIN_GROWING = 30
-"""More relations than this, and more than one for ten facts, grow with the rows."""
+"""Relations grow with the rows if they are more than this number and more than MAX_DECLINING_SHARE of the facts."""
 MIN_OWN_USES = 10
-"""A relation of as many facts stands for itself, however many there are beside it."""
+"""A relation with this many facts is not masked for growing with the rows."""
 _OF_TABLES = "urn:arog:"
 
 
 class MaskReason(StrEnum):
-    """A reason that words may be a cell in disguise, as an owner reads it."""
+    """The reason why a relation or class is masked, in words for the graph's owner.
+
+    A word of the schema is masked if it may be a cell of a table, and so private.
+    """
 
     NAME = "holds a name or a value of the graph"
     DIGITS = "holds digits"
@@ -65,7 +68,10 @@ class MaskReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MaskedTerm:
-    """A relation or class that is masked by default. `term` is its IRI or cell, `word` what would have been shown."""
+    """A relation or class that is masked: prompts show an opaque word instead of its own words.
+
+    `term` is its IRI or cell, `word` the text that would have been shown.
+    """
 
     kind: Literal["relation", "class"]
     term: str = field(repr=False)
@@ -76,12 +82,14 @@ class MaskedTerm:
 def default_masks(
     triples: SortedTriples, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
 ) -> tuple[MaskedTerm, ...]:
-    """Every relation and class whose words may be a cell in disguise, and that the policy does not decide on.
+    """Returns every relation and class that is masked.
 
-    Promise: what is not listed here is made of common English words, or of words that its owner listed or a public
-    vocabulary has; it is no name and no text value of this graph, but for that of a class whose words are shown anyway
-    ("record label" is a class and a relation of Wikidata); and it occurs as schema does. Limit: a cell of
-    common words that is a relation of many facts, and stands nowhere else in the graph, is taken for schema.
+    Masked are classes that the policy masks, and relations and classes whose words may be a table cell, unless the
+    policy decides on them. Promise for all others: their words are common English, listed by the owner, or from a
+    public vocabulary; they occur as often as words of a schema do; and they equal no name or text value of this graph.
+    The one exception is the name of a class that is shown anyway ("record label" is a class and a relation of
+    Wikidata). Limit: a cell of common words is taken for schema if it is a relation of many facts and stands nowhere
+    else in the graph.
     """
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
     relations = [*_relations(triples, policy, labels, declared)]
@@ -93,13 +101,13 @@ def default_masks(
     kinds = [each for each in kinds if (each.term, each.word) not in by_owner]
     masked = (*_masked("class", kinds, names), *chosen)
     hidden = {each.term for each in masked} if policy.types == "concept" else {term for term, _ in terms.values()}
-    # The classes whose words are told as concepts, to every role.
+    # Classes whose words every role sees as concepts.
     shown = {at for at, named in terms.items() if named[0] not in hidden and _is_told_to_all(policy, *named)}
     return (*_masked("relation", relations, names, shown), *masked)
 
 
 def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
-    """`policy`, with these relations masked."""
+    """Returns `policy` with the relations among `masked` set to be masked."""
     settings: dict[str, RelationPolicy] = {
         each.term: policy.of(each.term).model_copy(update={"mask": True}) for each in masked if each.kind == "relation"
     }
@@ -107,12 +115,12 @@ def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
 
 
 def hidden_classes(masked: Iterable[MaskedTerm]) -> frozenset[str]:
-    """The words of masked classes."""
+    """Returns the words of masked classes."""
     return frozenset(each.word for each in masked if each.kind == "class")
 
 
 def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes, wordings: Wordings) -> dict[Mid, tuple[str, ...]]:
-    """The own words of each masked class, the best first, by a MID of its own."""
+    """Returns the real words of each masked class, the best first, by the class's MID."""
     classes = {each.word: each for each in masked if each.kind == "class"}
     return {
         mid: own_words(each.term, ":" in each.term, [each.word, *wordings.of_class(each.term, each.word)])
@@ -121,14 +129,14 @@ def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes, wordings: Wordi
 
 
 def mids_of_classes(masked: Iterable[MaskedTerm], mid_key: bytes) -> dict[str, Mid]:
-    """The MID of each masked class, by its word."""
+    """Returns the MID of each masked class, by its word."""
     classes = {each.word: each for each in masked if each.kind == "class"}
     mids = mids_of(mid_key, [f"class\n{each.term}" for each in classes.values()]).tolist()
     return dict(zip(classes, map(Mid, mids), strict=True))
 
 
 def notes_of(masked: Sequence[MaskedTerm]) -> tuple[str, ...]:
-    """Counts by reason, in our own words: what is masked is told to its owner alone."""
+    """Returns notes for the owner: the number of masked relations and classes for each reason."""
     counts = Counter((each.kind, each.reason) for each in masked)
     plurals = {"relation": "relations", "class": "classes"}
     return tuple(
@@ -146,7 +154,7 @@ def _relations(
         (*(role.show_relations or ()), *role.withhold_relations) for role in policy.roles.values()
     ))  # fmt: skip
     words = [relation_label(raw.text(each), raw.is_iri(each), policy, labels) for each in used.tolist()]
-    # Relations of one label are told apart by words of their namespaces, which may be cells as well.
+    # Relations with the same label get words of their namespaces as well, which may be cells too.
     shown_words = distinct_labels(words, [raw.text(each) for each in used.tolist()])
     rows = zip(used.tolist(), counts.tolist(), words, shown_words, strict=True)
     for position, uses, word, shown_word in rows:
@@ -192,7 +200,10 @@ def _is_listed(listed: Shown, term: str, word: str) -> bool:
 
 
 def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: set[int]) -> bool:
-    """True where the sources speak of it as schema, or it is a table's: how often it occurs then tells nothing."""
+    """Returns True if the sources describe the term as schema, or it is a column of a table.
+
+    Such a term may be rare and still be no table cell.
+    """
     return position in declared or term in labels or term.startswith(_OF_TABLES)
 
 
@@ -212,7 +223,10 @@ def _masked(
 
 
 def _usual(uses: Sequence[int]) -> int:
-    """The number of facts of the middle fact's relation: a tail of rare ones must not make rarity usual."""
+    """Returns the usual number of facts of a relation: that of the relation to which the median fact belongs.
+
+    `uses` are the numbers of facts of all relations. Many rare relations hardly lower the result.
+    """
     ordered = sorted(uses)
     middle = next((at for at, total in enumerate(accumulate(ordered)) if total * 2 >= sum(ordered)), 0)
     return ordered[middle] if ordered else 0

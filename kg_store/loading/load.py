@@ -1,4 +1,4 @@
-"""load_graph: triples and a policy to relations, MIDs, adjacency arrays, vault records and name entries."""
+"""load_graph: turns triples and a policy into relations, MIDs, adjacency arrays, vault records and name entries."""
 
 from __future__ import annotations
 
@@ -44,20 +44,27 @@ from kg_store.storage.master_key import mids_of, refuse_collisions
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 
+_VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR
+"""Looked up once: Python 3.11 takes longer over a member of an enumeration than over all else of a node."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedNode:
-    """One node's record, and how its names and value are treated."""
+    """The vault record of one node, with the settings for its texts.
+
+    `linkable`: the linker finds the node's value in questions; `protected`: the guard blocks the value. Names always
+    are both.
+    """
 
     mid: int
     record: VaultRecord = field(repr=False)
     linkable: bool
     protected: bool
     also: tuple[str, ...] = field(default=(), repr=False)
-    """Further texts that the guard blocks like its value."""
+    """Further texts that the guard blocks like the node's value."""
 
     def entries(self) -> Iterator[NameEntry]:
-        """The entries of this node in the name index."""
+        """Yields the entries of this node for the name index."""
         for name in self.record.names:
             yield NameEntry(self.mid, name, "name", None, True, True)
         if self.record.lexical is not None and self.record.lexical.strip():
@@ -68,7 +75,10 @@ class LoadedNode:
 
 @dataclass(frozen=True, slots=True)
 class LoadedGraph:
-    """Everything of one load, in memory; `nodes()` streams what is secret, the rest is blind or schema."""
+    """The result of one load, in memory.
+
+    Secret are `nodes()`, which streams names and values, and `unsaid` and `masked`; the other fields hold no secret.
+    """
 
     relations: tuple[Relation, ...]
     signatures: tuple[Signature, ...]
@@ -78,19 +88,19 @@ class LoadedGraph:
     notes: tuple[str, ...]
     nodes: Callable[[], Iterator[LoadedNode]] = field(repr=False)
     unseen: Edges = field(repr=False)
-    """Whose the things are that relations lead to which the policy hides."""
+    """The (subject, object) pairs of facts whose relations the policy hides."""
     unsaid: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    """The own words of each relation and class that is masked or hidden."""
+    """The real words of each masked or hidden relation and class."""
     masked: tuple[MaskedTerm, ...] = ()
-    """Relations and classes that nobody decided on, and that show no words until somebody does."""
+    """Masked classes, and the relations and classes that are masked by default because nobody decided on them."""
     kind_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Further words of classes, and of concepts that the policy names."""
+    """Further words of classes, and of the concepts that the policy names."""
 
 
 def load_graph(
     raw: RawGraph, policy: Policy, mid_key: bytes, progress: Callable[[float], None] = lambda _done: None
 ) -> LoadedGraph:
-    """Applies `policy` to `raw`. Raises LoadError when nothing is left, or when two MIDs collide."""
+    """Applies `policy` to `raw`. Raises LoadError if nothing is left, or if two MIDs collide."""
     triples = sort_triples(raw, policy)
     progress(0.2)
     kinds = triples.raw.kinds()
@@ -111,7 +121,7 @@ def load_graph(
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
     shown = classes.without(hidden_classes(masked))
     adjacency, signatures, counts = _adjacency(triples, relations, shown, showing, mids, node_kinds, policy)
-    # Things are named by all their classes: names are secret, whatever words they hold.
+    # Names may use words of masked classes, because names are secret anyway.
     source = _NodeSource(triples, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
     progress(1.0)
     return LoadedGraph(
@@ -130,7 +140,7 @@ def load_graph(
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:
-    """The schema before its concepts are named."""
+    """Returns the schema of a load before its concepts are named."""
     concepts = tuple(map(placeholder, loaded.signatures))
     return Schema(loaded.relations, loaded.signatures, concepts, loaded.kind_words)
 
@@ -143,7 +153,7 @@ def _unseen(triples: SortedTriples, relations: Relations, mids: Mids) -> Edges:
 
 
 def _mids(triples: SortedTriples, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
-    """The MID of every term that is a node, in the order of terms; 0 elsewhere."""
+    """Returns, for each term in order, its MID if it is a node, else 0."""
     terms = triples.raw.terms
     mids = mids_of(mid_key, terms)
     blanks = blank_terms(triples.raw, kinds, mids)
@@ -185,7 +195,10 @@ def _with_masked(
     mids: Mids,
     masked: Mapping[str, Mid],
 ) -> tuple[Signature, ...]:
-    """`signatures` with the masked classes that all their nodes have; `mids` are those of all terms."""
+    """Returns `signatures`, each with the masked classes that all of its nodes have.
+
+    `mids` has the MID of every term; `masked` maps the word of a masked class to its MID.
+    """
     if not masked:
         return signatures
     order = np.argsort(mids, kind="stable")
@@ -210,30 +223,34 @@ class _NodeSource:
     unsaid: Mapping[Mid, tuple[str, ...]]
 
     def nodes(self) -> Iterator[LoadedNode]:
-        """Every node's record, by MID: neighbours in the database, and no trace of the file's order. Then those of
-        masked and hidden relations, which are no nodes: what they are called is guarded like a value."""
+        """Yields every node with its record, ordered by MID, so that the database does not show the order of the file.
+
+        Then follow the real words of masked and hidden relations and classes, so that the guard blocks them like
+        values.
+        """
         local, labels = self._local_names(), labels_by_language(self.triples, self.policy)
-        all_nodes = np.flatnonzero(self.triples.nodes)
-        for term in all_nodes[np.argsort(self.mids[all_nodes])].tolist():
-            linkable, protected = bool(self.showing.linkable[term]), bool(self.showing.protected[term])
-            record = self._record(term, local, labels.get(term, ()))
-            yield LoadedNode(int(self.mids[term]), record, linkable, protected)
+        terms = np.flatnonzero(self.triples.nodes)
+        terms = terms[np.argsort(self.mids[terms])]
+        showing = self.showing
+        columns = (terms, self.mids[terms], self.node_kinds[terms], showing.linkable[terms], showing.protected[terms])
+        for term, mid, kind, linkable, protected in zip(*(column.tolist() for column in columns), strict=True):
+            record = self._record(term, KINDS[kind], local, labels.get(term, ()))
+            yield LoadedNode(mid, record, linkable, protected)
         for mid, (best, *further) in sorted(self.unsaid.items()):
             record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
             yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))
 
-    def _record(self, term: int, local: Names, labels: tuple[tuple[str, str], ...]) -> VaultRecord:
-        kind = KINDS[self.node_kinds[term]]
-        if kind is NodeKind.VALUE:
-            lexical = self.triples.raw.literal(term).lexical
+    def _record(self, term: int, kind: NodeKind, local: Names, labels: tuple[tuple[str, str], ...]) -> VaultRecord:
+        if kind is _VALUE:
+            lexical = self.triples.raw.text(term)
             value_kind = VALUE_KINDS[self.codes[term]]
             return VaultRecord(kind, (), value_kind, lexical, bool(self.showing.hidden[term]))
-        if kind is NodeKind.MEDIATOR:
+        if kind is _MEDIATOR:
             return VaultRecord(kind)
         names = self.named.get(term)
         if names is None:
             return VaultRecord(kind, local.get(term, ()))
-        # Only what is guarded as a name may be answered as one.
+        # An answer may only show names that the guard knows as names.
         labels = tuple((language, label) for language, label in labels if label in names)
         if self.policy.local_part_names:
             names = unique([*names, *local_aliases(self.triples.raw.terms[term], self._word(term))])
@@ -265,9 +282,9 @@ def _notes_on_unknown(
 
 
 MAX_RELATIONS_OF_FEW = 30
-"""As many may be more than the entities: small graphs have many relations for few things."""
+"""Up to this number of relations, a graph may have more relations than entities, as small graphs do."""
 MIN_USES = 2
-"""Facts of a relation in the mean, where it is one of a wide table of few rows and no cell. Chosen by hand."""
+"""The mean number of facts of a relation above which many relations are a wide table, not cells. Chosen by hand."""
 
 NO_INDIVIDUALS = (
     "these files hold an ontology, classes and properties, and no individual: load them together with a file of things"
@@ -284,13 +301,13 @@ TOO_MANY_RELATIONS = (
 
 
 def require_nodes(triples: SortedTriples, count: int) -> None:
-    """Raises LoadError where no node is left."""
+    """Raises LoadError if no node is left."""
     if not count:
         raise LoadError(NO_INDIVIDUALS if np.any(triples.schema[triples.raw.subjects]) else NOTHING)
 
 
 def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
-    """The reason why nothing could be asked of a graph of these counts; None where something can."""
+    """Returns the reason why nothing could be asked of a graph with these counts; None if something can."""
     if not entities:
         return NOTHING
     if not facts:

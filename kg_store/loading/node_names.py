@@ -1,4 +1,7 @@
-"""Names of nodes: what the policy calls a name, IRIs made readable, what sources write around names; who has none."""
+"""Names of nodes: literals that the policy calls names, readable forms of IRIs, and cleaned spellings of both.
+
+Also finds the nameless nodes that are mediators.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,24 @@ from kg_store.text.labels import local_name, readable
 from kg_store.text.words import pattern_is_in
 
 Names = dict[int, tuple[str, ...]]
-"""Per node (position of its term): the preferred name, then aliases, each spelling once."""
+"""For each node (the position of its term): the preferred name, then aliases, each spelling once."""
 
 _UUID = re.compile(r"([0-9a-fA-F]{8})-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _OPAQUE = re.compile(
     r"(?:(?P<prefix>[A-Za-z][A-Za-z_]*?)[-_:.])??(?P<id>" + _UUID.pattern + r"|\d+(?:[-_.]\d+)*|[0-9a-fA-F]{12,})"
 )
 _EXPLAINED = re.compile(r"(\w[^()]+?)\s*\([^()]+\)")
-"""Matches a name with an explanation in brackets behind it."""
+"""A name followed by an explanation in brackets: `Queen (band)`."""
 _PAGE = re.compile(r"https?://([^/]+/.*[^/])/+")
 _MIN_ALIAS_CHARS = 3
 
 
 def given_names(triples: SortedTriples, policy: Policy) -> Names:
-    """Names that triples give, by the policy's order of predicates, English or untagged first; then joined."""
+    """Returns each node's names from the triples, the best first.
+
+    They are in the policy's order of predicates, English or without a language first. Names joined from several
+    predicates (first and last name) follow, then names without an explanation: Queen for `Queen (band)`.
+    """
     spelled = _spelled(triples, policy.names, triples.names)
     for parts in policy.composite_names:
         by_part = [_first_texts(triples, part) for part in parts]
@@ -40,7 +47,7 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
             words = [texts[node] for texts in by_part if node in texts]
             if len(words) > 1:
                 spelled[node].append(" ".join(words))
-    # `Queen (band)` is also called Queen, where nothing else is called so by itself.
+    # `Queen (band)` is also called Queen, unless another node has that name.
     taken = {text.casefold() for texts in spelled.values() for text in texts}
     found = {}
     for node, texts in spelled.items():
@@ -50,7 +57,10 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
 
 
 def labels_by_language(triples: SortedTriples, policy: Policy) -> dict[int, tuple[tuple[str, str], ...]]:
-    """The first label in each language of every node that has several, told by one predicate, the policy's first."""
+    """Returns (language, label) pairs of every node that has different labels: the first label in each language.
+
+    All labels of a node are from one predicate, the one that the policy lists first.
+    """
     raw = triples.raw
     rank = {predicate: position for position, predicate in enumerate(policy.names)}
     told: dict[int, tuple[int, dict[str, str]]] = {}
@@ -66,7 +76,7 @@ def labels_by_language(triples: SortedTriples, policy: Policy) -> dict[int, tupl
 
 
 def labels_of(triples: SortedTriples, policy: Policy) -> dict[str, str]:
-    """The best label of each predicate and class that has one, by its IRI or text."""
+    """Returns the best label of each predicate and class that has one, by its IRI or text."""
     raw = triples.raw
     spelled = _spelled(triples, policy.names, triples.labels & speaks_of_schema(triples))
     labels = {raw.text(node): texts[0] for node, texts in spelled.items()}
@@ -77,7 +87,7 @@ def labels_of(triples: SortedTriples, policy: Policy) -> dict[str, str]:
 
 
 def speaks_of_schema(triples: SortedTriples) -> Flags:
-    """The triples whose subject is a predicate, a class or other schema."""
+    """Returns a flag for each triple: its subject is a predicate, a class or other schema."""
     raw = triples.raw
     worded = triples.schema.copy()
     worded[raw.predicates] = True
@@ -88,18 +98,21 @@ def speaks_of_schema(triples: SortedTriples) -> Flags:
 
 
 def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
-    """Names made of IRIs and cells, preferred first. `words` holds class words, for ids that tell nothing.
+    """Returns names made of IRIs and cells, preferred first. `words` holds the class words, for plain ids.
 
-    `29414805` of class Purchase: as it is, and `purchase 29414805` for those who ask so.
+    For example, `29414805` of class Purchase is named `29414805` and `purchase 29414805`.
     """
     named = {node: _local(term, words.get(node, "")) for node, term in terms.items()}
     used = Counter(texts[0] for texts in named.values())
-    # A shortened id that two nodes share names neither: they keep the whole one.
+    # If two nodes share a shortened id, their whole ids come first.
     return {node: unique(texts if used[texts[0]] == 1 else [*texts[1:], texts[0]]) for node, texts in named.items()}
 
 
 def local_aliases(term: str, word: str) -> list[str]:
-    """Further spellings of a node that has names: its local part, or `patient 12345` where that is a number."""
+    """Returns a further spelling for a node that has names already: the last part of its IRI.
+
+    If that part is a number, the class word stands in front: `patient 12345`. Empty if the part is too short.
+    """
     if term[0] != "<":
         return []
     local = local_name(text_of(term))
@@ -109,12 +122,12 @@ def local_aliases(term: str, word: str) -> list[str]:
 
 
 def main_language(tag: str) -> str:
-    """The language of a tag, without region and script: de of de-AT."""
+    """Returns the language of a tag without region and script: `de` for `de-AT`."""
     return tag.partition("-")[0].lower()
 
 
 def unique(texts: Sequence[str]) -> tuple[str, ...]:
-    """`texts` without empty ones, each once."""
+    """Returns `texts` stripped, without empty ones, each once."""
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
@@ -143,7 +156,10 @@ def _first_texts(triples: SortedTriples, predicate: str) -> dict[int, str]:
 
 
 def _local(term: str, word: str) -> list[str]:
-    """Spellings, the preferred one first; the second one is whole and unlike any other node's."""
+    """Returns spellings of an IRI or a cell, the preferred one first.
+
+    The second one is never shortened, so that no other node has it: `purchase 29414805`.
+    """
     if term[0] != "<":
         text = text_of(term)
         return [" ".join(text.replace("_", " ").split()) or text, text]
@@ -152,22 +168,22 @@ def _local(term: str, word: str) -> list[str]:
     match = _OPAQUE.fullmatch(local)
     if match is None:
         page = _PAGE.fullmatch(iri)
-        # Nothing says what it is, and it ends like the address of a page: then the address is what people know.
+        # A node without a class whose IRI looks like a web page is known by its address.
         return [page[1], readable(local), local] if page and not word else [readable(local) or local, local]
     uuid = _UUID.fullmatch(match.group("id"))
     short = uuid.group(1) if uuid else match.group("id").replace("_", " ")
     segments = re.split(r"[#/:]", iri.partition("://")[2].rstrip("/#"))
     prefix = word or readable(match.group("prefix") or (segments[-2] if len(segments) > 2 else "")).lower()
     whole = f"{prefix} {match.group('id')}".strip()
-    # Shown as it is: what its class is called is no part of its name, and Maroon 5 is no "band 5".
+    # The preferred name has no class word: Maroon 5 is not called "band 5".
     shown = readable(local) if match.group("prefix") and not uuid else local
     return [shown, whole, f"{prefix} {short}".strip(), local]
 
 
 MAX_ESCAPES = 3
-"""Exports escape what is escaped already (`&amp;uuml;`): so often is undone."""
+"""The most times that escapes are undone; exports may escape text twice (`&amp;uuml;`)."""
 MIN_WORDS = 2
-"""Of a name that is left: one word alone may be anything, and is guarded as a part of the whole."""
+"""The fewest words of a name taken from inside another; one word alone is guarded as a part of the whole name."""
 
 _ESCAPED = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});|(?:%[0-9a-f]{2})+", re.IGNORECASE)
 _TITLES = re.compile(
@@ -189,12 +205,12 @@ _ODD = re.compile(
     r"|,\s*(?:\d|born)",
     re.IGNORECASE,
 )
-"""Signs in a name that may have more spellings than its own; most hold none of them."""
+"""Signs that a name may have more spellings than its own; most names hold none of them."""
 _EDGES = " \t,;:/|-–—.*†"
 
 
 def undone(text: str) -> str:
-    """`text` with entities and percent escapes undone; as it is where there are none."""
+    """Returns `text` with HTML entities and percent escapes undone; unchanged if there are none."""
     plain = text
     for _ in range(MAX_ESCAPES):
         before, plain = plain, _ESCAPED.sub(_meant, plain)
@@ -204,9 +220,11 @@ def undone(text: str) -> str:
 
 
 def with_spellings(named: Names) -> Names:
-    """Each node's names without escapes, in their order, then those inside them, then those that had escapes.
+    """Returns each node's names with further spellings.
 
-    `Dr. Ines Brackwede (1961) geb. Tarn, #4711` is also Ines Brackwede and Ines Tarn, unless another is called so.
+    First come the names without escapes (`&amp;`, `%20`), then the names inside them, then the escaped originals. For
+    example, `Dr. Ines Brackwede (1961) geb. Tarn, #4711` is also Ines Brackwede and Ines Tarn, unless another node has
+    that name.
     """
     odd = {node: names for node, names in named.items() if any(map(_ODD.search, names))}
     if not odd:
@@ -221,7 +239,7 @@ def with_spellings(named: Names) -> Names:
 
 
 def _meant(escape: re.Match[str]) -> str:
-    """The escape itself where it is none."""
+    """Returns the text that an escape stands for; the match itself if it is no valid escape."""
     if escape[0][0] == "&":
         return html.unescape(escape[0])
     try:
@@ -231,7 +249,7 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 def inner_names(name: str) -> Iterator[str]:
-    """The bare name within a written one, and the one of before a marriage, with the same first names."""
+    """Yields the bare name inside `name`, without titles, numbers and brackets, and the full birth name."""
     bare = _NUMBER.sub(" ", _BRACKETS.sub(_opened, name))
     own, *former = [_trimmed(part) for part in _BIRTH_NAME.split(bare)]
     first_names = own.partition(",")[2] or own.rpartition(" ")[0]
@@ -242,7 +260,11 @@ def inner_names(name: str) -> Iterator[str]:
 
 
 def _opened(brackets: re.Match[str]) -> str:
-    """Nothing where brackets hold years or a record's number alone, else a birth name, else what stood there."""
+    """Returns the text that replaces a pair of brackets inside a name.
+
+    That is a space if they hold only years or a record number, their content if it is a birth name, else the brackets
+    as they are.
+    """
     content = next(group for group in brackets.groups() if group is not None)
     if not _NUMBER.sub("", _YEARS.sub("", content)).strip(_EDGES + "0123456789"):
         return " "
@@ -258,7 +280,10 @@ def _trimmed(part: str) -> str:
 def find_mediators(
     triples: SortedTriples, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
 ) -> Flags:
-    """A node with a name is never a mediator: whoever has a name can be asked for."""
+    """Returns a flag for each term: by the policy it is a mediator, a node that only joins others.
+
+    A node with a name never is one.
+    """
     nameless = triples.nodes & (kinds != TermKind.LITERAL)
     nameless[list(named)] = False
     mediating: Flags = nameless & (kinds == TermKind.BLANK) & policy.mediators.blank_nodes

@@ -1,4 +1,4 @@
-"""Relations of a load: which predicates show, in which words, what they lead to, and how far values are told."""
+"""Relations of a load: which predicates are shown, their words, and the kinds and the exposure of their values."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ from kg_store.text.labels import (
 from kg_store.text.literals import is_year
 
 KINDS = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
-"""Value kinds by code; 0: not a value."""
+"""Value kinds by code; 0 is for terms that are not values."""
 
 
 FurtherWords = Callable[[str], tuple[str, ...]]
-"""Gives further ways to ask for a relation, by its predicate."""
+"""Returns further ways to ask for a relation, by its predicate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """`shown` are the relations of the schema; `id_of` gives each term's relation id, -1 when hidden or none.
+    """The relations of a load.
 
-    `unsaid` holds the own words of each relation that is masked or hidden, the best first, by its MID.
+    `shown` are those of the schema; `id_of` is each term's relation id, -1 if it is hidden or not a relation. `unsaid`
+    holds the real words of each masked or hidden relation, the best first, by its MID.
     """
 
     shown: tuple[Relation, ...]
@@ -47,7 +48,7 @@ class Relations:
 
 
 def value_kinds(triples: SortedTriples, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """For each term the position of its value kind in KINDS; 0 for everything but literals among the facts."""
+    """Returns, for each term, the position of its value kind in KINDS; 0 unless it is a literal in a fact."""
     codes = np.zeros(len(kinds), dtype=np.uint8)
     code_of = {kind: code for code, kind in enumerate(KINDS)}
     for term in np.flatnonzero(triples.nodes & (kinds == TermKind.LITERAL)).tolist():
@@ -63,7 +64,7 @@ def find_relations(
     mid_key: bytes,
     further: FurtherWords,
 ) -> Relations:
-    """Every predicate of a fact that the policy does not hide, sorted by predicate; as yet without further words."""
+    """Returns the relations of a load, sorted by predicate: the predicates of facts, without hidden ones."""
     raw = triples.raw
     used = np.unique(raw.predicates[triples.facts]).tolist()
     shown = sorted((raw.text(term), term) for term in used if is_shown(policy, raw.text(term)))
@@ -73,7 +74,7 @@ def find_relations(
     predicates = [predicate for predicate, _ in shown]
     unsaid = _unsaid(triples, policy, labels, used, mid_key, further)
     named = [(predicate, term) for predicate, term in shown if not policy.of(predicate).mask]
-    # Masked relations are left out: a label that has to be told from one of theirs would give it away.
+    # Without masked relations: a label made distinct from one of theirs would give it away.
     words = [relation_label(predicate, raw.is_iri(term), policy, labels) for predicate, term in named]
     words = distinct_labels(words, [predicate for predicate, _ in named])
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
@@ -83,7 +84,7 @@ def find_relations(
     for position, (predicate, kind) in enumerate(zip(predicates, kinds, strict=True)):
         settings, place = policy.of(predicate), RelationId(position)
         if settings.mask:
-            # Drawn under the graph's own key, so that a new version keeps the word.
+            # Derived from the graph's own key, so that a new version keeps the word.
             word, mid = mask_word(mid_key, predicate, taken), _mid_of_relation(mid_key, predicate)
             taken.add(word)
             said = settings.description or ""
@@ -116,19 +117,18 @@ def _unsaid(
 
 
 def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
-    """Returns the MID of a predicate as a relation. It is hashed with a prefix, so it differs from the predicate's
-    MID as a thing."""
+    """Returns the MID of a predicate as a relation; a prefix makes it differ from the predicate's MID as a node."""
     return Mid(int(mids_of(mid_key, [f"relation\n{predicate}"])[0]))
 
 
 def is_shown(policy: Policy, predicate: str) -> bool:
-    """True where the policy leaves the relation in the graph, masked or not."""
+    """Returns True if the policy leaves the relation in the graph, masked or not."""
     settings = policy.of(predicate)
     return not settings.hide and settings.values is not ValueView.NEVER
 
 
 def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping[str, str]) -> str:
-    """A relation's words: the policy's, else its short label in the sources, else its local name."""
+    """Returns a relation's label: the policy's, else a short label in the sources, else its local name."""
     own = policy.of(predicate).label
     if own is not None:
         return own
@@ -151,7 +151,7 @@ def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict
 def _kinds_of_relations(
     triples: SortedTriples, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
 ) -> list[ValueKind | None]:
-    """The most frequent kind of a relation's values; None as soon as one object is not a value."""
+    """Returns, for each relation, the most frequent kind of its values; None if not all of its objects are values."""
     ids = id_of[triples.raw.predicates[triples.facts]]
     kinds = codes[triples.raw.objects[triples.facts]]
     cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]
@@ -166,7 +166,11 @@ _TEXT = KINDS.index(ValueKind.TEXT)
 
 @dataclass(frozen=True, slots=True)
 class ValueExposure:
-    """Flags by term. `hidden`: a value that no shown relation reaches; all else of it is still guarded."""
+    """Flags by term that say how values may be shown.
+
+    `hidden`: no shown relation reaches the value, but it is still guarded; `linkable`: it is found in questions;
+    `protected`: the guard blocks it.
+    """
 
     hidden: Flags
     linkable: Flags
@@ -180,7 +184,12 @@ def find_showing(
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
 ) -> ValueExposure:
-    """A value is open only where every relation that leads to it says so; linkable where one of them does."""
+    """Returns flags for each value: hidden, linkable and protected (see ValueExposure).
+
+    A value is hidden if no shown relation leads to it. It is protected unless all relations that lead to it show it in
+    clear. It is linkable if at least one shown relation makes it so: by its `linkable` in the policy, or else for
+    numbers, dates and short texts.
+    """
     raw, size = triples.raw, len(kinds)
     literal = kinds == TermKind.LITERAL
     by_default = codes > 0
@@ -195,13 +204,16 @@ def find_showing(
         if shown:
             linkable[objects] |= by_default[objects] if settings.linkable is None else settings.linkable
         guarded[objects] |= ~_is_open(triples, objects, settings.values) if shown else True
-    # A truth value tells nobody apart, and "true" stands in every JSON.
+    # Truth values identify nobody, and the word "true" is in every JSON request.
     truth = codes == _TRUTH
     return ValueExposure(triples.nodes & literal & ~reached, linkable & ~truth & literal, guarded & ~truth)
 
 
 def _is_open(triples: SortedTriples, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
-    """True where the policy lets the model read the value's own text: in clear, or as the year that it is."""
+    """Returns a flag for each object: the model may read its text.
+
+    That is so if `view` shows values in clear, or shows years and the text is one.
+    """
     if view is not ValueView.YEAR:
         return np.full(len(objects), view is ValueView.CLEAR)
     years = (is_year(triples.raw.literal(term).lexical) for term in objects.tolist())

@@ -1,4 +1,7 @@
-"""SortedTriples: which triples of a load are names, classes, schema or facts, once a policy is applied."""
+"""SortedTriples: the triples of a load sorted into names, classes, schema and facts by a policy.
+
+Also the classes of nodes, and stable terms for blank nodes.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,11 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class SortedTriples:
-    """Triples by what they tell, as positions of terms; `raw` is the load after inverse predicates were turned around.
+    """The triples of a load by their role. `raw` holds them after triples of inverse predicates were turned around.
 
-    `facts`, `names` and `types` are masks over the triples of `raw`. `nodes` says of each term whether it is an
-    entity, a mediator or a value of the graph; `schema` whether it is a predicate or class and nothing else.
+    Flags for each triple of `raw`: `facts`, `names`, `types`, `subclasses`, and `labels` (all names, also those of
+    schema terms). Flags for each term: `nodes` (an entity, a mediator or a value of the graph) and `schema` (only a
+    predicate or a class).
     """
 
     raw: RawGraph
@@ -40,7 +44,7 @@ class SortedTriples:
 
 
 def sort_triples(raw: RawGraph, policy: Policy) -> SortedTriples:
-    """Applies `policy` to every triple. Values whose kind the policy gives become terms of that kind."""
+    """Sorts every triple by `policy`. Values for which the policy sets a kind become terms of that kind."""
     turned = turn_inverses(raw, policy.inverse_prefix)
     turned = _retype_values(turned, policy)
     kinds = turned.kinds()
@@ -54,7 +58,7 @@ def sort_triples(raw: RawGraph, policy: Policy) -> SortedTriples:
     schema = _schema_terms(turned, policy, kinds, ordinary, types, subclasses, about_schema)
     of_schema = schema[turned.subjects]
     facts = ordinary & ~of_schema
-    # An anonymous class expression (an OWL restriction) is no class that a word could be given to.
+    # An anonymous class expression (an OWL restriction) has no word that could name a class.
     types = types & ~of_schema & (object_kinds != TermKind.BLANK)
     nodes = _marked(len(kinds), turned.subjects[facts | types | (names & ~of_schema)], turned.objects[facts])
     return SortedTriples(turned, facts, names & ~of_schema, types, names, subclasses, schema, nodes)
@@ -81,9 +85,9 @@ def _schema_terms(
     subclasses: Flags,
     about_schema: Flags,
 ) -> Flags:
-    """Terms that are predicates or classes and play no part among the facts.
+    """Returns the terms that are predicates or classes and take no part in facts.
 
-    A class may also be a thing that facts speak of (a species, a profession): then it stays a node as well.
+    A class that facts also describe as a thing (a species, a profession) stays a node.
     """
     size, subjects, objects = len(kinds), raw.subjects, raw.objects
     wanted = {f"<{iri}>" for iri in policy.schema_classes}
@@ -97,7 +101,7 @@ def _schema_terms(
     entity_like = (kinds[objects] != TermKind.LITERAL) & ~candidates[objects]
     acting = _marked(size, subjects[ordinary & entity_like], subjects[types & ~declares])
     schema: Flags = candidates & (properties | _marked(size, subjects[declares]) | ~acting)
-    # What a thing among the facts speaks of is a thing too; each round can only take terms out of the schema.
+    # The object of a node's fact is a node too. Each round only takes terms out of the schema, so this ends.
     while True:
         left = schema & ~_marked(size, objects[ordinary & ~schema[subjects]])
         if (left == schema).all():
@@ -106,7 +110,10 @@ def _schema_terms(
 
 
 def property_twins(raw: RawGraph) -> dict[int, int]:
-    """Wikidata speaks of its predicate `prop/direct/P19` as `entity/P19`: each predicate's other term, if any."""
+    """Returns, for each predicate that the sources describe under another term, the position of that term.
+
+    Wikidata describes its predicate `prop/direct/P19` as `entity/P19`.
+    """
     numbered = {
         predicate: f"<{found.group(1)}entity/{found.group(2)}>"
         for predicate in np.unique(raw.predicates).tolist()
@@ -119,7 +126,10 @@ def property_twins(raw: RawGraph) -> dict[int, int]:
 
 
 def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
-    """Triples of predicates that start with `prefix`, turned around; literals have no way back and stay."""
+    """Returns the triples, with each one turned around whose predicate starts with `prefix`: `A ~r B` becomes `B r A`.
+
+    Triples with a literal as object stay as they are.
+    """
     if prefix is None:
         return raw
     terms, index = list(raw.terms), {term: position for position, term in enumerate(raw.terms)}
@@ -140,13 +150,16 @@ def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
 
 
 def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
-    """Objects of relations that have a `value_kind` become values of that kind; what does not fit becomes text."""
+    """Returns `raw` with the objects of each relation that has a `value_kind` turned into values of that kind.
+
+    The policy sets the `value_kind`. An object that cannot be read so becomes text.
+    """
     wanted = {
         predicate: settings.value_kind for predicate, settings in policy.relations.items() if settings.value_kind
     }
     if not wanted:
         return raw
-    # A table's cells have their kinds from the start, and may be equal to what another file's become.
+    # Values that tables gave a kind are known already, so that equal values of other files become the same term.
     terms, index = list(raw.terms), {term: at for at, term in enumerate(raw.terms) if term[0] == '"'}
     objects = raw.objects.copy()
     for predicate in np.unique(raw.predicates).tolist():
@@ -167,7 +180,7 @@ def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
 
 
 def _retyped(term: str, kind: ValueKind) -> str:
-    """The value term for a literal or a cell; IRIs and blank nodes are left alone."""
+    """Returns the value term for a literal or a cell; IRIs and blank nodes are returned unchanged."""
     if term[0] in "<_":
         return term
     literal = literal_of(term)
@@ -175,15 +188,16 @@ def _retyped(term: str, kind: ValueKind) -> str:
     return term if term[0] == '"' and literal.kind is fitting else value_term(literal.lexical, fitting)
 
 
-# Said of everything, so they tell nothing.
+# Classes of everything, which distinguish nothing.
 _DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
 
 
 @dataclass(frozen=True, slots=True)
 class NodeClasses:
-    """`set_of` gives for each term the position of its classes in `words` and in `iris`; 0 has none.
+    """The classes of nodes.
 
-    `word_of` has the word of every class that tells something, by the position of its term.
+    `set_of[term]` is the position of a term's classes in `words` and in `iris`; 0 means that it has none. `word_of`
+    maps the position of a class's term to the class's word. Classes that hold everything (`owl:Thing`) are not in it.
     """
 
     set_of: TermIds
@@ -195,11 +209,11 @@ class NodeClasses:
         return self.words[int(self.set_of[term])]
 
     def words_by_term(self, raw: RawGraph) -> dict[str, str]:
-        """The word of every class that tells something, by its IRI or cell."""
+        """Returns the word of every class in `word_of` by its IRI or cell."""
         return {raw.text(position): word for position, word in self.word_of.items()}
 
     def without(self, hidden: Container[str]) -> NodeClasses:
-        """The same without these words: who has no other class is of none."""
+        """Returns the same classes without the words in `hidden`; a node with no other class then has none."""
         words = (tuple(word for word in each if word not in hidden) for each in self.words)
         return replace(self, words=tuple(words))
 
@@ -208,7 +222,7 @@ class NodeClasses:
 
 
 def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
-    """Classes of every node, by the type and subclass triples of the load."""
+    """Returns the classes of every node, from the type and subclass triples of the load."""
     raw, dull = triples.raw, _DULL | frozenset(policy.schema_classes)
     direct: dict[int, set[int]] = defaultdict(set)
     for triple in np.flatnonzero(triples.types).tolist():
@@ -234,7 +248,7 @@ def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, st
 
 
 def _ordered(classes: tuple[int, ...], supers: Mapping[int, list[int]]) -> list[int]:
-    """`classes` with all superclasses, each behind its subclasses; a cycle is cut where it closes."""
+    """Returns `classes` with all superclasses, each after its subclasses; cycles are cut."""
     finished: list[int] = []
     met: set[int] = set()
     pending = [(term, False) for term in classes]
@@ -254,10 +268,11 @@ _Hashes = npt.NDArray[np.uint64]
 
 
 def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict[int, Term]:
-    """A term for each blank node; `mids` are the MIDs of all other terms, so nobody without the key can guess it.
+    """Returns a term for each blank node that does not depend on the order of the file.
 
-    The hash of a node is a sum over its triples, so the order of the file does not matter. Nodes that three
-    rounds can't tell apart are numbered in the order of the file.
+    The term is a hash of the triples around the node. It is computed from `mids`, the keyed hashes of all other terms,
+    so nobody without the key can guess it. Nodes whose hashes are still equal after three rounds are numbered in the
+    order of the file.
     """
     blanks = np.flatnonzero(kinds == TermKind.BLANK)
     hashes = mids.astype(np.uint64)
@@ -282,7 +297,7 @@ def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict
 
 
 def _mixed(numbers: _Hashes) -> _Hashes:
-    """splitmix64's finaliser: every bit of a number moves every bit of the result."""
+    """Returns the numbers hashed with splitmix64's finaliser: each input bit affects all bits of the result."""
     with np.errstate(over="ignore"):
         mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

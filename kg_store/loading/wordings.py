@@ -1,4 +1,4 @@
-"""Further words of relations and classes by the policy and the sources, and the names of the graph that words hold."""
+"""Further words of relations and classes, from the policy and the sources; and a search for names in such words."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from kg_store.text.labels import clean, is_short_label, local_name, readable, re
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
 _BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})
 MAX_WORDS_OF_A_PERSON: Final = 3
-# Digits stay: patient17 is not called patient.
+# With digits, so that patient17 does not become patient.
 _SPELLED = re.compile(r"[^\W_]+")
-# Words of columns and properties that stand in no dictionary and name nobody.
+# Words of columns and properties that are in no dictionary and name nobody.
 _TECHNICAL = frozenset(
     {"altlabel", "api", "bic", "birthdate", "bmi", "ceo", "cfo", "cms", "ct", "dna", "dob", "dx", "ecg", "eeg"}
     | {"ehr", "eur", "fax", "firstname", "fullname", "gdp", "gps", "gtin", "iban", "icd", "ids", "imdb", "img", "imo"}
@@ -44,7 +44,11 @@ _TECHNICAL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WordsToShow:
-    """A relation or class that nobody has decided on; `position` is that of its term, `uses` its facts or things."""
+    """The words of a relation or class, to be checked for names.
+
+    `position`: the number of its term; `term`: its IRI or cell; `uses`: the number of its facts (or, for a class,
+    nodes). `is_declared`: the sources describe it as schema.
+    """
 
     position: int
     term: str = field(repr=False)
@@ -55,16 +59,16 @@ class WordsToShow:
 
 
 UNITS_WITH_DIGITS: Final = frozenset("m2 m3 cm2 cm3 km2 mm2 mm3 ft2 ft3 co2 no2 o2 so2 h2o pm10".split())
-"""Units and measured things, as columns are called by: no cell."""
+"""Units and measured substances that occur in names of columns; their digits do not make them table cells."""
 
 
 def is_common(word: str) -> bool:
-    # Words that are names as well (ward, king) pass where no name of the graph holds them.
+    # Words that may also be names (ward, king) pass here; NamesOfGraph checks them against the graph.
     return in_lexicon(word) or word in _TECHNICAL or word in UNITS_WITH_DIGITS or is_ordinary(word)
 
 
 class NamesOfGraph:
-    """Finds names and text values in the words of relations and classes, in one pass over the graph."""
+    """Finds names and text values of the graph in the words of relations and classes, in one pass over the graph."""
 
     def __init__(
         self,
@@ -75,6 +79,7 @@ class NamesOfGraph:
         candidates: Sequence[WordsToShow],
     ) -> None:
         runs = {run for each in candidates for run in _runs(each.words)}
+        vocabulary = {word for run in runs for word in run.split(" ")}
         doubtful = {word for each in candidates for word in _doubtful(each.words)}
         somebody = {word for each in candidates for word in _after_prepositions(each.words)}
         self._whole: dict[str, set[int]] = defaultdict(set)
@@ -82,21 +87,25 @@ class NamesOfGraph:
         self._surnames: dict[str, set[int]] = defaultdict(set)
         for node, text, is_name in _texts_of_nodes(triples, named, policy.local_part_names):
             words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
-            # The file "summer rivers.csv" makes things of the class "summer river".
-            for spelled in {" ".join(words), singular_phrase(words)} & runs if words else ():
+            # The file "summer rivers.csv" gives its rows the class "summer river". The singular changes one word, so
+            # the first or the last of several words has to stand in a run as it is.
+            may_be_run = len(words) == 1 or (words and not vocabulary.isdisjoint((words[0], words[-1])))
+            for spelled in {" ".join(words), singular_phrase(words)} & runs if may_be_run else ():
                 self._whole[spelled].add(node)
             for word in doubtful.intersection(words) if is_name and doubtful else ():
-                # Wards are called wards: what a thing is of its class tells of nobody.
+                # A word of the node's own class identifies nobody: wards are called "ward ...".
                 if word not in classes.words_of(node):
                     self._parts[word].add(node)
-            # "Jane Price" may be a person, "Social Work" not: common words alone name nobody.
+            # "Jane Price" may be a person; "Social Work" is not, because its first word is a common one.
             is_person = 1 < len(words) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(words[0])
             if is_name and is_person and words[-1] in somebody:
                 self._surnames[words[-1]].add(node)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
-        """True where the words are or hold a name or text value of another thing than themselves; the names of
-        `shown` nodes count for nothing."""
+        """Returns True if the words equal or contain a name or text value of some node.
+
+        Nodes in `shown` do not count, nor does the relation or class itself if it is a node.
+        """
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
         nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
         nodes += [self._surnames.get(word, ()) for word in _after_prepositions(each.words)]
@@ -104,20 +113,20 @@ class NamesOfGraph:
 
 
 def _doubtful(words: Sequence[str]) -> Iterator[str]:
-    """Words that are a part of a name where the graph has it so: those outside the lexicon, and behind a title."""
+    """Yields the words that may be part of a name: those outside the lexicon, and those after a title."""
     for before, word in pairwise(("", *words)):
         if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
             yield word
 
 
 def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
-    """The last word, where it stands as somebody may: "told by price", "enemies of bishop"."""
+    """Yields the last word if it follows a preposition, as a name may: "told by price", "enemies of bishop"."""
     if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
         yield words[-1]
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:
-    """The whole, and every run of two words and more."""
+    """Yields all the words together, and every run of at least two of them."""
     yield " ".join(words)
     for first in range(len(words)):
         for end in range(first + 2, len(words) + 1):
@@ -125,23 +134,26 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
 
 
 def _texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
-    """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
+    """Yields names of nodes, given or local, and short text values, as (node, text, True for a name)."""
     raw, kinds = triples.raw, triples.raw.kinds()
-    for node in np.flatnonzero(triples.nodes).tolist():
-        if kinds[node] == TermKind.LITERAL:
-            lexical = raw.literal(node).lexical
+    nodes = np.flatnonzero(triples.nodes)
+    literal, cell, iri = TermKind.LITERAL, TermKind.TEXT, TermKind.IRI
+    for node, kind in zip(nodes.tolist(), kinds[nodes].tolist(), strict=True):
+        if kind == literal:
+            lexical = raw.text(node)
             if len(lexical) <= MAX_LINKABLE_CHARS:
                 yield node, lexical, False
             continue
-        yield from ((node, text, True) for text in named.get(node, ()))
-        if kinds[node] == TermKind.TEXT:
+        for text in named.get(node, ()):
+            yield node, text, True
+        if kind == cell:
             yield node, raw.text(node), True
-        elif kinds[node] == TermKind.IRI and has_local_names:
+        elif kind == iri and has_local_names:
             yield node, local_name(raw.text(node)), True
 
 
 MAX_FROM_SOURCES: Final = 12
-"""Of one relation or class."""
+"""The most further words from the sources for one relation or class."""
 MAX_COMMENT_CHARS: Final = 2_000
 _OF_COMMENTS: Final = frozenset(
     "before after since until under over above below first last "
@@ -152,12 +164,12 @@ _OF_COMMENTS: Final = frozenset(
     "relates property relation relationship value entity subject object instance resource thing field attribute "
     "information data example note optional required usually always never should must will would could".split()
 )
-"""Words that comments are made of, and no questions."""
+"""Words that comments use often and questions do not."""
 MIN_HINT_LETTERS: Final = 4
-# A capital, a digit or a sign beside a word may be part of a name.
+# Matches words in small letters; beside a capital, a digit or a sign, a word may be part of a name.
 _SMALL: Final = re.compile(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
 _COMMENT: Final = RDFS + "comment"
-# Digits, and a capital behind a word in small letters: "home of Quarrel".
+# Matches digits, or a capital after a word in small letters: "home of Quarrel".
 _MAY_NAME: Final = re.compile(r"\d|\b[a-z]+ (?:.* )?[A-Z]")
 
 Words = Mapping[str, tuple[str, ...]]
@@ -165,29 +177,35 @@ Words = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """The further words of one load. `of_sources`: by IRI or cell of the relation or class; `hints`: the single words
-    that a relation's comments have alone."""
+    """The further words of one load: other ways to ask for a relation or class than the word that is shown.
+
+    `of_sources`: such words from the sources, by the IRI or cell of the relation or class. `hints`: for each relation,
+    the single words of its comments that no other relation's comments have.
+    """
 
     policy: Policy = field(repr=False)
     of_sources: Words = field(repr=False)
     hints: Words = field(repr=False)
 
     def of_relation(self, predicate: str) -> tuple[str, ...]:
-        """The owner's, then those of the sources; whether or not the relation is shown."""
+        """Returns the further words of a relation, shown or not: the owner's, then those of the sources."""
         return _each_once((*self.policy.of(predicate).words, *self.of_sources.get(predicate, ())))
 
     def of_class(self, term: str, word: str) -> tuple[str, ...]:
-        """The same of a class; the policy speaks of it by its IRI or its word."""
+        """Returns the further words of a class; the policy may list it by its IRI (`term`) or by its `word`."""
         return _each_once((*self._of_owner(term, word), *self.of_sources.get(term, ())))
 
     def relations(self, shown: Iterable[Relation], unsaid: Iterable[tuple[str, ...]]) -> tuple[Relation, ...]:
-        """`shown` with the words of each that is not masked. What the sources call it is left out where that holds
-        words that are to stay unsaid; the owner's are refused there (`refuse_telling`)."""
+        """Returns the relations `shown` with their further words; masked ones get none.
+
+        Words of the sources are dropped if they hold words of masked or hidden relations (`unsaid`); words of the
+        owner that do so are refused elsewhere (`refuse_telling`).
+        """
         unsaid, found = tuple(unsaid), []
         for each in shown:
             own, label = self.policy.of(each.iri).words, f" {each.label}".casefold()
             words = (text for text in self.of_relation(each.iri) if text in own or not holds_any(text, unsaid))
-            # Where relations share a label, a word before it tells them apart: what they share is no word of either.
+            # Relations that share a label got a word in front of it; the shared part would not tell them apart.
             kept = tuple(text for text in words if not label.endswith(f" {text}".casefold()))
             hints = tuple(word for word in self.hints.get(each.iri, ()) if not holds_any(word, unsaid))
             found.append(each if each.mask is not None else replace(each, words=kept, hints=hints))
@@ -196,8 +214,12 @@ class Wordings:
     def kinds(
         self, classes: Mapping[str, str], hidden: Container[str], unsaid: Iterable[tuple[str, ...]]
     ) -> dict[str, tuple[str, ...]]:
-        """The words of each class by its own word. `classes`: the word of each, by its IRI or cell; none of `hidden`
-        is told. With them those that the policy gives by a word that no class has: a concept may be called so."""
+        """Returns the further words of each class by the class's word; classes in `hidden` are left out.
+
+        `classes`: the word of each class, by its IRI or cell. `unsaid`: the real words of masked and hidden relations
+        and classes; words of the sources that contain them are left out. Names in the policy that are no class are
+        included, since a concept may be called so.
+        """
         unsaid = tuple(unsaid)
         found: dict[str, tuple[str, ...]] = {}
         for term, word in classes.items():
@@ -215,24 +237,27 @@ class Wordings:
 
 
 def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes: NodeClasses) -> Wordings:
-    """The policy's words, with those that the sources give relations and classes: labels beside the one that is
-    shown, alternative ones, comments of a few words, and local names; in English, or in no language that is told.
+    """Returns the further words of relations and classes from the policy and the sources.
 
-    Promise: a word of the sources that is kept is made of common English words without digits, none of which a capital
-    marks as a name, and is no name and no text value of this graph. Where the policy has a `label` it takes the place
-    of all that the sources call the relation.
+    The sources give labels beside the one that is shown, alternative labels, comments of a few words, and local names,
+    in English or without a language. Promise: a word of the sources that is kept consists of common English words
+    without digits or inner capitals, and equals no name or text value of this graph. If the policy sets a `label`, the
+    relation gets no words from the sources.
     """
     labels = ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
     said = [each for each in (*labels, *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
     spoken = [_candidates(triples, policy, each) for each in (said, _telling(triples))]
-    # One more pass over all names, where there is something to look for.
+    # This takes one more pass over all names, so it is done only if there are texts to check.
     names = NamesOfGraph(triples, policy, named, classes, [*spoken[0], *spoken[1]]) if any(spoken) else None
     words, hints = ([each for each in some if names is not None and not names.hold(each)] for some in spoken)
     return Wordings(policy, _by_term(triples, words), _by_term(triples, hints))
 
 
 def _candidates(triples: SortedTriples, policy: Policy, said: Iterable[tuple[int, str]]) -> list[WordsToShow]:
-    """Those of the texts `said` of a relation or class that common words make, where no label of the policy stands."""
+    """Returns those of the texts `said` that consist of common words.
+
+    A relation for which the policy sets a label gets none.
+    """
     found = [
         WordsToShow(position, triples.raw.text(position), text, words_of(text), 0, is_declared=True)
         for position, text in dict.fromkeys(said)
@@ -253,7 +278,7 @@ def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
 
 
 def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
-    """The words of long comments of relations that no other relation's comment has, with the position of these."""
+    """Yields (relation, word) for the lower-case words that only the long comments of this one relation have."""
     is_relation = {*np.unique(triples.raw.predicates).tolist(), *property_twins(triples.raw).values()}
     said: defaultdict[int, set[str]] = defaultdict(set)
     for subject, is_comment, text in _texts(triples):
@@ -266,7 +291,7 @@ def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
 
 
 def _texts(triples: SortedTriples) -> Iterator[tuple[int, bool, str]]:
-    """Texts that labels and comments say of relations and classes: whose, whether it is a comment, and the text."""
+    """Yields the labels and comments of relations and classes as (subject, True for a comment, text)."""
     raw, kinds = triples.raw, triples.raw.kinds()
     wanted = {*NAME_PREDICATES, _COMMENT}
     telling = [each for each in np.unique(raw.predicates).tolist() if raw.text(each) in wanted]
@@ -280,7 +305,7 @@ def _texts(triples: SortedTriples) -> Iterator[tuple[int, bool, str]]:
 
 
 def _local(triples: SortedTriples, classes: NodeClasses) -> Iterator[tuple[int, str]]:
-    """The local names of relations and classes, with their positions."""
+    """Yields the local names of relations and classes with the positions of their terms."""
     raw = triples.raw
     for position in (*np.unique(raw.predicates[triples.facts]).tolist(), *classes.word_of):
         text = readable_relation(raw.text(position), raw.is_iri(position))

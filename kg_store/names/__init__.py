@@ -1,4 +1,4 @@
-"""The index of names: exact and inexact mentions, and parts of names.
+"""The index of names: finds exact and inexact mentions of entities in texts, and the words that names consist of.
 
-Imports `text` and `storage`.
+Imports `storage`, `lexicon` and `text`.
 """

@@ -1,4 +1,4 @@
-"""Fits typed words to the words of one name, in any order and with misspellings."""
+"""Compares typed words with the words of one name, allowing another order, initials and misspellings (slips)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COST_OF_LEFT_OUT = 0.04
 COST_OF_UNNEEDED = 0.01
 SCORE_OF_FIRST_AND_LAST = 0.9
 SCORE_OF_PART = 0.6
-"""The cost of leaving out an end of a name of at most three words; each further missing word costs more."""
+"""The score of a mention that leaves out one end of a name of at most three words; longer names cost more."""
 
 _WINDOW = 8
 MAX_REACH = 2 * _WINDOW
@@ -39,15 +39,21 @@ _Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Standing:
-    """Words of names by number: those that were `asked` about one typed word, and those that it stands for."""
+    """A cache for one typed word: the numbers of the name words that it stands for as an initial or short form.
+
+    `asked`: the name words that were checked; `words`: those of them that it stands for.
+    """
 
     asked: set[int] = field(default_factory=set)
     words: list[int] = field(default_factory=list)
 
 
 class TypedWords(Protocol):
-    """The words of a text; `near`: the name words that typed word `at` may be, with their slips; `numbers_near`: these
-    words alone.
+    """The words that a person typed; `at` is the position of a word among them.
+
+    `joins`: no border separates the word from the one before. `near`: the numbers of the name words that it may be,
+    each with its number of slips (misspelt letters). `numbers_near`: these numbers alone, sorted. `standing`: the
+    cache of `stands_for`.
     """
 
     @property
@@ -62,7 +68,11 @@ class TypedWords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RowMatch:
-    """The typed words from `first` to `last` stand for a name. `whole`: no necessary word of it is missing."""
+    """The typed words from `first` to `last`, which stand for a name.
+
+    `whole`: they stand for the whole name, although function words or middle names may be missing; otherwise they are
+    only a part of it, such as a surname.
+    """
 
     first: int
     last: int
@@ -73,7 +83,11 @@ class RowMatch:
 
 @dataclass(slots=True)
 class _Matching:
-    """Which word of the name each typed word takes, and the slips needed for it."""
+    """For each typed word that was matched the position of its word in the name, and the slips that were needed.
+
+    `letters` is the total length of the matched words, `initials` the positions in the name that are matched by one
+    letter or a short form.
+    """
 
     used: dict[int, int]
     slips: int
@@ -82,12 +96,12 @@ class _Matching:
 
 
 def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
-    """Returns the best reading of `row` around typed word `at`, which is one of its words; None if none fits."""
+    """Returns the best match of the name `row` with the typed words around position `at`; None if none fits."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
         slips = near.get(word)
         if slips is not None:
-            # What stands beside a word may spoil the reading (Smilla S.), but hides no part of a name.
+            # The words beside it may spoil the match (Smilla S.); the word alone may still be part of the name.
             alone, found = (_Matching({at: place}, slips, _letters(row, place, typed, at)) for _ in range(2))
             _extend(found, row, typed, at, -1)
             _extend(found, row, typed, at, +1)
@@ -96,7 +110,10 @@ def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
 
 
 def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: int) -> None:
-    """Adds the words beside `at` while they are words of the row; an initial that the row lacks is skipped."""
+    """Matches the typed words on one side of `at`, one after another, as long as they are words of the row (a name).
+
+    An initial that the row lacks is skipped.
+    """
     for _ in range(_WINDOW):
         beside = at + step
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(at, beside)):
@@ -112,7 +129,10 @@ def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: in
 
 
 def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: int) -> bool:
-    """Takes typed word `at` as a free word of the row, preferably the one at position `wanted`."""
+    """Matches typed word `at` with a word of the row that is not matched yet; returns False if none fits.
+
+    The row's word at position `wanted`, or the nearest to it, is preferred.
+    """
     taken, near = found.used.values(), typed.near(at)
     free = [place for place in range(len(row.words)) if place not in taken]
     able = [(near[row.words[place]], abs(place - wanted), place) for place in free if row.words[place] in near]
@@ -132,12 +152,15 @@ def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: in
 
 
 def _letters(row: NameRow, place: int, typed: TypedWords, at: int) -> int:
-    """The length of the longer word, since a slip may have dropped a letter."""
+    """Returns the length of the name's word or of the typed word, whichever is longer.
+
+    A slip may have dropped a letter, so the longer one counts.
+    """
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
 
 def stands_for(typed: TypedWords, at: int, word: str) -> bool:
-    """True if one word is the other's initial, or a short form of a first name (Ben)."""
+    """Returns True if the typed word is an initial or short form (Ben) of `word`, or `word` is its initial."""
     said = typed.spellings[at]
     if said[0] != word[0]:
         return False
@@ -149,7 +172,10 @@ def stands_for(typed: TypedWords, at: int, word: str) -> bool:
 
 
 def _judge(found: _Matching, row: NameRow, typed: TypedWords) -> RowMatch | None:
-    """The score of the match, without function words at its ends; None if it does not identify the name."""
+    """Returns the match with its score; None if the typed words are too few or too different to mean this name.
+
+    Function words at the ends of a partial match are cut off.
+    """
     needed = [place for place, each in enumerate(row.needed) if each]
     first, last = min(found.used), max(found.used)
     used = found.used.values()
@@ -180,24 +206,27 @@ def _judge(found: _Matching, row: NameRow, typed: TypedWords) -> RowMatch | None
 
 
 def _is_jumbled(places: Sequence[int]) -> bool:
-    """True if the words are out of order, except for a last word that was put first (Smith, John)."""
+    """Returns True if the words are out of order, except for a last word that was put first (Smith, John)."""
     return sum(after < before for before, after in pairwise(places)) > 1
 
 
 def _is_title(typed: TypedWords, first: int) -> bool:
-    """True of a title, which has everyday words at its ends; only names of people leave out middle words."""
+    """Returns True if the first typed word is an everyday word, as in the title of a film or book.
+
+    Middle words may be missing from names of people, but not from titles.
+    """
     return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)
 
 
 def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
-    """Returns `rows` in groups, and how many words on each side of `at` determine the result of `fit_row`.
+    """Returns (groups, reach): `rows` in groups, so that `fit_row` at `at` gives one result for a whole group.
 
-    Promise: `fit_row` gives the same result for all rows of a group at `at`, so one row is enough.
+    `reach`: these results depend only on the `reach` typed words before `at` and the `reach` words after it.
     """
     places = names.places(rows)
     telling = names.are_among(places.words, typed.numbers_near(at))
     reach = max(_mark_beside(names, places, typed, at, step, telling) for step in (-1, 1))
-    # A word that nothing stands for counts as any other such word; whether it is needed tells rows apart.
+    # All words that no typed word may mean count as one word; only whether they are needed makes a difference.
     codes = np.where(telling, places.words, -1) * 2 + places.needed
     data, size = codes.tobytes(), codes.itemsize
     groups: dict[bytes, list[int]] = {}
@@ -207,7 +236,11 @@ def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> t
 
 
 def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> int:
-    """Marks what the words on one side of `at` may stand for, as far as any row continues there; returns how far."""
+    """Sets the flags in `telling` of those words of rows that a typed word on one side of `at` may mean.
+
+    `step` is -1 for the words before `at`, 1 for those after it. Stops at a typed word that continues no row. Returns
+    the number of typed words that were looked at.
+    """
     open_rows = np.ones(len(places.begins), dtype=np.bool_)
     for beside in range(at + step, at + step * (MAX_REACH + 1), step):
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(beside, beside - step)):
@@ -215,7 +248,7 @@ def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int
         open_places = np.repeat(open_rows, places.lengths)
         met = open_places & _meant(names, places.words, typed, beside)
         telling |= met
-        if not typed.is_initial(beside):  # An initial that a row lacks is passed over.
+        if not typed.is_initial(beside):  # An initial that a row lacks is skipped.
             open_rows &= np.logical_or.reduceat(met, places.begins)
         if not open_rows.any():
             break
@@ -223,7 +256,10 @@ def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int
 
 
 def _meant(names: NameTable, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
-    """Those of `words` that the typed word may be or stand for."""
+    """Returns a flag for each of `words`: the typed word at `beside` may mean it.
+
+    It may be that word itself, misspelt or not, or stand for it as an initial or a short form.
+    """
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])
     known = typed.standing(beside)

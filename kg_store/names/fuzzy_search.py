@@ -1,4 +1,4 @@
-"""InexactNames: finds names as people type them: misspelt, abbreviated, reordered, joined or incomplete."""
+"""InexactNames: finds names as people type them: misspelt, abbreviated, reordered, joined, split or incomplete."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kg_store.text.normalise import Normalised, is_letters, normalise
 from kg_store.text.words import WordForms, behind_prefixes, nominatives, stretches, words_of
 
 MAX_ROWS = 128
-"""The greatest number of rows tried around one word; of more, those that share most words with the text. By hand."""
+"""The most names tried around one word, those that share most words with the text. Chosen by hand."""
 
-_NEAREST = 4  # The number of words on each side that choose among too many rows. Chosen by hand.
-MAX_HELD = 64  # The greatest number of sets of rows cached while one text is read. Chosen by hand.
+_NEAREST = 4  # The number of words on each side by which rows are chosen if there are too many. Chosen by hand.
+MAX_HELD = 64  # The most sets of rows cached while one text is read. Chosen by hand.
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
 _MAX_ABBREVIATED = 3
@@ -29,38 +29,39 @@ _CALENDAR = frozenset(
     """january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday""".split()
 )
-"""Words whose capital says nothing."""
+"""Words that are always written with a capital, so that the capital does not mark a name."""
 
 _VOWELS = frozenset("aeiouy")
 NOT_INITIALS = frozenset(("a", "i"))
 _NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
-"""Single letters that are words or endings (it's, don't); as an initial they need a point or a capital."""
+"""Single letters that are words or endings (it's, don't); they count as initials only with a point or a capital."""
 
 IsName = Callable[[int, int], bool]
-"""True if the text itself marks [start, end) as a name, so that even everyday words may be one."""
+"""Returns True if the text marks the span [start, end) as a name, so that even everyday words there may be one."""
 
 MayHold = Callable[[int, int], bool]
-"""True if an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
+"""Returns True if an `IsName` may be True for some everyday words in the span [start, end) of the text."""
 
 
 _Sign = tuple[tuple[str, ...], bool, bool, bool]
-"""For a word: its forms, and whether it is an initial, joins the word before, and stands for nothing."""
+"""For a word: its forms, and flags: it is an initial, it joins the word before, it is skipped."""
 
 _Fits = list[tuple[int, int, float, bool, Sequence[int]]]
-"""Names that fit around a word: first and last word relative to it, score, whole, and rows."""
+"""Names that fit around a word: first and last word relative to it, score, whole, rows."""
 
 Fits = dict[tuple[int, int, tuple[_Sign, ...]], _Fits]
-"""A cache: for the words around a word, its position among them and their number, the names that fit.
+"""A cache of the names that fit around a word, by the number of words around it, its position, and these words.
 
-It holds what somebody typed, and lives only for one request, in which a text is read several times.
+It holds typed text, so it lives only for one request, which reads the same text several times.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class InexactHit:
-    """A span of the original text that may stand for each of `mids`. `whole`: it is not just part of the name.
+    """A span of the original text that may mean any of `mids`.
 
-    `score` compares readings of one span; an exact name would have 1. `public`: all its words are public words.
+    `score`: how well it fits, up to 1 for an exact name; it compares readings of the same span. `whole`: it stands for
+    a whole name, not only for a part. `public`: all its words are public words.
     """
 
     start: int
@@ -73,7 +74,7 @@ class InexactHit:
 
 @dataclass(slots=True)
 class FuzzyWindow:
-    """One text that is read for names; it implements what `fit_row` needs to know of the typed words."""
+    """One stretch of text that is searched for names; it implements `TypedWords` for `fit_row`."""
 
     names: NameVocabulary
     text: str = field(repr=False)
@@ -116,14 +117,17 @@ class FuzzyWindow:
         return found
 
     def numbers_near(self, at: int) -> Numbers:
-        """Returns the words of `near` alone, ascending."""
+        """Returns the keys of `near`, the numbers of name words, ascending."""
         found = self._numbers.get(at)
         if found is None:
             found = self._numbers[at] = np.array(sorted(self.near(at)), dtype=np.int32)
         return found
 
     def standing(self, at: int) -> Standing:
-        """Returns the name words that the typed word may stand for."""
+        """Returns the cache of `stands_for` for the typed word `at`.
+
+        It has the name words of which the typed word is an initial or short form.
+        """
         key = self.spellings[at], self._signs[at][1]
         found = self._standing.get(key)
         if found is None:
@@ -146,7 +150,10 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """True if names are looked for around this word; False for everyday words that nothing marks as a name."""
+        """Returns False if no name has to be searched around this word.
+
+        That is so for everyday words that nothing marks as a name, single letters, numbers, months and weekdays.
+        """
         word = self.spellings[at]
         if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self.is_skipped(at):
             return False
@@ -157,7 +164,7 @@ class FuzzyWindow:
         return self.is_name is not None and self.is_name(*self._span(at, at))
 
     def _follows_initial(self, at: int) -> bool:
-        """True of "J. Smith", "J Smith": only a space and at most a point in between."""
+        """Returns True for the last word of "J. Smith" and "J Smith", with only a space and a point in between."""
         if not at or not self.is_initial(at - 1) or self.is_skipped(at - 1):
             return False
         if self.spellings[at] in COMMON_WORDS or self.names.public.is_own(self.spellings[at]):
@@ -165,7 +172,7 @@ class FuzzyWindow:
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
 
     def _follows_stranger(self, at: int) -> bool:
-        """True if the word before is in no dictionary: `thad field` may be Thaddeus Field."""
+        """Returns True if the word before is in no dictionary: `thad field` may be Thaddeus Field."""
         if not at or not self.joins(at) or self.is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
             return False
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
@@ -193,7 +200,10 @@ class FuzzyWindow:
         return reach, at - begin, tuple(self._signs[begin : at + reach + 1])
 
     def _fits_around(self, at: int) -> tuple[_Fits, int]:
-        """The names that fit around the word, and how many words on each side determine that."""
+        """Returns (fits, reach): the names that fit the words around `at`.
+
+        This result depends only on the `reach` words before `at` and the `reach` words after it.
+        """
         rows, candidates = self.names.rows, self._candidates(at)
         groups, reach = group_rows(rows, candidates, self, at) if len(candidates) else ([], 0)
         fits: _Fits = []
@@ -204,7 +214,10 @@ class FuzzyWindow:
         return fits, reach
 
     def _candidates(self, at: int) -> Numbers:
-        """Rows that hold the word; if too many, those that share most words with its surroundings."""
+        """Returns the rows (names) that hold the typed word `at`.
+
+        If there are too many, returns those that share most words with the words around it.
+        """
         near = self.numbers_near(at)
         if not len(near):
             return near
@@ -216,7 +229,10 @@ class FuzzyWindow:
         return found
 
     def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
-        """The rows that hold one of `words`, ascending, and their words; cached."""
+        """Returns (rows, places): the rows that hold one of `words`, ascending, and all words of these rows.
+
+        The result is cached.
+        """
         key = words.tobytes()
         found = self._cached.get(key)
         if found is None:
@@ -224,13 +240,16 @@ class FuzzyWindow:
             if len(self._cached) >= MAX_HELD:
                 self._cached.clear()
             held = [rows.with_word(word) for word in words.tolist()]
-            # Also of one word: a row that holds it twice stands there twice.
+            # Made distinct even for one word, because a row may hold it twice.
             held_by_any = np.unique(np.concatenate(held))
             found = self._cached[key] = held_by_any, rows.places(held_by_any)
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
-        """True if the match is good enough; a single word needs a few letters, and many if it is misspelt."""
+        """Returns True if the match is good enough to count.
+
+        Two or more words always are. A single word needs some letters, and more of them if it is misspelt.
+        """
         if fit.first < fit.last:
             return True
         word = self.spellings[fit.first]
@@ -242,10 +261,10 @@ class FuzzyWindow:
         return len(word) >= shortest and not may_be_ordinary(word)
 
     def _read_joined(self, at: int) -> None:
-        """Reads joined, differently split or reordered words: `johnsmith`, `O Brien`, `Smith, John`."""
+        """Finds joined, differently split or reordered words: `johnsmith`, `O Brien`, `Smith, John`."""
         for first in range(max(0, at - _MAX_JOINED_LENGTH + 1), at + 1):
             for last in range(at, min(len(self.words), first + _MAX_JOINED_LENGTH)):
-                # The windows that hold the word before were read with it, where that may be a name.
+                # This window was read with an earlier word.
                 if (first, last) in self._joined:
                     continue
                 self._joined.add((first, last))
@@ -255,12 +274,12 @@ class FuzzyWindow:
                     self._add(first, last, _SCORE_OF_REORDERED, True, self.names.rows.reordered(words))
 
     def _read_alone(self, at: int) -> None:
-        """Reads the initials of a long name (NATO), and adjectives of places (Jamaican)."""
+        """Finds the initials of a long name (NATO), and adjectives of places (Jamaican)."""
         word, rows = self.spellings[at], self.names.rows
         if self.is_everyday(at):
             return
         spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
-        # A frequent word (USA) is read as initials in capitals alone.
+        # A frequent word (usa) counts as initials only if it is written in capitals (USA).
         start, end = self._span(at, at)
         may_be_initials = not self.names.is_public(word) or self.text[start:end].isupper()
         short = rows.abbreviated(word) if may_be_initials and not spells_out else []
@@ -273,9 +292,9 @@ class FuzzyWindow:
             self._found.setdefault((first, last), []).append((score, whole, rows))
 
     def _hit(self, first: int, last: int, found: list[tuple[float, bool, Sequence[int]]]) -> InexactHit:
-        """A hit with the best readings of one span: all that are equally good."""
+        """Returns a hit with the best readings of one span: all that are equally good."""
         best = max(score for score, _, _ in found)
-        # Jamaicans may be the people of that name as well as those of the place.
+        # Readings by initials or adjectives stay beside better ones: Jamaicans may be a people or the place.
         good = [(whole, rows) for score, whole, rows in found if score > best - 1e-6 or score in _AS_GOOD]
         mids = self.names.rows.mids_of([row for _, rows in good for row in rows])
         initial = any(map(self.is_initial, range(first, last + 1)))
@@ -284,7 +303,7 @@ class FuzzyWindow:
 
 
 MAX_CACHED = 20_000
-"""The greatest number of stretches without a name in the cache, before it is emptied. Chosen by hand."""
+"""The most stretches without a name in the cache before it is emptied. Chosen by hand."""
 
 _MAX_CACHED_LENGTH = 64
 """The greatest length of a cached stretch in characters: labels fit, sentences hardly do. Chosen by hand."""
@@ -293,16 +312,17 @@ _KnownT = TypeVar("_KnownT")
 
 
 class InexactNames:
-    """Finds inexact names.
+    """Finds inexact names in texts.
 
-    Promise: `find` gives the same hits for the same words for every caller; the linker and the guard share it. Limit:
-    the forms in docs/linking.md; everyday words alone unless something marks them as a name.
+    Promise: `find` gives the same hits for the same words to every caller; the linker and the guard both use it.
+    Limit: only the forms in docs/linking.md are found, and everyday words alone only if something marks them as a
+    name.
     """
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:
         self.words = NameVocabulary(rows, public)
-        # Requests repeat the labels of the schema and the numbers of their candidates: each is read once. Beside its
-        # normalised text a stretch as it stands: capitals may tell initials.
+        # Caches, because requests repeat labels of the schema and numbers of candidates. A stretch is kept normalised
+        # and as written, because capitals may mark initials.
         self._nameless: set[tuple[str, str]] = set()
         self._nameless_pieces: set[str] = set()
         self._dull: set[str] = set()
@@ -315,9 +335,10 @@ class InexactNames:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Returns hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing.
+        """Returns hits by start, then the longest first; they may overlap. Words in `skip` are never part of a name.
 
-        `may_hold` tells which stretches of everyday words can be skipped; `fits` caches the findings of one request.
+        `may_hold` returns False for a stretch that may be skipped if it has only everyday words. `fits` caches the
+        results of one request.
         """
         normalised = normalise(text)
         fits = {} if fits is None else fits
@@ -338,9 +359,11 @@ class InexactNames:
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
 
     def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Pieces between quotes, which no name crosses, without those that certainly hold no name and those in `skip`.
+        """Yields (start, end) of the pieces of `text` between double quotes that must be searched.
 
-        Only possible if every character is normalised by itself, so that the pieces are too.
+        No name crosses a quote. Pieces in `skip`, and pieces that are known to hold no name, are left out. Condition:
+        each character of `text` is normalised by itself, so that a piece is normalised alike alone and within the
+        text.
         """
         pieces = text.split('"')
         unread = {
@@ -364,7 +387,10 @@ class InexactNames:
         is_name: IsName | None,
         fits: Fits,
     ) -> tuple[list[InexactHit], bool]:
-        """The hits of one stretch, and True if it holds no name, whatever is skipped or marked."""
+        """Returns (hits, is_nameless) of the stretch from `start` to `end`.
+
+        `is_nameless`: it has no hit, whatever `skip` and `is_name` say, so that it need not be read again.
+        """
         first, last = normalised.span(start, end)
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
@@ -380,7 +406,10 @@ class InexactNames:
         return hits, is_nameless
 
     def _may_hold_name(self, stretch: str) -> bool:
-        """False for everyday words, which make up nearly all of a request; a cheap first test."""
+        """Returns False if the stretch has only everyday words.
+
+        It is a cheap first test, since most of a request is like that.
+        """
         for word in stretch.split():
             if word in self._dull:
                 continue
@@ -388,14 +417,17 @@ class InexactNames:
             has_initial = any(len(form) == 1 and (form not in NOT_INITIALS or "." in word) for form in forms)
             if has_initial or not all(self.words.is_everyday(form) or not is_letters(form) for form in forms):
                 return True
-            # Nothing but an everyday word outlives the request: figures may be somebody's number.
+            # Only everyday words are cached beyond the request, because digits may be somebody's number.
             if len(forms) == 1 and forms[0].isalpha() and self.words.is_everyday(forms[0]):
                 _remember(self._dull, word, len(word))
         return False
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """The position after a word of `skip` and a bracket, as in `Eq7f2k (person)`: no name crosses that."""
+    """Returns the position in `piece` from which names are searched: behind a word of `skip` with a bracket, else 0.
+
+    In `Eq7f2k (person)` that is the bracket; no name crosses it.
+    """
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 

@@ -22,14 +22,14 @@ from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.literals import canonical
 from kg_store.text.normalise import MARKS, Normalised, is_unspaced, is_word_character, normalise
-from kg_store.text.words import WordMatcher, without_accents, words_of
+from kg_store.text.words import PLAIN_WORDS, WordMatcher, without_accents, words_of
 
 EntryKind = Literal["name", "value"]
 
 
 @dataclass(frozen=True, slots=True)
 class NameEntry:
-    """One spelling of one node. `linkable`: its mentions are replaced; `protected`: the guard blocks it."""
+    """One spelling of one node. `linkable`: the linker replaces its mentions; `protected`: the guard blocks it."""
 
     mid: int
     text: str = field(repr=False)
@@ -56,10 +56,11 @@ class NameHit:
 
 @dataclass(frozen=True, slots=True)
 class NameReport:
-    """Counts of distinct spellings, the names that equal public words, and the nodes that cannot be guarded.
+    """The counts of spellings, and the names that the guard cannot block.
 
-    `too_short`: nodes with a spelling of punctuation only, which is not searched. `unguarded`: nodes whose every name
-    is such a spelling or a public word.
+    `names` and `values` count distinct spellings. `public_words`: the names that equal public words. `too_short`: the
+    nodes with a spelling of punctuation only, which is not searched. `unguarded`: the number of nodes that have no
+    other names than such spellings and public words.
     """
 
     names: int
@@ -81,7 +82,7 @@ _SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
 
 
 def stands_in(name: str, text: str) -> bool:
-    """True if `name` occurs between word borders in `text`; both are normalised."""
+    """Returns True if `name` occurs between word borders in `text`; both are normalised."""
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
@@ -93,12 +94,17 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def can_be_found(pattern: str) -> bool:
-    """False for punctuation alone, which JSON is full of."""
-    return any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
+    """Returns False if `pattern` is only punctuation, which every JSON text is full of."""
+    return pattern[:1].isalnum() or any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
 
 
 def spellings_of(pattern: str) -> list[str]:
-    """Returns the pattern and other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
+    """Returns the normalised name `pattern` and its other spellings.
+
+    Examples: without points ("michael j fox"), without accents ("zoe muller"), "child 's play", "a k" for "a.k.".
+    """
+    if PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith("saint "):
+        return [pattern]
     plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
     typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
     typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
@@ -113,7 +119,10 @@ def spellings_of(pattern: str) -> list[str]:
 
 
 def _unspaced_spellings(pattern: str) -> Iterator[str]:
-    """Of names in scripts without spaces, which are not read inexactly: joined, by letters, and their parts."""
+    """Yields further spellings of a name in a script without spaces: joined, letter by letter, and its parts.
+
+    They are needed because inexact search leaves such scripts out.
+    """
     parts = pattern.split(" ")
     if not all(part and all(map(is_unspaced, part)) for part in parts):
         return
@@ -125,7 +134,7 @@ def _unspaced_spellings(pattern: str) -> Iterator[str]:
 
 
 def _without_signs(spelling: str) -> str:
-    """The spelling with spaces for signs between letters; unchanged if that leaves one word, or digits."""
+    """Returns the spelling with spaces for signs between letters; unchanged if that leaves one word, or no letters."""
     apart = " ".join(_SIGNS.sub(" ", spelling).split())
     return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
 
@@ -135,7 +144,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 def pack(sections: Sequence[bytes | memoryview]) -> bytes:
-    """Returns the sections, each after its length and padded to 8 bytes so that arrays stay aligned."""
+    """Returns the sections as bytes, each after its length and padded to 8 bytes so that arrays stay aligned."""
     parts = [_MAGIC, _LENGTH.pack(len(sections))]
     for section in sections:
         data = bytes(section)
@@ -160,7 +169,7 @@ def unpack(data: bytes) -> list[memoryview]:
 
 
 def packed_numbers(values: Iterable[int]) -> memoryview:
-    """Returns signed 64-bit packed_numbers as a read-only buffer."""
+    """Returns signed 64-bit numbers as a read-only buffer. Raises StoreError on a big-endian machine."""
     if sys.byteorder != "little":
         raise StoreError("name indexes are written on little-endian machines only")
     return memoryview(array("q", values)).toreadonly()
@@ -176,23 +185,23 @@ _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, 
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
 _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(256))
-"""For the flags of a spelling: 1 if the guard blocks it."""
+"""A table that maps the flags of a spelling to 1 if the guard blocks it, else 0."""
 
-_KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
+_KEY_MARK = "\x01"  # The first character of keys. Normalising removes it from texts, so no text matches a key.
 _SECTIONS = 7  # The number of sections of a name index before those of its rows.
 _NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)  # The "t" of "don't", which does not mention Don.
 
 
 @dataclass(frozen=True, slots=True)
 class NameIndex:
-    """Finds names and values in texts.
+    """Finds the names and values of a graph version in texts. Immutable and thread-safe.
 
     Promise: `find` misses no indexed spelling between word borders, in the forms of `normalise`. Condition: the text
     is as a reader sees it (escapes undone). A Latin name is found without its accents too. Not promised: spellings
-    with other letters or accents. Immutable and thread-safe.
+    with other letters or accents.
     """
 
-    # Plain buffers: reading one number from them costs half of what a numpy array takes.
+    # Plain buffers, because reading one number from them takes half the time of a numpy array.
     _matcher: WordMatcher = field(repr=False)
     _texts: bytes = field(repr=False)
     _text_ends: memoryview = field(repr=False)
@@ -203,23 +212,15 @@ class NameIndex:
     _rows: NameTable | None = field(default=None, repr=False)
     _inexact: InexactNames | None = field(default=None, repr=False)
     _secret: bytes = field(default=b"", repr=False)
-    _adjectives: PlaceAdjectives = field(default=PlaceAdjectives(), repr=False)  # frozen
+    _adjectives: PlaceAdjectives = field(default=PlaceAdjectives(), repr=False)  # Shared, since it is immutable.
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
-        """Builds the index; spellings that normalise to the same text share one pattern."""
-        groups: dict[tuple[str, int], list[int]] = {}
-        too_short: set[int] = set()
+        """Builds the index. Spellings that are equal once normalised are stored once."""
+        spellings = Spellings()
         for entry in entries:
-            pattern = normalise(entry.text).text.strip(AROUND_NAMES)
-            if not can_be_found(pattern):
-                too_short.add(entry.mid)
-                continue
-            for spelling in spellings_of(pattern):
-                groups.setdefault((spelling, _flags_of(entry)), []).append(entry.mid)
-            for key in _keys_of(entry):
-                groups.setdefault((key, _flags_of(entry) | _KEY), []).append(entry.mid)
-        return cls._of_groups(groups, too_short)
+            spellings.add(entry)
+        return spellings.index()
 
     @classmethod
     def _of_groups(cls, groups: dict[tuple[str, int], list[int]], too_short: set[int]) -> NameIndex:
@@ -236,7 +237,7 @@ class NameIndex:
         )
 
     def without(self, mids: Collection[int]) -> NameIndex:
-        """Returns the index without these nodes; public spellings have to be marked again."""
+        """Returns the index without these nodes; `with_public` has to be called again."""
         groups: dict[tuple[str, int], list[int]] = {}
         for pattern, text in enumerate(self._all_texts()):
             left = [mid for mid in self._mids_of(pattern) if mid not in mids]
@@ -245,14 +246,14 @@ class NameIndex:
         return self._of_groups(groups, set(self._too_short) - set(mids))
 
     def to_bytes(self) -> bytes:
-        """Returns everything unencrypted, for the catalog, which seals it."""
+        """Returns the index as unencrypted bytes; the caller encrypts them."""
         numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
         rows = self._rows or NameTable.of(self._names())
         return pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Reads what `to_bytes` wrote, keeping nothing of `data`. Raises FormatTooNewError or StoreError."""
+        """Returns the index that `to_bytes` wrote, as a copy. Raises FormatTooNewError or StoreError."""
         sections = unpack(data)
         if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")
@@ -260,13 +261,16 @@ class NameIndex:
         ends, mids, mid_ends, too_short = (memoryview(bytes(each)).cast("q") for each in sections[3:_SECTIONS])
         if not len(ends) == len(flags) == len(mid_ends):
             raise StoreError("the name index has sections of different lengths")
-        # Rows are made when public words are marked.
+        # If the data has no rows, `with_public` makes them.
         rows = NameTable.of_sections(sections[_SECTIONS:]) if len(sections) > _SECTIONS else None
         matcher = WordMatcher.from_bytes(bytes(sections[0]))
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
     def with_public(self, words: PublicWords) -> NameIndex:
-        """Returns the index with its public spellings marked by `words`; a single character is always public."""
+        """Returns the index with each spelling marked as public that `words` holds, or that is a single character.
+
+        The guard lets public spellings pass.
+        """
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
@@ -277,13 +281,13 @@ class NameIndex:
         )  # fmt: skip
 
     def find(self, text: str) -> list[NameHit]:
-        """Returns every match, also overlapping ones, by start and then the longest first."""
+        """Returns every match, also overlapping ones, by start, then the longest first."""
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_secret(self, text: str) -> list[NameHit]:
-        """Returns those of `find` that the guard blocks: protected, and not public words."""
+        """Returns the matches that the guard blocks: those of protected names and values that are not public words."""
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
@@ -291,7 +295,7 @@ class NameIndex:
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_adjectives(self, text: str) -> list[NameHit]:
-        """Returns the names and text values of places behind adjectives in `text`: France for French."""
+        """Returns the places whose adjectives occur in `text`, by their names and text values: France for "French"."""
         said = self._adjectives.said_in(text)
         return [replace(hit, start=start, end=end) for start, end, names in said for hit in self._places(names)]
 
@@ -308,12 +312,12 @@ class NameIndex:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Returns names in inexact forms, with exact ones among them; none before `with_public`."""
+        """Returns names in inexact forms, including exact ones; nothing before `with_public` was called."""
         hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name, may_hold, fits)
         return [hit for hit in hits if not _NOT.match(text, hit.end)]
 
     def holding(self, names: Iterable[str]) -> set[int]:
-        """Returns the nodes with a spelling that is, or contains as separate words, one of `names`."""
+        """Returns the nodes with a spelling that equals one of `names` or contains it between word borders."""
         wanted = [name for text in names if (name := normalise(text).text.strip(AROUND_NAMES))]
         found: set[int] = set()
         for pattern, text in enumerate(self._all_texts()):
@@ -322,35 +326,35 @@ class NameIndex:
         return found
 
     def named(self, text: str) -> tuple[int, ...]:
-        """Returns the nodes with the name `text` in any spelling that people type; values have no name."""
+        """Returns the nodes with the name `text` in any spelling that `spellings_of` covers; values have no name."""
         hits = [hit for hit in self.find(text.strip()) if hit.kind == "name" and len(text.strip()) == hit.end]
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
     def places_called(self, text: str) -> Mids:
-        """Returns the things named like the place that `text` is an adjective or short name of, ascending."""
+        """Returns the nodes named like the place that `text` is an adjective or short name of, ascending."""
         return np.array(sorted({mid for name in places_called(text) for mid in self.named(name)}), dtype=np.int64)
 
     def longer_names(self, text: str) -> Mids:
-        """Returns the things with a longer name that begins or ends with the words of `text`, ascending."""
+        """Returns the nodes, ascending, whose name has more words than `text` and begins or ends with them."""
         words = [word.text for word in words_of(normalise(text).text)]
         rows = self._rows.longer(words).tolist() if self._rows else []
         return np.array(self._rows.mids_of(rows) if self._rows and rows else (), dtype=np.int64)
 
     def text_values(self, text: str) -> list[int]:
-        """Returns the linkable text values that are spelt as `text`."""
+        """Returns the linkable text values that are spelt like `text`."""
         hits = [hit for hit in self.find(text) if hit.value_kind is ValueKind.TEXT and hit.linkable]
         return sorted({mid for hit in hits if hit.start == 0 and hit.end == len(text) for mid in hit.mids})
 
     def looks_like_name(self, text: str) -> bool:
-        """True if a word of `text` is neither in the dictionary nor in the service's phrases."""
+        """Returns True if a word of `text` is neither in the dictionary nor in the service's phrases."""
         return self._inexact is not None and self._inexact.words.looks_like_name(text)
 
     def is_own(self, text: str) -> bool:
-        """True if `text`, in lower case, is in the service's phrases or the shown schema."""
+        """Returns True if `text`, in lower case, is in the service's phrases or the shown schema."""
         return self._inexact is not None and self._inexact.words.public.is_own(text)
 
     def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
-        """Returns the linkable values equal to a number or date, in whatever notation; empty if there is none."""
+        """Returns the linkable values equal to a number or date in any notation; empty if there is none."""
         try:
             key = _key(kind, canonical(lexical, kind))
         except ValueError:
@@ -367,7 +371,7 @@ class NameIndex:
         return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
 
     def _unguarded(self) -> int:
-        """The number of nodes that have names but none that the guard blocks."""
+        """Returns the number of nodes that have names, none of which the guard blocks."""
         flags = np.frombuffer(self._flags, dtype=np.uint8)
         of_mids = np.repeat(flags, np.diff(np.asarray(self._mid_ends), prepend=0))
         mids, is_name = np.asarray(self._mids), of_mids & (_VALUE | _KEY) == 0
@@ -394,7 +398,7 @@ class NameIndex:
         return tuple(self._mids[start : self._mid_ends[pattern]])
 
     def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Names without values; numbers and dates in other notations are found by their meaning."""
+        """Yields the protected names with their nodes, for inexact search; values are found by their meaning."""
         for pattern, text in enumerate(self._all_texts()):
             if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
                 yield text, self._mids_of(pattern)
@@ -406,6 +410,28 @@ class NameIndex:
             start = end
 
 
+class Spellings:
+    """Collects the spellings of a graph's names and values, entry by entry; `index` makes the NameIndex of them."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, int], list[int]] = {}
+        self._too_short: set[int] = set()
+
+    def add(self, entry: NameEntry) -> None:
+        pattern = normalise(entry.text).text.strip(AROUND_NAMES)
+        if not can_be_found(pattern):
+            self._too_short.add(entry.mid)
+            return
+        flags = _flags_of(entry)
+        for spelling in spellings_of(pattern):
+            self._groups.setdefault((spelling, flags), []).append(entry.mid)
+        for key in _keys_of(entry):
+            self._groups.setdefault((key, flags | _KEY), []).append(entry.mid)
+
+    def index(self) -> NameIndex:
+        return NameIndex._of_groups(self._groups, self._too_short)
+
+
 def _flags_of(entry: NameEntry) -> int:
     flags = _KINDS.index(entry.value_kind) << _KIND_SHIFT
     flags |= _VALUE if entry.kind == "value" else 0
@@ -413,13 +439,13 @@ def _flags_of(entry: NameEntry) -> int:
 
 
 def _keys_of(entry: NameEntry) -> Iterator[str]:
-    """Keys by which numbers and dates are found by meaning: 12 March 2020 is 2020-03-12."""
+    """Yields the key by which a number or date is found by meaning: 12 March 2020 is 2020-03-12."""
     if entry.kind != "value" or not entry.linkable or entry.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
         return
     try:
         yield _key(entry.value_kind, canonical(entry.text, entry.value_kind))
     except ValueError:
-        return  # A malformed number is still found as the text it is.
+        return  # A malformed number is still found as text.
 
 
 def _key(kind: ValueKind, lexical: str) -> str:

@@ -35,12 +35,10 @@ from kg_store.text.number_expressions import find_number_expressions
 from kg_store.text.words import words_of
 
 MIN_SCORE = 0.5
-"""The least score of a mention; below it are single words of a long title, which are protected but not linked. By
-hand.
-"""
+"""The least score of a mention; single words of a long title score less and are not linked. Chosen by hand."""
 
 NOTHING_MISSING = 0.98
-"""From this score on all necessary words of the name are there, in order and without slips. Chosen by hand."""
+"""From this score on, all necessary words of the name are present, in order and without slips. Chosen by hand."""
 
 _A_FEW = 3
 
@@ -59,9 +57,10 @@ def choose_inexact(
 ) -> list[InexactHit]:
     """Returns the hits that are mentions, in order, without overlaps.
 
-    A hit that covers a whole exact name and more (Los Angeles Dogers over Los Angeles) replaces it, unless that is in
-    `fixed`. If it is better known (`is_known_better`) than all exact names that it covers, it may replace several.
-    Part of a name counts only if no unknown name stands beside it: Jennifer Smith is not John Smith.
+    A hit that covers a whole exact name and more (Los Angeles Dogers over Los Angeles) replaces it, unless the exact
+    name is in `fixed`. A hit that covers several exact names replaces them only if it is better known than all of them
+    (`is_known_better`). A hit on a part of a name is dropped if an unknown name stands beside it: Jennifer Smith is
+    not John Smith.
     """
     able = [hit for hit in hits if hit.score >= MIN_SCORE]
     if not able:
@@ -86,7 +85,7 @@ def choose_inexact(
 
 
 class _WordSpans:
-    """Words of a text by position, in order and without overlaps."""
+    """The words of a text as spans, in order and without overlaps."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self.spans = spans
@@ -96,7 +95,7 @@ class _WordSpans:
         return self.spans[bisect_left(self._starts, start) : bisect_right(self._ends, end)]
 
     def beside(self, start: int, end: int) -> Iterator[Span]:
-        """Yields the gaps to the next word on either side."""
+        """Yields the gaps between [start, end) and the next word on either side."""
         before, after = bisect_right(self._ends, start), bisect_left(self._starts, end)
         if before:
             yield self._ends[before - 1], start
@@ -110,13 +109,13 @@ def _cover(taken: bytearray, spans: Iterable[Span]) -> None:
 
 
 def _is_marked(hit: InexactHit, words: _WordSpans, is_name: IsName) -> bool:
-    """True if the hit, or one word of a whole name, is marked as a name: "a Sparrow hawk"."""
+    """Returns True if the hit, or one word of a whole name, is marked as a name: "a Sparrow hawk"."""
     inside = words.inside(hit.start, hit.end)
     return is_name(hit.start, hit.end) or (hit.whole and any(is_name(*span) for span in inside))
 
 
 def _is_doubtful(text: str, hit: InexactHit, strangers: _WordSpans) -> bool:
-    """True of part of a name, or of a single misspelt word, beside a stranger's name."""
+    """Returns True for a part of a name, or a single misspelt word, beside the name of a stranger."""
     if hit.whole and (hit.score >= 1 or not is_letters(text[hit.start : hit.end])):
         return False
     gaps = (text[first:last] for first, last in strangers.beside(hit.start, hit.end))
@@ -132,7 +131,7 @@ def _may_cover(
     is_name: IsName,
     is_known_better: IsKnownBetter,
 ) -> bool:
-    """True if the hit covers no exact name; or whole ones with further words that are names, or parts of itself."""
+    """Returns True if the hit covers no exact name, or may replace those that it covers (see `choose_inexact`)."""
     over = [(start, end) for start, end in exact if start < hit.end and hit.start < end]
     if not over:
         return True
@@ -155,7 +154,7 @@ MAX_SHARING: Final = 20
 """A word that is part of more names than this identifies none of them (a title, a kind). Chosen by hand."""
 
 _ASKS_WHEN: Final = re.compile(r"\W*(?:when|where|why|how) (?:did|does|do|will|is going to)\b", re.IGNORECASE)
-"""The last word of such a question is an action and not a name: "when did X open"."""
+"""Questions whose last word is an action and not a name: "when did X open"."""
 _WORD: Final = re.compile(r"\w")
 
 _RARE: Final = re.compile(r"\b[a-zA-Z]{5,}\b")
@@ -165,17 +164,19 @@ _INDEFINITE: Final = [[word] for word in "a an any some no every each many sever
 
 @dataclass(frozen=True, slots=True)
 class EntityLinker:
-    """Finds names as they are written, then as people type them (docs/linking.md). It uses no model."""
+    """Finds names in questions without a model: as the graph writes them, then as people type them
+    (docs/linking.md).
+    """
 
     index: NameIndex = field(repr=False)
     counts: FactCounts = field(default=no_facts, repr=False)
 
     def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
-        """Returns mentions in order, without overlaps: the longest is taken, then the leftmost.
+        """Returns the names and values that the text mentions, in order, without overlaps.
 
-        The whole content of quotes or [brackets] precedes any other match. A public word counts only if the text marks
-        it as a name. Numbers and dates are matched by meaning, in any notation, in words and in digits of any script.
-        `fits` caches the findings of one request.
+        Of overlapping mentions the longest is taken, then the leftmost; but the whole content of quotes or [brackets]
+        precedes any other. A public word counts only if the text marks it as a name. Numbers and dates are matched by
+        meaning, in any notation, in words and in digits of any script. `fits` caches the results of one request.
         """
         marks = EmphasisMarks.of(text)
         literals = find_literals(text)
@@ -188,11 +189,12 @@ class EntityLinker:
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
-        """Returns public words that may name entities in a text without capitals, if nothing else is linked; and in
-        any text plurals of everyday words that are names: "dogs", if something is called Dog.
+        """Returns public words that may name entities, for dialogues in which nothing else was found.
 
-        For dialogues that name nothing else: "what countries does england border". On WebQSP this raises the questions
-        with all topics found from 65 % to 74 %. Words of the service's phrases and question words are left out.
+        In a text without capitals these are names like England in "what countries does england border". In any text
+        they are plurals of everyday words that are names ("dogs", if something is called Dog). Words of the service's
+        phrases and question words are left out. On WebQSP this raises the share of questions with all topics found
+        from 65 % to 74 %.
         """
         if has_capitals(text):
             return self._plural_names(text, public)
@@ -206,20 +208,20 @@ class EntityLinker:
         able = [hit for hit in near if not _is_common_noun(text, hit)]
         chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
-        # What is spelt as it is goes before what only comes near, but for a word out of a name.
+        # Exact names precede inexact ones, unless the exact name is only a part of the inexact one.
         longer = [each for each in read if not any(_within(each, other) for other in exact)]
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
         found = sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public)
         return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
 
     def _plural_names(self, text: str, public: PublicWords) -> list[Mention]:
-        """Mentions by plural: "dogs", if something is called Dog."""
+        """Returns mentions by plural: "dogs", if something is called Dog."""
         hits = [hit for hit in find_plural_names(self.index, text) if hit.linkable and is_ordinary(hit.text)]
         named = [hit for hit in hits if _says_much(text[hit.start : hit.end], public)]
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value, in singular or plural: "lost" shipments."""
+        """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments"."""
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -233,15 +235,22 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Returns common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
+        """Returns common nouns that name a well-known thing: guitarists for Guitarist.
+
+        Spans in `taken` are left out.
+        """
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
-        """In a text without capitals a name inside a longer one may be meant: "who is governor of arizona"."""
+        """Returns the mention with further possible meanings: "governor of arizona" may also mean Arizona.
+
+        These are the nodes of shorter names inside the mention. In a text with capitals there are none, because
+        capitals show where the name begins.
+        """
         if has_capitals(text):
             return mention
         named = text[mention.start : mention.end]
-        # In scripts without capitals no small letter says that a word is a word.
+        # In scripts without capitals, a missing capital says nothing.
         has_case = named.lower() != named.upper()
         if not has_case or (mention.start, mention.end) in marks.enclosed or mention.value_kind is not None:
             return mention
@@ -259,11 +268,11 @@ class EntityLinker:
     def _with_inexact(
         self, text: str, exact: list[Mention], marks: EmphasisMarks, is_name: IsName, fits: Fits | None
     ) -> list[Mention]:
-        # A text that is only a value goes behind a name: it may well be that name's own last name.
+        # A text value does not block a name: it may be the last word of that name.
         spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
 
         def is_more(start: int, end: int) -> bool:
-            """False of everyday words inside an exact name: they lead to no better one."""
+            """Returns False for everyday words inside an exact name, which lead to no better name."""
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
         rare = {span for span in self._rare_words(text) if not is_name(*span)}
@@ -280,9 +289,9 @@ class EntityLinker:
             hit
             for hit in hits
             if not _is_common_noun(text, hit)
-            # Several things have as a name what only its rarity marks.
+            # A word that only its rarity marks must be unambiguous.
             and not (len(hit.mids) > 1 and (hit.start, hit.end) in rare)
-            # A whole value precedes part of a title; the last name of a person is no such part.
+            # A whole value precedes a word of a title; a person's last name has a higher score than that.
             and not (not hit.whole and hit.score < SCORE_OF_PART and (hit.start, hit.end) in values)
         ]
 
@@ -297,7 +306,10 @@ class EntityLinker:
         return sorted([*kept, *meant], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
-        """True if a span of `text` is marked as a name; in a text without marks the dictionary decides."""
+        """Returns a test that tells for a span of `text` if it is marked as a name, by capitals, quotes or brackets.
+
+        In a text without any such marks, words that no dictionary has count as marked.
+        """
         if marks.has_any:
             return marks.is_marked
         known: dict[str, bool] = {}
@@ -312,7 +324,10 @@ class EntityLinker:
         return looks_like_name
 
     def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Rare words outside the lexicon, which are names if a name holds them ("palisander patients")."""
+        """Yields the spans of dictionary words that questions rarely use ("palisander" in "palisander patients").
+
+        They count as names if a name of the graph holds them. Words of the lexicon are left out.
+        """
         for word in _RARE.finditer(text):
             plain = word[0].lower()
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
@@ -323,7 +338,7 @@ class EntityLinker:
         for hit in (*self.index.find(text), *find_in_other_number(self.index, text)):
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)) or _is_genitive(text, hit):
                 continue
-            # A number or date inside a longer one means something else: 120 is not -120.
+            # A number or date inside a longer one has another meaning: 120 is not -120.
             is_value = hit.value_kind in (ValueKind.NUMBER, ValueKind.DATE)
             if not is_value or not any(each.start <= hit.start and hit.end <= each.end for each in literals):
                 yield Mention(hit.start, hit.end, hit.mids, hit.value_kind if hit.kind == "value" else None)
@@ -340,7 +355,7 @@ class EntityLinker:
 
 
 def _is_narrowed(text: str, mention: Mention, inside: Mention) -> bool:
-    """True of the everyday noun at the end of a longer name: "a bass guitar" does not mean guitars in general."""
+    """Returns True if `inside` is only the everyday noun that ends the mention, as "guitar" in "a bass guitar"."""
     before = text[mention.start : inside.start].split()
     is_joined = not before or before[-1] in COMMON_WORDS or not is_ordinary(before[-1])
     return inside.end == mention.end and not is_joined and is_ordinary(text[inside.start : inside.end])
@@ -353,12 +368,12 @@ def _says_much(word: str, public: PublicWords) -> bool:
 
 
 def _is_telling(text: str) -> bool:
-    """True of several words together, or of one that questions rarely use."""
+    """Returns True for two or more words together, and for a single word that questions rarely use."""
     return len(text.split()) > 1 or is_rare(text)
 
 
 def _is_common_noun(text: str, hit: InexactHit) -> bool:
-    """True of a lower-case word that is part of several names but says what things are: "a grant", "grants"."""
+    """Returns True for a lower-case part of several names that is used as a common noun: "a grant", "grants"."""
     written = text[hit.start : hit.end]
     if hit.whole or " " in written or has_capitals(written) or len(hit.mids) == 1:
         return False
@@ -380,17 +395,17 @@ def has_capitals(text: str) -> bool:
 
 
 def _is_genitive(text: str, hit: NameHit) -> bool:
-    """True of the "s" after an apostrophe: "X's spouse" does not mention anything called S."""
+    """Returns True for the "s" after an apostrophe: "X's spouse" does not mention anything called S."""
     return hit.text == "s" and hit.start > 1 and text[hit.start - 1] in "'’" and text[hit.start - 2].isalnum()
 
 
 def _is_small_number(written: str) -> bool:
-    """True of numbers up to 99, which are public because candidates are numbered with them."""
+    """Returns True for numbers up to 99. They are public, because prompts number their candidates with them."""
     plain = normalise(written).text
     return plain.isdecimal() and len(plain) <= 2
 
 
 def _kinds_to_try(literal: LiteralSpan) -> tuple[ValueKind, ...]:
     if literal.kind is ValueKind.DATE and literal.lexical.isdecimal():
-        return (ValueKind.DATE, ValueKind.NUMBER)  # 1990 may be a year or a number: the graph knows which.
+        return (ValueKind.DATE, ValueKind.NUMBER)  # 1990 may be a year or a number, depending on the graph.
     return (literal.kind,) if literal.kind in (ValueKind.NUMBER, ValueKind.DATE) else ()

@@ -18,7 +18,7 @@ from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
 from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.words import NearWords, WordForms, words_of
+from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, forms_of, words_of
 
 Numbers = npt.NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -27,7 +27,7 @@ SMALL_WORDS = frozenset(
     ("a", "an", "the", "of", "and", "in", "at", "on", "for", "de", "la", "le", "der", "von", "van")
 )
 ROMAN_NUMERALS = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi".split())
-"""Numbers of kings and the like: none is a misspelling of another, and no initial stands for one."""
+"""Numbers of kings and the like. One is never a misspelling of another, and an initial does not stand for one."""
 
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
 _MIN_JOINED_LENGTH = 5
@@ -39,7 +39,11 @@ _VOWELS = "aeiouy"
 
 @dataclass(frozen=True, slots=True)
 class NameRow:
-    """One name: its words, and which are needed to identify it; not "the", "Jr.", initials, or text in parentheses."""
+    """One name of the table.
+
+    `words`: the numbers of its words; `spelt`: the words themselves. `needed`: flags for the words that a mention
+    cannot leave out; "the", "Jr.", initials and text in parentheses can be left out.
+    """
 
     words: tuple[int, ...] = field(repr=False)
     spelt: tuple[str, ...] = field(repr=False)
@@ -48,7 +52,7 @@ class NameRow:
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces:
-    """The words of several rows in sequence; row i has those from begins[i] to ends[i]."""
+    """The words of several rows (names), one after another; those of row i stand from begins[i] to ends[i]."""
 
     words: Numbers = field(repr=False)
     needed: npt.NDArray[np.bool_] = field(repr=False)
@@ -78,14 +82,14 @@ class NameTable:
     _key_hashes: Mids = field(repr=False)
     _key_rows: Numbers = field(repr=False)
     _key_numbers: memoryview = field(init=False, repr=False)
-    """The hashes as plain numbers, which are read much faster than numpy's."""
+    """The hashes as a memoryview, because reading single numbers from it is much faster than from a numpy array."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_key_numbers", self._key_hashes.data)
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameTable:
-        """Builds the table; `names` are normalised, each with the nodes of that name."""
+        """Builds the table. `names` are normalised, each with the nodes of that name."""
         number_of: dict[str, int] = {}
         rows: dict[tuple[int, ...], tuple[tuple[bool, ...], set[int]]] = {}
         for name, mids in names:
@@ -108,13 +112,13 @@ class NameTable:
         )  # fmt: skip
 
     def sections(self) -> list[bytes]:
-        """Returns everything unencrypted, for the name index, which the catalog seals."""
+        """Returns the table as unencrypted bytes. The name index includes them, and its caller encrypts it."""
         arrays = (getattr(self, name) for name, _ in _ARRAYS)
         return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
 
     @classmethod
     def of_sections(cls, sections: Sequence[memoryview]) -> NameTable:
-        """Reads what `sections` returned. Raises StoreError on anything else."""
+        """Returns the table that `sections` wrote. Raises StoreError on other bytes."""
         if len(sections) != 1 + len(_ARRAYS):
             raise StoreError("the name index has the wrong number of sections")
         joined = bytes(sections[0]).decode()
@@ -149,39 +153,46 @@ class NameTable:
         return tuple(self._mids[start : int(self._mid_ends[at])].tolist())
 
     def with_word(self, word: int) -> Numbers:
-        """The rows that hold the word, ascending."""
+        """Returns the rows (names) that hold the word, ascending."""
         start = int(self._held_ends[word - 1]) if word else 0
         return self._held_by[start : int(self._held_ends[word])]
 
     def mids_of(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """Every node that one of the rows names, ascending."""
+        """Returns every node that has one of the names in `rows`, ascending."""
         if len(rows) == 1:
             return tuple(sorted(self.mids(rows[0])))
         at = np.asarray(rows, dtype=np.int64)
         return tuple(np.unique(self._mids[_positions(self._mid_ends, at)[0]]).tolist())
 
     def places(self, rows: Numbers) -> RowPlaces:
-        """The words of `rows`, of which there is one at least."""
+        """Returns the words of `rows`, which must not be empty."""
         positions, begins, lengths = _positions(self._ends, rows)
         return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
 
     def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
-        """The share of each row's words that is among `words`."""
+        """Returns for each row (name) in `places` the share of its words that is among `words`."""
         shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
         return np.asarray(shared / places.lengths, dtype=np.float64)
 
     def are_among(self, words: Numbers, some: Numbers) -> npt.NDArray[np.bool_]:
-        """Returns for each of `words` whether it is one of `some`."""
+        """Returns for each of `words` True if it is one of `some`."""
         is_one = np.zeros(len(self.words), dtype=np.bool_)
         is_one[some] = True
         return np.asarray(is_one[words])
 
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
-        """Returns for each of `words` whether it may begin with `letter`; a few others give True as well."""
+        """Returns for each of `words` True if it begins with `letter`.
+
+        A word that begins with certain other letters also gives True, since only the lowest byte of a letter is
+        compared.
+        """
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Returns rows that begin or end with `words`, and have more words that are needed."""
+        """Returns the rows that begin or end with `words` and have more words.
+
+        Words that a mention may leave out ("the", "Jr.") do not count.
+        """
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
         if not known or (typed < 0).any():
@@ -200,21 +211,21 @@ class NameTable:
         return found
 
     def joined(self, words: Sequence[str]) -> list[int]:
-        """Returns rows that equal `words` with spaces in other places."""
+        """Returns the rows (names) that equal `words` with spaces in other places: John Smith for `johnsmith`."""
         return self._of_key("=" + "".join(words))
 
     def reordered(self, words: Sequence[str]) -> list[int]:
-        """Returns rows that are `words` in any order."""
+        """Returns the rows (names) that consist of `words` in any order."""
         if len(words) < 2 or not all(map(self._number_of.__contains__, words)):
             return []
         return self._of_key("/" + " ".join(sorted(words)))
 
     def abbreviated(self, word: str) -> list[int]:
-        """Returns rows of three or more words whose initials are `word`."""
+        """Returns the rows (names) of three or more words whose initials are `word`."""
         return self._of_key("." + word)
 
     def of_adjective(self, word: str) -> list[int]:
-        """Returns one-word rows of which `word` is an adjective by its ending: Jamaican -> Jamaica."""
+        """Returns the rows (names) of one word that `word` is an adjective of, by its ending: Jamaican -> Jamaica."""
         stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
         long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH)
         return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
@@ -235,8 +246,10 @@ _ARRAYS = (
 
 
 def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
-    """Positions of the entries of `rows` in a flat array in which row i ends before ends[i]; also where each row
-    begins among them, and its length.
+    """Returns (positions, begins, lengths) of the entries of `rows`, in a flat array of all rows.
+
+    `ends[i]` is the end of row i in the flat array. The entries of `rows[j]` are at the `lengths[j]` positions from
+    `positions[begins[j]]` on.
     """
     starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
     lengths = ends[rows] - starts
@@ -253,16 +266,25 @@ def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
 
 
 def _hash_of(key: str) -> int:
-    """A hash that is the same in every process, below 2**62."""
+    """Returns a hash below 2**62 that is the same in every process."""
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
 
 
 def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
-    """The words of a name: in plain Latin letters, and transliterated where that differs."""
+    """Yields (words, `needed` flags) for each way to write a name.
+
+    The ways are: in Latin letters; transliterated, if that differs (mueller); and a single uncommon word in
+    parentheses, alone.
+    """
+    if PLAIN_WORDS.fullmatch(name):
+        plain = tuple(forms_of(word)[0] for word in name.split(" "))
+        needed = tuple(map(_tells, plain))
+        yield plain, needed if any(needed) else (True,) * len(plain)
+        return
     words = words_of(name)
     if not words:
         return
-    # Where parentheses open; at the beginning of a name they are part of it.
+    # The position of an opening parenthesis; at the beginning of a name it does not mark an addition.
     opened = name.find("(") if name.find("(") > 0 else len(name)
     alias = [word.text for word in words if word.start >= opened]
     if len(alias) == 1 and len(alias[0]) > 2 and not is_ordinary(alias[0]) and len(words) > 1:
@@ -276,9 +298,13 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
 
 
 def _is_needed(text: str, word: WordForms, opened: int) -> bool:
-    """True of a word that a mention can't leave out. A figure can't be, however short: `ward 1` is not the ward."""
-    is_small = text in SMALL_WORDS or text in _SUFFIXES or (len(text) == 1 and not text.isdigit())
-    return not is_small and word.start < opened
+    """Returns True for a word that a mention cannot leave out, such as a digit: `ward 1` is not the ward."""
+    return _tells(text) and word.start < opened
+
+
+def _tells(word: str) -> bool:
+    """Returns True unless `word` is small, a suffix such as "Jr." or a single letter."""
+    return not (word in SMALL_WORDS or word in _SUFFIXES or (len(word) == 1 and not word.isdigit()))
 
 
 def _keys_of(words: Sequence[str]) -> Iterator[str]:
@@ -298,22 +324,22 @@ def _keys_of(words: Sequence[str]) -> Iterator[str]:
 _MIN_PLURAL_LENGTH = 4
 _COMPARED = ("er", "est")
 _MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
-"""Forms that the dictionary of ordinary words lacks: of verbs, and "ive" for "I've"."""
+"""Forms that the dictionary of ordinary words lacks: verb forms, and "ive" for "I've"."""
 
 _MAX_CACHED = 100_000
 
 
 class NameVocabulary:
-    """The words of names as a vocabulary; words are passed as `words_of` returns them."""
+    """The words of a graph's names as a vocabulary; words are passed in the form of `words_of`."""
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:
         self.rows = rows
         self.public = public
         self._near: dict[str, dict[int, int]] = {}
-        may_be_ordinary("")  # Reads the dictionary now, and not with the first question.
+        may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
     def is_everyday(self, word: str) -> bool:
-        """True of a word of the service's phrases, a small number, or an ordinary English word or a form of one."""
+        """Returns True for a word of the service's phrases, a small number, or an ordinary English word (any form)."""
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
         return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
 
@@ -321,12 +347,12 @@ class NameVocabulary:
         return word in _MORE_EVERYDAY or word in self.public or is_ordinary(word)
 
     def looks_like_name(self, text: str) -> bool:
-        """True where a word of `text` is no everyday word, but letters."""
+        """Returns True if a word of `text` consists of letters and is not an everyday word."""
         words = (word.text for word in words_of(normalise(text).text))
         return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
 
     def near(self, word: str) -> dict[int, int]:
-        """Returns name words that `word` may stand for, with the number of slips; 0 for itself."""
+        """Returns the name words that `word` may stand for, each with its number of slips; 0 for itself."""
         if word in self._near:
             return self._near[word]
         is_plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
@@ -344,7 +370,10 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """True if `word` is a slip away from a frequent English word, and so alone is no misspelt name."""
+    """Returns True if `word` is a frequent English word or one slip away from one.
+
+    Alone, such a word does not count as a misspelt name.
+    """
     return bool(_frequent().near(word))
 
 

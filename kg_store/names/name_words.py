@@ -1,9 +1,7 @@
-"""Finds the words of names: where a text marks a name by its capitals, quotes or brackets (EmphasisMarks), and
-which words of a graph's names are also in the lexicon (NameWords). The NameWords of all graphs of a tenant are
-united.
+"""EmphasisMarks finds the names that a text marks; NameWords holds the lexicon's words in a graph's names.
 
-A word outside the lexicon never leaves anyway, so an index of names over many graphs only needs the words that the
-lexicon would permit.
+A word outside the lexicon is never sent anyway, so an index over the names of all graphs of a tenant only needs the
+words that the lexicon would permit.
 """
 
 from __future__ import annotations
@@ -88,10 +86,10 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class EmphasisMarks:
-    """The marks of a text; `enclosed`: the contents of quotes and brackets.
+    """The marks of a text that show names: quotes, brackets and capitals.
 
-    A capital marks a name if it is not at the beginning of a sentence (unless that word or the next has more capitals)
-    and the sentence does not use capitals everywhere.
+    `enclosed`: the spans in quotes and brackets. A capital marks a name if it is not at the beginning of a sentence
+    (unless that word or the next has more capitals) and the sentence does not use capitals everywhere.
     """
 
     enclosed: frozenset[tuple[int, int]]
@@ -99,7 +97,7 @@ class EmphasisMarks:
     _ends: tuple[int, ...] = field(repr=False)
     _telling: frozenset[int] = field(repr=False)
     _marked: bytes = field(repr=False)
-    """A byte array: 1 where something enclosed stands, or a word with a meaningful capital."""
+    """One byte for each character: 1 inside quotes, brackets and words whose capital marks a name."""
 
     @classmethod
     def of(cls, text: str) -> EmphasisMarks:
@@ -113,15 +111,22 @@ class EmphasisMarks:
 
     @property
     def has_any(self) -> bool:
-        """True where anything in the text is marked as a name."""
+        """Returns True if anything in the text is marked as a name."""
         return bool(self.enclosed or self._telling)
 
     def may_mark(self, start: int, end: int) -> bool:
-        """True where `is_marked` may be true of a span in [start, end)."""
+        """Returns False if nothing between `start` and `end` is marked as a name.
+
+        Then `is_marked` is False for every span in between.
+        """
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
-        """True if the span is enclosed, or has a telling capital and no lower-case words but function words."""
+        """Returns True if the span from `start` to `end` is marked as a name.
+
+        That is so if it is exactly the content of quotes or brackets. It is also so if a capital in it marks a name
+        and all its lower-case words are function words ("of").
+        """
         if (start, end) in self.enclosed:
             return True
         has_telling = False
@@ -136,7 +141,7 @@ class EmphasisMarks:
 
 
 def _enclosed(text: str) -> set[tuple[int, int]]:
-    """The contents of quotes and brackets, with and without punctuation at their ends."""
+    """Returns the contents of quotes and brackets, with and without punctuation at their ends."""
     spans = set()
     for pattern in _ENCLOSED:
         for match in pattern.finditer(text):
@@ -157,7 +162,7 @@ def _is_abbreviation(text: str, end: int) -> bool:
 
 
 def _telling_capitals(sentence: list[_Word]) -> set[int]:
-    """The starts of words whose capital shows that they are names."""
+    """Returns the starts of words whose capital shows that they are names."""
     if _has_capitals_everywhere(sentence):
         return set()
     telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
@@ -170,9 +175,9 @@ def _telling_capitals(sentence: list[_Word]) -> set[int]:
 
 
 def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
-    """True of shouting, and of a headline, which has only function words in lower case."""
+    """Returns True for text in capitals, and for a headline, in which only function words are in lower case."""
     if any(is_unspaced(letter) for word in sentence if not word.text.isascii() for letter in word.text):
-        return False  # Latin words in it are names, or words of another language.
+        return False  # In such a script, Latin words with capitals are names or foreign words.
     if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
         return True
     if not sentence[0].is_capital:
@@ -188,9 +193,9 @@ _BYTES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class WordHashes:
-    """`packed`: 64-bit hashes in ascending order.
+    """A set of words as 64-bit hashes; `packed` holds them in ascending order.
 
-    Promise: what was added is found. Limit: with a million words, a word that was not added is found by chance once in
+    Promise: a word that was added is found. Limit: with a million words, another word is found by chance once in
     10^13.
     """
 
@@ -227,7 +232,7 @@ def hash_of(word: str) -> int:
 
 
 def pair_of(word: str, other: str) -> str:
-    """Returns a key for two neighbouring words, in either order."""
+    """Returns a key for two neighbouring words, the same in either order."""
     return " ".join(sorted((word, other)))
 
 
@@ -245,12 +250,11 @@ def one_slip_away(word: str) -> Iterator[str]:
 
 
 MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
-"""Modal verbs, which are names in places where no verb can stand."""
+"""Modal verbs that are names in places where no verb can stand."""
 
-_RANKS: Final = frozenset(("count",))  # Words that open a question as orders, and that are also parts of names.
+_RANKS: Final = frozenset(("count",))  # Words that open a question as commands but also occur in names.
 MIN_LETTERS: Final = 3
-"""The least number of letters of a word that may name somebody; shorter ones are endings and function words. By hand.
-"""
+"""The fewest letters of a word that may name somebody; shorter ones are endings and function words. Chosen by hand."""
 
 SHORT_LETTERS: Final = 2  # The length of words that are names only if they are marked. Chosen by hand.
 MAX_NAME_WORDS: Final = 6
@@ -262,18 +266,19 @@ _VERSION: Final = "3"
 
 
 class NameWordsVersionError(StoreError):
-    """The words were stored by another version of the service and have to be read again from the graph."""
+    """Raised if the words were stored by another version of the service; they have to be read again from the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """The words of names.
+    """The words of the names of one or more graphs.
 
-    `parts`: single words; `said_alone`: those of them that stand in a name, or in a text value whose words all have a
-    capital ("Price"), so that one alone may call a thing; `phrases`: whole names of two or more words that are all in
-    the lexicon. `hashes`: other words, which can be tested for similarity, and words of the lexicon with their
-    neighbours. Promise: every name, alias and text value given to `of` is included as far as the lexicon holds its
-    words, with and without accents; of long texts only capitalised words. Limit: numbers and dates are no words.
+    `parts`: words of the lexicon that stand in a name. `said_alone`: those of `parts` that may mean the thing alone;
+    they stand in a name, or in a text value in which every word has a capital ("Price"). `phrases`: whole names of two
+    or more words that are all in the lexicon. `hashes`: words outside the lexicon, and pairs of neighbouring words.
+
+    Promise: every name, alias and text value given to `of` is included as far as the lexicon holds its words, with and
+    without accents; of long texts only capitalised words. Limit: numbers and dates are not words.
     """
 
     parts: frozenset[str] = field(default=frozenset(), repr=False)
@@ -287,21 +292,10 @@ class NameWords:
 
     @classmethod
     def of(cls, records: Iterable[VaultRecord]) -> NameWords:
-        parts: set[str] = set()
-        phrases: set[str] = set()
-        hashes: set[int] = set()
-        alone: set[str] = set()
+        collected = CollectedWords()
         for record in records:
-            for words in _named_in(record):
-                known = [_everyday(word) for word in words]
-                parts.update(form for forms in known for form in forms)
-                if record.names or all(word[0].isupper() for word in words):
-                    alone.update(form for forms in known for form in forms)
-                hashes.update(map(hash_of, _asked_alone(words, known)))
-                if len(words) > 1 and all(known):
-                    phrases.add(" ".join(forms[0] for forms in known))
-        named = frozenset(part for part in parts if may_name(part) or is_short_name(part))
-        return cls(named, frozenset(phrases), WordHashes.of(hashes), named & alone)
+            collected.add(record)
+        return collected.words()
 
     @classmethod
     def union(cls, each: Iterable[NameWords]) -> NameWords:
@@ -312,23 +306,23 @@ class NameWords:
         return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs), alone)
 
     def are_neighbours(self, word: str, other: str) -> bool:
-        """True if the two stand side by side in a name; `word` is in the lexicon, both are in lower case."""
+        """Returns True if the two words (lower case, `word` in the lexicon) stand side by side in a name."""
         forms = (other, without_accents(other))
         return any(pair_of(without_accents(word), form) in self.hashes for form in forms)
 
     def has_near(self, word: str) -> bool:
-        """True if a name holds `word` (letters a to z) or a word one slip away from it."""
+        """Returns True if a name holds `word` (letters a to z) or a word one slip away from it."""
         return any(form in self.parts or form in self.hashes for form in one_slip_away(word))
 
     def to_bytes(self) -> bytes:
-        """Returns the words unencrypted, for the catalog, which seals them."""
+        """Returns the words as unencrypted bytes; the caller encrypts them."""
         words = ("\n".join(sorted(each)) for each in (self.parts, self.phrases, self.said_alone))
         sections = (*words, self.hashes.to_text())
         return "\n\n".join((_VERSION, *sections)).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameWords:
-        """Reads what `to_bytes` wrote. Raises NameWordsVersionError on other bytes."""
+        """Returns the words that `to_bytes` wrote. Raises NameWordsVersionError on other bytes."""
         version, *sections = data.decode().split("\n\n")
         if version != _VERSION or len(sections) != 4:
             raise NameWordsVersionError("the words of the graph's names are of another version of the service")
@@ -336,25 +330,49 @@ class NameWords:
         return cls(parts, phrases, WordHashes.from_text(sections[3]), alone)
 
 
+class CollectedWords:
+    """Collects the words of names, record by record."""
+
+    def __init__(self) -> None:
+        self._parts: set[str] = set()
+        self._phrases: set[str] = set()
+        self._hashes: set[int] = set()
+        self._alone: set[str] = set()
+
+    def add(self, record: VaultRecord) -> None:
+        for words in _named_in(record):
+            known = [_everyday(word) for word in words]
+            self._parts.update(*known)
+            if record.names or all(word[0].isupper() for word in words):
+                self._alone.update(*known)
+            self._hashes.update(map(hash_of, _asked_alone(words, known)))
+            if len(words) > 1 and all(known):
+                self._phrases.add(" ".join(forms[0] for forms in known))
+
+    def words(self) -> NameWords:
+        named = frozenset(part for part in self._parts if may_name(part) or is_short_name(part))
+        return NameWords(named, frozenset(self._phrases), WordHashes.of(self._hashes), named & self._alone)
+
+
 def may_name(word: str) -> bool:
-    """True if a word of the lexicon that is part of a name can identify somebody; "the" cannot."""
+    """Returns True if a word of the lexicon that is part of a name can identify somebody; "the" cannot."""
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 
 def is_short_name(word: str) -> bool:
-    """True of a word of two letters that English texts rarely use: "ma", but not "up"."""
+    """Returns True for a word of two letters that English texts rarely use: "ma", but not "up"."""
     if len(word) != SHORT_LETTERS or word in COMMON_WORDS:
         return False
     return not in_lexicon(word) or is_rare(word)
 
 
 def forget_name_words() -> None:
-    """Empties the cache of name words, since a graph may no longer hold them."""
+    """Empties the cache of name words, because a graph may no longer hold them."""
     _everyday.cache_clear()
 
 
 def _named_in(record: VaultRecord) -> Iterator[list[str]]:
-    """The words of each name, and of each part of a text value that may be a name."""
+    """Yields the words of each name, and of each part of a text value that may be a name."""
     for name in record.names:
         yield _WORD.findall(name)
     if record.lexical is None or record.value_kind is not ValueKind.TEXT:
@@ -367,7 +385,11 @@ def _named_in(record: VaultRecord) -> Iterator[list[str]]:
 
 
 def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """The words outside the lexicon, without accents, and words of the lexicon joined with their neighbours."""
+    """Yields the words that the lexicon lacks, without accents, and the keys of neighbouring words (`pair_of`).
+
+    A pair is left out if neither of its words can identify somebody ("of the"). `known` has the lexicon's forms of
+    each word.
+    """
     plain = [without_accents(word.lower()) for word in words]
     tells = [any(map(may_name, forms)) for forms in known]
     yield from (word for word, forms in zip(plain, known, strict=True) if not forms)
@@ -377,7 +399,7 @@ def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iter
 
 
 def _capitalised(text: str) -> Iterator[list[str]]:
-    """Runs of capitalised words, without the first word of a sentence."""
+    """Yields runs of capitalised words, without the first word of a sentence."""
     run: list[str] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -394,6 +416,6 @@ def _capitalised(text: str) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=200_000)
 def _everyday(word: str) -> tuple[str, ...]:
-    """The forms of `word` that are in a lexicon: as written, and without accents."""
+    """Returns the forms of `word` that are in a lexicon: as written, and without accents."""
     small = word.lower()
     return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))

@@ -1,5 +1,8 @@
-"""Finds names and values in forms that the graph does not hold: accountants, France in "French films", the well-known
-Kennedy beside a book so called, and spans that only come near a name.
+"""Finds names in forms that the graph does not hold.
+
+These are plurals of singular names and the reverse (accountants for accountant), adjectives of places ("French" for
+France), better-known namesakes (the president Kennedy beside a book of that title), and spans that only come near a
+name.
 """
 
 from __future__ import annotations
@@ -37,7 +40,11 @@ class Mention:
 
 
 def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
-    """Returns the chosen mentions among overlapping ones; for one span all of the better kind."""
+    """Returns the longest of overlapping mentions, in order.
+
+    The whole content of quotes or brackets (`enclosed`) precedes longer ones. Of several mentions with the same span,
+    the names are returned; only without any name, the values of one kind.
+    """
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in enclosed
@@ -56,7 +63,7 @@ def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, i
 
 
 def merged(mentions: Sequence[Mention]) -> list[Mention]:
-    """Returns one mention for each span, with everything that those of it may mean."""
+    """Returns one mention for each span, with the nodes of all mentions of that span."""
     found: dict[tuple[int, int], Mention] = {}
     for mention in mentions:
         span = (mention.start, mention.end)
@@ -65,7 +72,7 @@ def merged(mentions: Sequence[Mention]) -> list[Mention]:
     return list(found.values())
 
 
-MAX_WORDS: Final = 4  # The greatest number of words of a value that classifies a thing. Chosen by hand.
+MAX_WORDS: Final = 4  # The most words of a value that classifies a thing. Chosen by hand.
 MIN_LETTERS: Final = 3
 _WORD: Final = re.compile(r"\w+")
 _BEFORE: Final = re.compile(r"(?:([^\W\d_]+(?:['’]t)?)\s+)?\Z")
@@ -79,7 +86,7 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 
 
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields whole text values that occur in `text` in the other number, singular or plural."""
+    """Yields whole text values whose last word stands in `text` in the other number: "accountants" for accountant."""
     yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
@@ -92,7 +99,7 @@ def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields names and values whose last word occurs in `text` in its other number."""
+    """Yields names and values whose last word stands in `text` in the other number, singular or plural."""
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
@@ -108,10 +115,11 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
-    """Returns `mentions` with the places behind adjectives added.
+    """Returns `mentions` with the places added whose adjectives occur in `text`.
 
-    A place precedes a name that the adjective is only part of, where it is used as an adjective: "French actors" does
-    not ask for people called French. It precedes several such names everywhere.
+    If the word is used as an adjective, the place replaces a name of which the word is only a part: "French actors"
+    does not ask for people called French. The place also replaces a name that several nodes share, in any use of the
+    word.
     """
     found: dict[tuple[int, int], list[NameHit]] = {}
     for hit in index.find_adjectives(text):
@@ -126,7 +134,7 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
         is_free = not over or (is_meant and are_parts)
         named = [hit for hit in hits if not hit.public or stands_so or is_name(start, end)]
         if is_free and named:
-            # The things of that name, or else the values.
+            # Nodes with that name; if there are none, values.
             things = [hit for hit in named if hit.kind == "name"]
             mids = sorted({mid for hit in things or named for mid in hit.mids})
             kind = None if things else named[0].value_kind
@@ -135,7 +143,7 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
 
 
 def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
-    """True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
+    """Returns True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
     before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)
     behind = _BEHIND.match(text, end)
     word = (before[1] or "").lower() if before else ""
@@ -146,11 +154,11 @@ def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
 
 
 FactCounts = Callable[[Mids], npt.NDArray[np.int64]]
-"""Counts the facts that the graph holds about each thing; 0 for unknown things."""
+"""Returns the number of facts that the graph holds about each node; 0 for unknown nodes."""
 
 MIN_FACTS: Final = 20  # A thing needs this many facts to count as well known. Chosen by hand.
 MIN_RATIO: Final = 10
-"""A namesake must have this many times as many facts as the thing with exactly that name. Chosen by hand."""
+"""A namesake must have this many times as many facts as the node with exactly that name. Chosen by hand."""
 
 MIN_LEAD: Final = 2  # A namesake must have this many times as many facts as the next one. Chosen by hand.
 _OF_LANGUAGES: Final = re.compile(r"\b(?:in|into|speaks?|spoke|speaking)\s\Z", re.IGNORECASE)
@@ -162,23 +170,26 @@ Span = tuple[int, int]
 
 
 def no_facts(mids: Mids) -> npt.NDArray[np.int64]:
-    """Returns 0 for each thing: for names without a graph."""
+    """Returns 0 for each node; used for names without a graph."""
     return np.zeros(len(mids), dtype=np.int64)
 
 
 def well_known(mids: Sequence[int], others: Sequence[int], counts: FactCounts) -> list[int]:
-    """Returns the one of `mids` that is far better known than the next and than any of `others`; else empty."""
+    """Returns the node in `mids` that has far more facts than the second best and than any of `others`.
+
+    The list has one MID, or is empty if no node stands out.
+    """
     return _best_known(np.array(mids, dtype=np.int64), counts, MIN_RATIO * _most(others, counts))
 
 
 def with_namesakes(
     index: NameIndex, text: str, mentions: Sequence[Mention], fixed: Collection[Span], counts: FactCounts
 ) -> list[Mention]:
-    """Returns `mentions` with well-known namesakes added.
+    """Returns `mentions` with well-known namesakes added to their possible meanings.
 
-    For each, this is the thing that is by far best known among those with a longer name that begins or ends so, and
-    among places with such a short name or adjective. None is added in `fixed`, or beside another name, which then is
-    part of it.
+    Candidates for a mention are the nodes whose longer name begins or ends with its text, and the places that its text
+    is a short name or adjective of. The one with by far the most facts is added. Nothing is added to a mention in
+    `fixed`, or to one beside another name, since the two may be parts of a longer name.
     """
     names = [each for each in mentions if each.value_kind is None]
     return [
@@ -197,7 +208,7 @@ def _with_namesake(index: NameIndex, text: str, mention: Mention, counts: FactCo
     places = index.places_called(typed)
     others, languages = [places], list[int]()
     if not len(places):
-        # "The guitar", if something is called Guitar.
+        # For "the guitar", also something called Guitar.
         rest = _ARTICLE.sub("", typed) if typed.islower() else typed
         others = [index.longer_names(typed), np.array(index.named(rest) if rest != typed else (), dtype=np.int64)]
     elif not is_short_place(typed):
@@ -213,7 +224,10 @@ def _most(mids: Sequence[int], counts: FactCounts) -> int:
 
 
 def _best_known(mids: Mids, counts: FactCounts, least: int) -> list[int]:
-    """The best known of `mids`, if it has `least` facts and far more than the next; else empty."""
+    """Returns the node in `mids` with most facts, if it has at least `least` facts and far more than the second.
+
+    The list has one MID, or is empty if no node stands out.
+    """
     if not len(mids):
         return []
     facts = counts(mids)
@@ -232,8 +246,7 @@ def _is_beside_name(index: NameIndex, text: str, mention: Mention, names: Sequen
 
 
 MIN_BEARERS: Final = 10
-"""The least number of facts about a thing that classifies others (a trade, a sport); fewer have, say, films. By hand.
-"""
+"""The fewest facts about a node that classifies others (a trade, a sport), unlike a film. Chosen by hand."""
 
 _WORD_BEFORE: Final = re.compile(r"(\w+)\s+\Z")
 _OF: Final = re.compile(r"\s+of\b")
@@ -249,8 +262,10 @@ def find_common_names(
     taken: Collection[Span],
     is_concept: Callable[[str], bool],
 ) -> list[Mention]:
-    """Returns everyday nouns in lower case, singular or plural, that are complete names of well-known things and no
-    concept of the schema, outside of `taken`. Of several things with one name the best known are taken.
+    """Returns everyday nouns that are the complete name of a well-known thing: guitarists for Guitarist.
+
+    The nouns are in lower case, singular or plural, outside of `taken`, and no concepts of the schema. Of several
+    nodes with one name, those with most facts are taken.
     """
     hits = [hit for hit in (*index.find(text), *find_inflected(index, text)) if hit.linkable and hit.kind == "name"]
     free = (hit for hit in hits if not any(start < hit.end and hit.start < end for start, end in taken))
@@ -261,7 +276,7 @@ def find_common_names(
         elif (
             places_called(hit.text) and not is_short_place(hit.text) and is_adjective(index, text, hit.start, hit.end)
         ):
-            # "Were french", "french people", if the graph has a language or a people of that name.
+            # For "were french" and "french people", also a language or a people of that name.
             found += _well_known(hit, (*hit.mids, *index.places_called(hit.text)), counts)
     return longest_mentions(found, ())
 
@@ -270,7 +285,7 @@ def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[
     typed = text[hit.start : hit.end]
     words = typed.split()
     if not typed.islower() or not all(map(str.isalpha, words)) or _OF.match(text, hit.end):
-        return False  # Senators of a state are no senators at large.
+        return False  # A noun with "of" behind it is restricted: "senators of a state" are not all senators.
     is_own = public.is_own(hit.text) or words[0] in COMMON_WORDS if len(words) > 1 else is_concept(typed)
     if is_own or not _is_kind(text, hit.start, hit.end):
         return False
@@ -278,7 +293,7 @@ def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[
 
 
 def _is_kind(text: str, start: int, end: int) -> bool:
-    """True of "models" in "which models", and of "a play"; false in "who models" and "the author"."""
+    """Returns True for "models" in "which models" and for "a play"; False for "who models" and "the author"."""
     typed = text[start:end]
     before = _WORD_BEFORE.search(text, 0, start)
     word = before[1].lower() if before else ""
@@ -296,20 +311,20 @@ def _well_known(hit: NameHit, mids: Collection[int], counts: FactCounts) -> Iter
 
 
 MAX_PASSES: Final = 3
-"""After this many passes the spans of all readings are taken, including overlapping ones: too many, but never too few.
-"""
+"""In the last of this many passes, overlapping spans are joined, so as to take too much rather than too little."""
 
-_MASK: Final = "|"  # A sign that no name crosses.
+_MASK: Final = "|"  # A character that never occurs inside a name.
 
 
 def find_near_spans(
     names: NameIndex, text: str, taken: Iterable[Span], skip: Collection[str] = (), fits: Fits | None = None
 ) -> list[Span]:
-    """Returns spans of `text` outside of `taken`, in order, without overlaps.
+    """Returns the spans of `text` outside of `taken` that come near a name, in order, without overlaps.
 
-    Words in `skip` stand for nothing; `fits` caches the findings of one request. Promise: every reading of
-    `names.find_inexact` on `text` without `taken`, except public ones, lies in or overlaps a returned span; its
-    remainder is read again. Limit: after MAX_PASSES what is left is not read again.
+    Words in `skip` are never part of a name; `fits` caches the results of one request. The text is searched
+    repeatedly, each time without the spans found before. Promise: every hit of `names.find_inexact` on `text` without
+    `taken`, except public ones, lies in or overlaps a returned span. Limit: after MAX_PASSES searches there is no
+    further one.
     """
     found: list[Span] = []
     fresh: Sequence[Span] = ()
@@ -327,7 +342,7 @@ def find_near_spans(
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """Returns `text` with each span replaced by signs that no name crosses; the length stays the same."""
+    """Returns `text` of the same length, with each span replaced by a character that is part of no name."""
     letters = list(text)
     for start, end in spans:
         letters[start:end] = _MASK * (end - start)
@@ -335,7 +350,10 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _changed(text: str, fresh: Iterable[Span]) -> str:
-    """`text` reduced to the pieces beside a span of `fresh`, because the others read as before."""
+    """Returns `text` with everything masked except the pieces that touch a span of `fresh`.
+
+    Only these pieces are new; the search has read all others before, with the same result.
+    """
     letters = [_MASK] * len(text)
     for start, end in fresh:
         first, last = text.rfind(_MASK, 0, start) + 1, text.find(_MASK, end)
@@ -345,7 +363,7 @@ def _changed(text: str, fresh: Iterable[Span]) -> str:
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
-    """Overlapping spans joined to one."""
+    """Returns the spans with overlapping ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start < joined[-1][1]:

@@ -1,4 +1,4 @@
-"""Policies proposed for files, and previews of what they would show.
+"""Proposes policies for new files, and previews what a model would see under a policy.
 
-Imports `sources` and `loading`.
+Imports `loading`, `graph`, `sources`, `formats`, `storage`, `lexicon` and `text`.
 """

@@ -1,4 +1,4 @@
-"""Profiles of columns: what their cells are like, and what their words say of keys, names, kinds and amounts."""
+"""Profiles of table columns: whether they hold keys, names, concepts or values, judged by their names and cells."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ ALIAS_PHRASES = frozenset(
     {"known as", "also known as", "goes by", "called", "also called", "short form", "other name", "other names"}
     | {"former name", "formerly", "trading as", "search term", "screen name", "user name", "username"}
 )
-# Words that say nothing of what is named: `hasName`, `display name`, `legal name`.
+# Words beside "name" that do not say what is named: `hasName`, `display name`, `legal name`.
 NAME_PREFIXES = frozenset({"has", "is", "full", "display", "official", "legal", "short", "common", "the", "preferred"})
 FIRST = frozenset(
     {"first name", "firstname", "given name", "givenname", "forename", "first", "given", "vorname", "prenom", "prénom"}
     | {"voornaam", "name first", "name given"}
 )
-# Names of all kinds of things, and first names beside a last one.
+# Columns for names of anything; beside a column of last names they hold first names.
 FIRST_BESIDE_LAST = frozenset({"name", "nombre", "nome"})
 LAST = frozenset(
     {"last name", "lastname", "family name", "familyname", "surname", "last", "family", "nachname", "apellido"}
     | {"apellidos", "achternaam", "cognome", "name last", "name family"}
 )
-# Columns that hold keys of their own table.
+# Words of files that say nothing about their rows.
 FILE_WORDS = frozenset({"data", "export", "list", "table", "dump", "sample", "file", "records"})
 OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father", "vorgesetzter"})
-# Digits that nobody counts with.
+# Columns of digits that are not used as numbers.
 KEPT_AS_TEXT = frozenset(
     "phone telephone mobile fax zip postcode postal plz iban bic ssn telefon tel account konto passport licence "
     "license handy extension durchwahl zipcode postleitzahl".split()
@@ -60,7 +60,7 @@ LONG_TEXT = frozenset(
     "note notes comment comments description remark remarks text message summary body bemerkung beschreibung "
     "kommentar notiz notizen details abstract content".split()
 )
-# What few things share, and people ask by.
+# Columns whose values several rows share and people ask by.
 CONCEPTS = frozenset(
     "city town country region county nationality status state stage department category type role gender sex industry "
     "sector segment language currency tier level genre priority position profession occupation ort wohnort stadt land "
@@ -68,7 +68,7 @@ CONCEPTS = frozenset(
     "manufacturer ward building faculty subject speciality specialty condition diagnosis medication vaccine procedure "
     "allergy ville pays".split()
 )
-# A billing city and a city of birth are both a city.
+# Concepts that a column's label is reduced to: `billing city` and `city of birth` both hold cities.
 PLACES = frozenset(
     {"city", "town", "country", "region", "county", "state", "province", "district", "language", "currency"}
 )
@@ -98,7 +98,7 @@ _ABBREVIATIONS = {
     "tel": "telephone", "tot": "total", "trx": "transaction", "txn": "transaction", "typ": "type", "usr": "user",
     "val": "value", "vend": "vendor", "wgt": "weight", "yr": "year",
 }  # fmt: skip
-# Units as they stand in names of columns, by how a value is written with them.
+# Units in the names of columns, with the form in which they are written behind a value.
 _UNITS = {
     "usd": "USD", "eur": "EUR", "gbp": "GBP", "chf": "CHF", "euro": "EUR", "euros": "EUR", "dollars": "USD",
     "kg": "kg", "g": "g", "mg": "mg", "km": "km", "cm": "cm", "mm": "mm", "ml": "ml", "kwh": "kWh", "kw": "kW",
@@ -108,7 +108,7 @@ _UNITS = {
     "sqm": "m2", "horas": "hours", "stunden": "hours", "tage": "days", "jahre": "years",
     "gb": "GB", "mb": "MB", "bpm": "bpm", "m²": "m2", "m³": "m3", "km²": "km2", "km/h": "km/h", "kwp": "kWp",
 }  # fmt: skip
-# One letter is a unit where it stands in brackets.
+# Units that are recognised only in brackets.
 _SHORT_UNITS = {
     "h": "hours", "hr": "hours", "std": "hours", "d": "days", "min": "minutes", "s": "seconds", "sec": "seconds",
     "m": "m", "l": "l", "t": "t", "w": "W", "v": "V", "a": "A", "ha": "ha", "y": "years", "yrs": "years",
@@ -119,17 +119,17 @@ _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
 
 
 def words_of_column(column: str) -> list[str]:
-    """The words of a column in small letters, without marks and brackets: `Supplier No.` is supplier, no."""
+    """Returns the words of a column's name in lower case, without punctuation: `Supplier No.` -> supplier, no."""
     plain = _IN_BRACKETS.sub(" ", column)
     spaced = readable(re.sub(r"[-./#:,;|]+", " ", plain))
     return re.findall(r"[^\W_]+", spaced.lower())
 
 
 def full_words(column: str) -> list[str]:
-    """The same with abbreviations written out: `CUST_NM` is customer, name."""
+    """Returns the words of a column's name with abbreviations written out: `CUST_NM` -> customer, name."""
     found = []
     for word in _written_out(column):
-        # As in German, where a name of a column is one word: `Geburtsdatum`, `Versichertennr`.
+        # Splits German compounds, where a column's name is one word: `Geburtsdatum`, `Versichertennr`.
         suffix = next((each for each in _SUFFIXES if word.endswith(each) and len(word) > len(each) + 3), "")
         found += [word.removesuffix(suffix), suffix] if suffix else [word]
     return found
@@ -140,7 +140,7 @@ def _written_out(column: str) -> list[str]:
 
 
 def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
-    """The words of a column's relation, without its unit and the words of `without`."""
+    """Returns the words of a column's relation, without its unit and the words in `without`."""
     words, unit = _written_out(column), unit_of(column)
     kept = [word for word in words if word not in without]
     if unit is not None and len(kept) > 1 and _UNITS.get(kept[-1]) == unit:
@@ -149,7 +149,7 @@ def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
 
 
 def unit_of(column: str) -> str | None:
-    """The unit that a column names in brackets or as its last word; years for an age."""
+    """Returns the unit that a column names in brackets or as its last word; years for an age; else None."""
     bracket = _IN_BRACKETS.search(column)
     if bracket is not None and (unit := (_UNITS | _SHORT_UNITS).get(bracket[1].lower())) is not None:
         return unit
@@ -160,7 +160,9 @@ def unit_of(column: str) -> str | None:
 
 
 def are_alike(word: str, other: str) -> bool:
-    """True of two forms of one word: patient and patienten, dept and department."""
+    """Returns True if two words are forms of one word (patient, patienten), or one begins the other (dep,
+    department).
+    """
     if word == other or singular(word) == singular(other):
         return True
     short, long = sorted((word, other), key=len)
@@ -174,24 +176,24 @@ def any_alike(words: Sequence[str], others: Sequence[str]) -> bool:
 EMPTY_MARKS: Final = frozenset(
     "NULL null N/A n/a N.A. n.a. NA #N/A #NULL! NaN nan None none nil - -- --- – — ? ??".split()
 )
-"""Cells by which databases, spreadsheets and people say that nothing is known. A person may be called Null."""
+"""Cells by which databases, spreadsheets and people say that nothing is known. A person may also be called Null."""
 MIN_ALIKE_MARKS: Final = 0.8
-"""Of a column's other cells, how many have a mark's shape where it is a value itself, as `NA` among country codes."""
+"""A mark such as `NA` is a value if at least this share of the column's cells look alike (country codes)."""
 ALIKE = 0.98
 MAX_PROFILED = 20_000
-"""So many different cells are looked at for their kind."""
+"""This many different cells are examined to find a column's kind of value."""
 MAX_CONCEPT_SHARE = 0.5
 MAX_CONCEPT_CELLS = 1_000
 MAX_CONCEPT_CHARS = 60
 MAX_CALLED_CHARS = 200
-"""Of a column that is called like what people ask by, such as a diagnosis: their official names are long."""
+"""The longest cell of a column whose name says that people ask by it, such as a diagnosis: official names are long."""
 MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
 MAX_SIGN_CHARS = 12
 LIST_MARKS: Final = ("|", ";", ",")
 MIN_LISTS, MIN_LIST_SHARE = 2, 0.05
-"""So many cells, and so many of a column's different ones, hold a mark that parts values."""
+"""Cells are lists if at least MIN_LISTS, and at least this share of the different ones, hold a mark between values."""
 MAX_LIST_CHARS = 80
 MAX_LISTED_SHARE = 0.9
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
@@ -202,8 +204,11 @@ _CODE = re.compile(r"\S*\d\S*")
 
 @dataclass(frozen=True)
 class Column:
-    """One column with its filled cells in order; `rows` counts the lines of its table. `empty`: what stands in cells
-    that only say that nothing is known; those are not among `cells`."""
+    """One column of a table.
+
+    `cells`: its filled cells, in order. `rows`: the number of the table's lines. `empty`: the marks in it that only
+    say that nothing is known (`NULL`, `-`); cells with such a mark are not in `cells`.
+    """
 
     name: str
     cells: list[str] = field(repr=False)
@@ -212,19 +217,19 @@ class Column:
 
     @classmethod
     def of(cls, name: str, lines: Sequence[str]) -> Column:
-        """`lines`: the column's cell in each line, empty or not."""
+        """Builds the profile. `lines`: the column's cell in each line, empty or not."""
         filled = [cell for cell in lines if cell]
         marks = empty_marks(frozenset(filled))
         return cls(name, [cell for cell in filled if cell not in marks], len(lines), tuple(sorted(marks)))
 
     @cached_property
     def words(self) -> list[str]:
-        """As the file has them."""
+        """The words of the column's name as the file has them."""
         return words_of_column(self.name)
 
     @cached_property
     def full(self) -> list[str]:
-        """With abbreviations written out."""
+        """The words of the column's name with abbreviations written out."""
         return full_words(self.name)
 
     @cached_property
@@ -233,14 +238,14 @@ class Column:
 
     @cached_property
     def parts(self) -> list[str]:
-        """The cells, each value of a list by itself."""
+        """The values of all cells; a cell that holds a list gives several."""
         if self.separator is None:
             return self.cells
         return [part.strip() for cell in self.cells for part in cell.split(self.separator) if part.strip()]
 
     @cached_property
     def separator(self) -> str | None:
-        """The mark between the values of one cell; None where each cell holds one value."""
+        """The mark between the values of one cell; None if each cell holds one value."""
         if any(SEPARATOR in cell for cell in self.cells):
             return SEPARATOR
         if not self.cells or LONG_TEXT & set(self.full) or self.is_private_text:
@@ -248,8 +253,10 @@ class Column:
         return next((mark for mark in LIST_MARKS if self._is_parted_by(mark)), None)
 
     def _is_parted_by(self, mark: str) -> bool:
-        """True where `mark` stands in many cells and between short values; a comma, which stands in names and
-        sentences too, only without a blank and between values that come again and again."""
+        """Returns True if `mark` occurs in enough cells, and between short values.
+
+        Commas also occur in names and sentences, so they count only without a space behind, and if the values repeat.
+        """
         cells = [cell for cell in self._sample if mark in cell]
         if len(cells) < max(MIN_LISTS, MIN_LIST_SHARE * len(self._sample)):
             return False
@@ -264,13 +271,13 @@ class Column:
 
     @cached_property
     def is_sign(self) -> bool:
-        """True of short words in one piece that tell all rows apart, such as `CHE` of a country."""
+        """True for short single words that are different in every row, such as the country code `CHE`."""
         short = all(len(cell) <= MAX_SIGN_CHARS and cell.isalnum() for cell in self.distinct)
         return short and self.is_unique and self.kind is ValueKind.TEXT
 
     @property
     def is_unique(self) -> bool:
-        """True where every row has a cell of its own."""
+        """True if every row has a cell, and no two are equal."""
         return len(self.distinct) == len(self.cells) == self.rows > 0
 
     @property
@@ -278,7 +285,7 @@ class Column:
         return len(self.distinct) / max(1, len(self.cells))
 
     def is_called(self, *words: frozenset[str]) -> bool:
-        """True where one of `words` stands in its name, be it as it is or written out."""
+        """Returns True if one of `words` is in the column's name, as written or with abbreviations written out."""
         return not frozenset().union(*words).isdisjoint((*self.words, *self.full))
 
     @property
@@ -287,7 +294,7 @@ class Column:
 
     @cached_property
     def is_private_text(self) -> bool:
-        """True of e-mails, phones, addresses and links."""
+        """True for e-mail addresses, phone numbers, addresses and links."""
         by_word = self.is_called(PRIVATE_TEXT) or self.words[:2] == ["e", "mail"]
         return by_word or self.holds_emails or self._share(_LINK) >= ALIKE
 
@@ -297,19 +304,19 @@ class Column:
 
     @cached_property
     def has_words(self) -> bool:
-        """True where the cells are words rather than codes, phones and figures, most of them."""
+        """True if most cells are words rather than codes, phone numbers, numbers or dates."""
         if self._share(_CODE) > 0.5 or self._share(_PHONE) > 0.5:
             return False
         return self.share_of(ValueKind.NUMBER) < 0.5 and self.share_of(ValueKind.DATE) < 0.5
 
     @cached_property
     def looks_like_names(self) -> bool:
-        """True of texts like names in a column that is not called a description or note."""
+        """True for texts like names, unless the column's name says that it holds descriptions or notes."""
         return self.holds_short_names and not LONG_TEXT & set(self.full)
 
     @cached_property
     def holds_short_names(self) -> bool:
-        """True of short texts that differ, most with a capital in front."""
+        """True for short texts, nearly all different and nearly all with a capital first letter."""
         cells = self._sample
         capitals = sum(cell[0].isupper() for cell in cells)
         short = max((len(cell) for cell in cells), default=0) <= MAX_NAME_CHARS
@@ -320,7 +327,7 @@ class Column:
 
     @cached_property
     def kind(self) -> ValueKind:
-        """The kind of value that nearly all cells are."""
+        """The kind of value that nearly all cells have."""
         folded = {cell.lower() for cell in self.distinct}
         is_truth = 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS
         if is_truth and (not folded <= {"0", "1"} or self.is_called(TRUTH_WORDS)):
@@ -336,7 +343,7 @@ class Column:
 
     @cached_property
     def is_code(self) -> bool:
-        """True of long digits of one length, such as bar codes: nobody counts so high, and always that high."""
+        """True for long numbers that all have the same number of digits, such as bar codes."""
         lengths = {len(cell) for cell in self._sample}
         return len(lengths) == 1 and min(lengths) >= MIN_CODE_DIGITS and self._is_all_digits
 
@@ -346,7 +353,7 @@ class Column:
 
     @cached_property
     def first_of_date(self) -> str | None:
-        """`day` or `month` where dates like 05/03/1980 begin with it; None where they say neither."""
+        """The part that dates like 05/03/1980 begin with: `day` or `month`; None if the cells do not show it."""
         pairs = [pair for cell in self._sample if (pair := day_and_month(cell)) is not None]
         if not pairs or all(first == second for first, second in pairs):
             return None
@@ -356,7 +363,7 @@ class Column:
 
     @property
     def is_concept(self) -> bool:
-        """True where few texts are shared by many rows, or the column is called like such a thing."""
+        """True if many rows share few different texts, or the column's name says that it holds a concept."""
         if self.is_private_text or LONG_TEXT & set(self.full) or not self.cells:
             return False
         longest = max(map(len, self._sample))
@@ -368,12 +375,12 @@ class Column:
 
     @property
     def comes_again(self) -> bool:
-        """True of short words of which some stand in several cells, as authors and tags do."""
+        """True for short words of which some stand in several cells, as authors and tags do."""
         is_short = max(map(len, self._sample), default=0) <= MAX_LIST_CHARS
         return is_short and self.has_words and not self.is_private_text and self.distinct_share <= MAX_LISTED_SHARE
 
     def share_of(self, kind: ValueKind) -> float:
-        """The share of different cells that read as a value of `kind`."""
+        """Returns the share of different cells that can be read as a value of `kind`."""
         settings = ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)
         fitting = (read_cell(cell, settings) is not None for cell in self._sample)
         return sum(fitting) / max(1, len(self._sample))
@@ -387,7 +394,10 @@ class Column:
 
 
 def empty_marks(cells: Collection[str]) -> frozenset[str]:
-    """Those of a column's different cells that say that nothing is known; none that looks like the other cells."""
+    """Returns those of a column's cells that only say that nothing is known (`NULL`, `NA`).
+
+    A mark that has the same shape as most other cells does not count: `NA` in a column of country codes is Namibia.
+    """
     marks = frozenset(cells) & EMPTY_MARKS
     others = Counter(_shape(cell) for cell in cells if cell not in marks) if marks else Counter()
     most = MIN_ALIKE_MARKS * others.total()

@@ -1,4 +1,4 @@
-"""Profiles of predicates: their objects, and the predicates and classes that a file declares in its own words."""
+"""Profiles of predicates by their objects, and the predicates and classes that a file itself declares."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALIKE_SHARE = 0.98
 _YEARS_SHARE = 0.9
 MAX_LOOKED_AT = 1_000
 _NAME = re.compile(r"(?=.{2,80}\Z)(?=.*[^\W\d_A-Z])[A-Z][^\d\n]*")
-"""Matches a short text with a capital in front and small letters behind, as names have and codes have not."""
+"""Matches a short text with a capital first letter and some small letter, as names have and codes do not."""
 _MANY_YEARS = 10
 _DATE_WORDS = frozenset(
     "year years date born died birthday birth death founded released from to start end since until launched "
@@ -30,7 +30,7 @@ _COUNT_WORDS = frozenset(
     "number count population votes amount capacity pages size price area height length weight total salary distance "
     "elevation".split()
 )
-# Digits that nobody counts with: they stay text, so that leading zeros and exact spelling survive.
+# Predicates of digits that are not used as numbers: they stay text, which keeps leading zeros and the spelling.
 _ID_WORDS = frozenset(
     "id ids code phone telephone fax zip postal postcode ssn isbn issn iban number no nr pin".split()
 )
@@ -38,12 +38,12 @@ _ID_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PredicateProfile:
-    """Statistics of one predicate, by which a policy is proposed. Shares are between 0 and 1.
+    """Statistics of one predicate, from which a policy is proposed. Shares are between 0 and 1.
 
     `literal_share`: triples whose object is a literal. `distinct_share`: distinct objects per triple. `leaf_share`:
-    distinct objects that are no triple's subject. `value_kind`: the kind of value that plain text reads as, if any.
-    `named_share`: of a sample of distinct texts, those that look like names (short words with a capital). `uses`:
-    the number of triples.
+    distinct objects that are not the subject of any triple. `value_kind`: the kind of value that plain texts can be
+    read as, if any. `named_share`: of a sample of distinct texts, those that look like names (short, with a capital).
+    `uses`: the number of triples.
     """
 
     predicate: str
@@ -58,7 +58,7 @@ class PredicateProfile:
 
 
 def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, PredicateProfile]:
-    """A profile of every predicate, in their order of first use."""
+    """Returns a profile of every predicate."""
     turned = turn_inverses(raw, inverse_prefix)
     kinds, acting = turned.kinds(), _marks(turned, turned.subjects)
     profiles = {}
@@ -83,13 +83,16 @@ def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, P
 
 
 def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
-    """The kind that nearly all of these texts read as, where their own datatype does not say it."""
+    """Returns the kind of value that nearly all texts in `terms` can be read as; None if there is none.
+
+    Texts with a datatype or a language give None, and so do ids, even if they look like numbers. Years are dates.
+    """
     literals = [literal_of(term) for term in terms]
     if any(literal.datatype or literal.language for literal in literals):
         return None
     texts = [literal.lexical.strip() for literal in literals]
     words = frozenset(re.split(r"[^a-z0-9]+", readable(local_name(predicate)).lower()))
-    # Years are told from other numbers by the predicate's words, or by being many and nothing but years.
+    # Numbers are years if the predicate's words speak of time, or if there are many and nearly all could be years.
     speaks_of_time = words & _DATE_WORDS or (len(texts) >= _MANY_YEARS and not words & _COUNT_WORDS)
     if speaks_of_time and sum(map(is_year, texts)) >= _YEARS_SHARE * len(texts):
         return ValueKind.DATE
@@ -111,7 +114,11 @@ Rows = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, slots=True)
 class CustomSchema:
-    """IRIs that play the part of rdfs:subClassOf, of rdfs:domain and the like, and of rdfs:Class."""
+    """The words of a file's own schema vocabulary, as IRIs.
+
+    `subclass_predicates` are used like rdfs:subClassOf, `predicates` like rdfs:domain and its like, and `classes` like
+    rdfs:Class.
+    """
 
     subclass_predicates: tuple[str, ...]
     predicates: tuple[str, ...]
@@ -119,9 +126,10 @@ class CustomSchema:
 
 
 def find_custom_schema(raw: RawGraph) -> CustomSchema:
-    """Told by use, not by name alone: a house may be a `Property`, and a lesson a `Class`.
+    """Returns the file's own schema vocabulary, found by its local names and by its use.
 
-    What a declaring word says of must be, for the most part, predicates or classes that the file uses.
+    A word such as `Property` or `Class` counts only if most of its subjects are predicates or classes that the file
+    uses. A house may also be a `Property`, and a lesson a `Class`.
     """
     rows = {raw.text(term): at for term, at in _rows_by_predicate(raw)}
     types = rows.get(_TYPE, np.empty(0, dtype=np.int64))

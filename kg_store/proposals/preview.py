@@ -1,4 +1,4 @@
-"""Preview: what a model would see of a graph under a policy, for a handful of entities, before it is loaded."""
+"""Preview: what a model would see of a graph under a policy, for a sample of entities, before the graph is loaded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ Use = Literal["name", "class", "schema", "relation", "masked", "hidden"]
 
 @dataclass(frozen=True, slots=True)
 class PredicateUse:
-    """`triples` counts those of the sources. `relation`: what the graph has of it, None where it has nothing."""
+    """The use of one predicate: what it serves for, and the number of its triples in the sources.
+
+    `relation`: its relation in the graph; None if it has none.
+    """
 
     predicate: str
     use: Use
@@ -41,7 +44,10 @@ class PredicateUse:
 
 
 def uses_of(raw: RawGraph, policy: Policy, relations: tuple[Relation, ...]) -> tuple[PredicateUse, ...]:
-    """Every predicate, by how many triples it has; `relations` are those of the graph that `policy` makes of `raw`."""
+    """Returns the use of every predicate, the one with most triples first.
+
+    `relations` are those of the graph that `policy` makes of `raw`.
+    """
     turned = turn_inverses(raw, policy.inverse_prefix)
     used, counts = np.unique(turned.predicates, return_counts=True)
     by_iri = {relation.iri: relation for relation in relations}
@@ -52,7 +58,7 @@ def uses_of(raw: RawGraph, policy: Policy, relations: tuple[Relation, ...]) -> t
 
 def _use(predicate: str, triples: int, policy: Policy, relations: Mapping[str, Relation]) -> PredicateUse:
     relation = relations.get(predicate)
-    # Parts of joined names are relations as well.
+    # The parts of composite names are relations too.
     if predicate in policy.names or predicate in chain.from_iterable(policy.composite_names):
         return PredicateUse(predicate, "name", triples, relation)
     if relation is not None:
@@ -76,7 +82,7 @@ _VIEWS = {
 
 @dataclass(frozen=True, slots=True)
 class PreviewFact:
-    """`relation` as a prompt shows it, and what stands at its end: a placeholder, never a name or value."""
+    """One fact: `relation` as a prompt shows it, and a placeholder for what it leads to, never a name or value."""
 
     relation: str
     end: str
@@ -84,7 +90,7 @@ class PreviewFact:
 
 @dataclass(frozen=True, slots=True)
 class PreviewEntity:
-    """One entity as a model would see it. `name` is for the owner's own screen: no model gets it."""
+    """One entity as a model would see it. `name` is for the owner's own screen only; no model gets it."""
 
     pseudonym: str
     concept: str
@@ -94,7 +100,7 @@ class PreviewEntity:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Counts of the whole graph, its relations, and the sampled entities."""
+    """The counts of the whole graph, its relations, and the sampled entities."""
 
     triples: int
     entities: int
@@ -114,8 +120,10 @@ def preview(
     sample: int = 10,
     name_concepts: Callable[[Schema], Sequence[str]] = lambda schema: schema.concepts,
 ) -> Preview:
-    """Reads and builds the graph in memory; nothing is written. Without `name_concepts` things have their classes
-    alone. Raises LoadError."""
+    """Reads the sources and builds the graph in memory; nothing is written. Raises LoadError.
+
+    Without `name_concepts`, entities have only their classes as concepts.
+    """
     raw = sources if isinstance(sources, RawGraph) else read_by_policy(sources, policy)
     loaded = load_graph(raw, policy, os.urandom(32))
     schema = placeholder_schema(loaded)
@@ -129,7 +137,7 @@ def preview(
         PreviewEntity(placeholders[mid], concept, _facts(graph, mid, placeholders), names[mid])
         for mid, concept in zip(chosen, concepts, strict=True)
     )
-    # With the sentence with which a load would be refused: its owner may change that here.
+    # The reason for which a load would be refused becomes a note, so that the owner can change the policy here.
     reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
     return Preview(
         triples=loaded.facts,
@@ -146,7 +154,11 @@ def preview(
 
 
 def _sample(graph: CompactGraph, schema: Schema, count: int) -> list[int]:
-    """Entities of as many concepts as there are, the commonest kinds of each concept first."""
+    """Returns `count` entities of as many concepts as possible.
+
+    Within a concept, entities of the signature with most nodes come first (a signature: the kind, classes and hops
+    that nodes share).
+    """
     by_concept: dict[str, list[tuple[int, SignatureId]]] = {}
     for signature in schema.signatures:
         if signature.kind is NodeKind.ENTITY and signature.hops:
@@ -162,7 +174,7 @@ def _sample(graph: CompactGraph, schema: Schema, count: int) -> list[int]:
 def _facts(graph: CompactGraph, mid: int, placeholders: dict[int, str]) -> tuple[PreviewFact, ...]:
     start = np.array([mid], dtype=np.int64)
     ends = ((step, walk(graph, start, (step,)).tails) for step in steps_from(graph, start))
-    # A way through a mediator may lead back to where it began, and nowhere else.
+    # Steps without ends are dropped: a step through a mediator may lead only back to its start.
     led = [(step, tails) for step, tails in ends if len(tails)]
     facts = [
         PreviewFact(graph.schema.label_step(step), _end(graph, step, tails, placeholders))

@@ -1,4 +1,4 @@
-"""Proposing a policy for a stranger's graph, from its predicates and what they lead to."""
+"""Proposes a policy for an unknown graph, from its predicates and the objects that they lead to."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ _INSTANCE_OF = re.compile(r"https?://[^/]+/prop/direct/P31")
 _SUBCLASS_OF = re.compile(r"https?://[^/]+/prop/direct/P279")
 _FREEBASE_ID = re.compile(r"[mg]\.[0-9a-z_]+")
 _STATEMENT = "/entity/statement/"
-# Local names of predicates whose literals are names, best first; camelCase and case are ignored.
+# Local names of predicates whose literals are names, best first, in lower case without punctuation.
 _NAMES = (
     "preflabel label fullname name legalname displayname title altlabel alias nick nickname alternatename "
     "alternativename othername aka officialname commonname"
 ).split()
-# These words often say something else ("Dr", a job): a name only where enough of their values are distinct.
+# Such predicates often hold something else ("Dr", a job); they are names only if this share of values is distinct.
 _DOUBTFUL = {"title": 0.5, "label": 0.5, "alias": 0.5, "nick": 0.5, "nickname": 0.5, "name": 0.1}
 _NO_HEADER = (
     "was read as rows without a header, whose columns are called by their numbers: where its first line is one, say "
     "`header_row = 1` in its [[tables]] of the policy"
 )
-# By the style that they belong to: a given name goes with a family name.
+# The style of each predicate; a given name is paired with a family name, a first with a last name.
 _FIRST = {"firstname": "first", "forename": "first", "givenname": "given", "given": "given"}
 _LAST = {"lastname": "first", "surname": "first", "familyname": "given", "family": "given"}
 _TEXT_NAME_SHARE = 0.5
 _TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name"})
 _LEAF_SHARE = 0.95
 _LIKE_NAMES = 0.9
-# Names among numbers are rare: a film is called 1984, but most years are nothing's subject.
+# A relation leads to values only if few of its objects are subjects: a film may be called 1984, most years are values.
 _MAX_SUBJECTS = 0.3
 
 
 def propose_policy(sources: Sequence[Path] | rdflib.Graph) -> Policy:
-    """A policy under which a stranger's graph works. Raises LoadError."""
+    """Returns a policy for an unknown graph. Raises LoadError."""
     return read_and_propose(sources)[1]
 
 
@@ -69,10 +69,10 @@ def read_and_propose(
     progress: Fraction = lambda _done: None,
     triples: tuple[TriplesPolicy, ...] = (),
 ) -> tuple[RawGraph, Policy]:
-    """The triples of `sources`, and the policy under which they were read.
+    """Returns the triples of `sources`, and the policy under which they were read.
 
-    `triples` says which text files are no tables. A file that can't be read is left out: the policy lists it, and a
-    note says why. Raises LoadError where none can be read.
+    `triples` lists text files that are not tables. A file that cannot be read is left out: the policy lists it in
+    `skip`, and a note gives the reason. Raises LoadError if none can be read.
     """
     if not isinstance(sources, Sequence):
         raw = read_sources(sources, progress, (), triples)
@@ -101,21 +101,22 @@ def read_and_propose(
     raw.notes = (*(f"NOT READ: {error}" for error in errors.values()), *found.notes, *raw.notes)
     raw.notes += tuple(f"{path.name} {_NO_HEADER}" for path in sorted(without_header - errors.keys()))
     policy = propose(raw, tables, triples)
-    # One of the name of a file that is read is not listed: that file would go with it.
+    # A name that a file that was read has too is not listed, or that file would be skipped as well.
     skip = {bare_name(path): None for path in errors if bare_name(path) not in map(bare_name, paths)}
     return raw, policy.model_copy(update={"skip": tuple(skip)})
 
 
 def _rows_alone(unread: Mapping[Path, LoadError], texts: Sequence[Path]) -> set[Path]:
-    """The text files of a set that are neither triples nor a table with a header.
+    """Returns the text files that are neither triples nor a table with a header: they failed on their first line.
 
-    All their lines are rows, and no cell of them becomes a word. A file alone is asked about.
+    They are then read as rows without a header, so that no cell becomes a word of the schema. This is for several
+    files only; a single file of that sort is an error, and its owner is asked.
     """
     return {path for path, error in unread.items() if path in texts and is_text(path) and (error.line or 1) == 1}
 
 
 def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[TriplesPolicy, ...] = ()) -> Policy:
-    """The same, for triples that are read already."""
+    """Returns a policy for triples that have been read already."""
     prefix = _inverse_prefix(raw)
     profiles = profile_predicates(raw, prefix)
     names, composites = _names(profiles)
@@ -131,7 +132,7 @@ def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[
     }
     default = Policy()
     if tables and names and _LABEL not in names:
-        # Names of tables go there, even where no row has one.
+        # Names in tables are read as rdfs:label, so it must be listed even if no row has one.
         names = (_LABEL, *names)
     return Policy(
         names=names or default.names,
@@ -153,7 +154,7 @@ def _matching(profiles: Mapping[str, PredicateProfile], pattern: re.Pattern[str]
 
 
 def _inverse_prefix(raw: RawGraph) -> str | None:
-    """`~` where most predicates that start with it stand there without it, too."""
+    """Returns `~` if at least half of the predicates that start with it also occur without it; else None."""
     texts = {raw.text(term) for term in set(raw.predicates.tolist()) if not raw.is_iri(term)}
     marked = {text for text in texts if text.startswith(_INVERSE_PREFIX)}
     paired = sum(text.removeprefix(_INVERSE_PREFIX) in texts for text in marked)
@@ -161,7 +162,7 @@ def _inverse_prefix(raw: RawGraph) -> str | None:
 
 
 def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Name predicates, best first, and pairs of first and last name."""
+    """Returns the name predicates, best first, and pairs of predicates for first and last name."""
     ranked = []
     for predicate, profile in profiles.items():
         if predicate in NAME_PREDICATES:
@@ -175,7 +176,10 @@ def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], t
 
 
 def _like_names(profiles: Mapping[str, PredicateProfile]) -> list[str]:
-    """The most frequent predicate whose texts nearly all look like names, where none is called a name."""
+    """Returns the most frequent predicate whose texts nearly all look like names.
+
+    It is used if no predicate is called a name. The list has one predicate or none.
+    """
     texts = (each for each in profiles.values() if each.is_iri and each.value_kind is None)
     leaves = (each for each in texts if each.literal_share >= _LEAF_SHARE)
     likely = [each for each in leaves if min(each.distinct_share, each.named_share) >= _LIKE_NAMES]
@@ -193,7 +197,7 @@ def _name_place(profile: PredicateProfile) -> int | None:
 
 
 def _pairs(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], ...]:
-    """First and last name of one namespace, where both lead to text: given with family, first with last."""
+    """Returns pairs of predicates of one namespace: given with family name, first with last name, else any two."""
     texts = [each.predicate for each in profiles.values() if each.is_iri and each.literal_share >= _LEAF_SHARE]
     firsts = {(_namespace(each), _FIRST[_plain(each)]): each for each in texts if _plain(each) in _FIRST}
     lasts = {(_namespace(each), _LAST[_plain(each)]): each for each in texts if _plain(each) in _LAST}
@@ -216,7 +220,7 @@ def _plain(predicate: str) -> str:
 
 
 def _mediator_pattern(raw: RawGraph) -> str | None:
-    """Freebase's ids among plain text, and Wikidata's statement nodes: they have no name of their own."""
+    """Returns a regular expression for mediators: Freebase's ids and Wikidata's statement nodes; None without any."""
     subjects = (raw.terms[term] for term in set(raw.subjects.tolist()))
     found = set()
     for term in subjects:

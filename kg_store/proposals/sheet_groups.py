@@ -1,5 +1,7 @@
-"""Groups the sheets that are parts of one table: files of one name, of one header and a numbered name, or JSON objects
-of one shape in a file each.
+"""Groups the sheets that are parts of one table.
+
+These are files of the same name, files with one header and numbered names, or JSON objects of one shape in a file
+each.
 """
 
 from __future__ import annotations
@@ -17,24 +19,34 @@ from kg_store.sources.policy import pattern_of, stem_of
 from kg_store.sources.table_files import JSON_ENDINGS, Sheet, bare_name
 
 MIN_COMMON: Final = 4
-"""Letters that the names of several files of one header begin with, where they are parts of one table: `orders-1.csv`
-and `orders-2.csv`. Chosen by hand."""
+"""The fewest characters that names of files with one header share at their beginning if the files are one table.
+
+For example `orders-1.csv` and `orders-2.csv`. Chosen by hand.
+"""
 MIN_SHARED_KEYS: Final = 0.5
-"""Share of the keys of two JSON objects that both have, where they are of one shape. Chosen by hand."""
+"""The least share of keys that two JSON objects have in common if they are of one shape. Chosen by hand."""
 _UNNAMED: Final = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|planilha) ?\d*")
-"""The names that programs give to the sheets of a workbook."""
+"""The default names that programs give to the sheets of a workbook."""
 _UPLOADED: Final = re.compile(r"file-\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class SheetGroup:
-    """The sheets of one table; `file` is its name in the policy, with a `*` where its files have several names."""
+    """The sheets of one table.
+
+    `file`: the table's name in the policy. If its files have different names, a `*` stands for what differs:
+    `orders-*.csv`.
+    """
 
     file: str
     sheets: tuple[Sheet, ...]
 
     def concept_words(self) -> list[str]:
-        """The words for its rows that its files' names tell; none where they are uploads."""
+        """Returns the words of the file's name, which tell what a row is: customer, orders.
+
+        Words with digits are left out if the name has a `*`; the folder's name then stands in for an empty result.
+        Empty for uploads, whose names tell nothing.
+        """
         stem = stem_of(self.file)
         if _UNNAMED.fullmatch(stem.lower()):
             stem = stem_of(bare_name(self.sheets[0].path))
@@ -46,7 +58,10 @@ class SheetGroup:
 
 
 def groups_of(sheets: Sequence[Sheet]) -> list[SheetGroup]:
-    """Groups `sheets`, in their order. Two groups may have one name where files of one name hold different tables."""
+    """Returns `sheets` in groups of one table each, in order.
+
+    Files of the same name with different columns give several groups with that name.
+    """
     gathered: list[tuple[set[str], list[Sheet]]] = []
     for sheet in sheets:
         columns = _columns_of(sheet)
@@ -65,7 +80,7 @@ def groups_of(sheets: Sequence[Sheet]) -> list[SheetGroup]:
 
 
 def _columns_of(sheet: Sheet) -> set[str]:
-    """Returns no column where the sheet can't be read: its error is told when it is."""
+    """Returns the columns of a sheet; empty if it cannot be read, since the error is reported when it is read."""
     try:
         return set(sheet.header())
     except LoadError:
@@ -80,7 +95,7 @@ def _are_of_one_table(one: Sheet, known: set[str], other: Sheet, columns: set[st
         return _is_json(one) or is_like
     if _is_json(one):
         return one.is_one_object and other.is_one_object and _title(one) == _title(other) and is_like
-    # The beginning that the two names share, without a word that is cut.
+    # The beginning that both names share, without a word that is cut off.
     common = commonprefix([one.name, other.name])  # noqa: RUF071 - letters are meant
     common = re.sub(r"[^\W\d_]+$", "", common)
     return columns == known and len(common) >= MIN_COMMON
@@ -95,7 +110,10 @@ def _title(sheet: Sheet) -> str:
 
 
 def _pattern(members: Sequence[Sheet], before: Sequence[SheetGroup]) -> str:
-    """The name of a table in several files; that of a list within records begins with the name of their table."""
+    """Returns the name of a table in several files, with a `*` for what differs: `orders-*.csv`.
+
+    A list within records is called after the table of these records: `orders-*.json/items`.
+    """
     paths, title = {sheet.path for sheet in members}, _title(members[0])
     for group in before:
         if title and "/" not in group.file and paths <= {sheet.path for sheet in group.sheets}:

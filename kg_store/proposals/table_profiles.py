@@ -1,4 +1,4 @@
-"""Profiles of tables: the column that tells rows apart, what people call the things in them, what refers to what."""
+"""Profiles of tables: the key column, the columns that hold names of the rows, and the references to other tables."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from kg_store.text.literals import is_year
 MIN_TITLE_SHARE = 0.5
 MIN_NAME_SHARE = 0.1
 OF_OTHERS = 2
-"""From this rank on, a column that calls itself a name may be that of something else."""
+"""From this rank on, a column with a word for names may hold the names of something else than the row."""
 
 
 @dataclass(frozen=True)
 class TableProfile:
-    """A table as it lies in its file. Without a `key` its rows join what they refer to.
+    """A table as it is in its file. Without a `key`, its rows are links between the things that they refer to.
 
-    `is_certain`: its first line calls itself a header, whatever stands in other files.
+    `is_certain`: the first line is clearly a header; otherwise only evidence from other files can show that.
     """
 
     file: str
@@ -55,7 +55,7 @@ class TableProfile:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """The cells by which this table says that nothing is known; none that is a value in one of its columns."""
+        """The marks for "nothing is known" in this table (`NULL`, `-`), unless a column has the mark as a value."""
         marks = {mark for column in self.columns.values() for mark in column.empty}
         return tuple(sorted(marks.difference(*(each.distinct for each in self.columns.values()))))
 
@@ -69,19 +69,27 @@ class TableProfile:
 
 
 def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
-    """The kind of a table's rows, by the words of its file; numbers and words for files say nothing of it."""
+    """Returns the words for the kind of a table's rows, from the words of its file name.
+
+    Numbers, words for keys, and words for files are left out; empty if nothing is left.
+    """
     kept = [word for word in full if word not in KEY_WORDS]
     kept = [word for word in kept if word.isalpha() and word not in FILE_WORDS] or kept
     if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
         return ()
     if len(kept) > 1 and "a" in kinds_of(kept[-1]) and singular(kept[-2]) != kept[-2]:
-        # `legislators-current` are current legislators.
+        # An adjective behind a plural is moved in front: `legislators-current` -> current legislators.
         kept = [*kept[:-2], kept[-1], kept[-2]]
     return (*kept[:-1], singular(kept[-1]))
 
 
 def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
-    """The column that is a key and is called so, one of the table's own kind first; else a name without doubles."""
+    """Returns the name of the key column; None if there is none.
+
+    Only unique columns can be the key. The first of these that exists is taken: a column with a word for keys that
+    belongs to the table's concept (`id`, `patient id`), another with a word for keys, a column named like the concept,
+    a column of names.
+    """
     unique = [column for column in columns if column.is_unique and not COUNT_WORDS & set(column.full)]
     unique = [column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key]
     called = [column for column in unique if column.is_called_key or column.is_code]
@@ -95,7 +103,11 @@ def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
 
 
 def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[str, ...]]:
-    """The names of a table's rows, best first: first and last together, what is called a name, what looks like one."""
+    """Returns the columns that hold names of a table's rows, best first; columns in `taken` are not used.
+
+    First come first and last name together, then columns with a word for names. Without either, one column whose cells
+    look like names is taken. Columns with aliases come last.
+    """
     columns = [column for column in table.columns.values() if column.name not in taken and column.cells]
     joined = _first_and_last(columns)
     found: list[str | tuple[str, ...]] = [joined] if joined else []
@@ -103,28 +115,28 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     rest = [column for column in columns if column.name not in parts and column.name != table.key]
     called = sorted(_called(table, rest, bool(joined)))
     if found or (called and called[0][0] < OF_OTHERS):
-        # A mother's maiden name is no name of hers, nor a contact's name one of the firm, where these have their own.
+        # If the row has a name of its own, names of others are dropped: a mother's maiden name, a contact's name.
         called = [each for each in called if each[0] < OF_OTHERS]
     found += [column for _, _, column in called]
     key = table.columns[table.key] if table.key is not None else None
-    # Ships are not called by their captains: a key that calls itself a name, or no key, comes first.
+    # A key that looks like a name comes before other columns: a ship is not called by its captain's name.
     if not found and key is not None and (_is_plain_name(key) or (not key.is_called_key and key.holds_short_names)):
         found = [key.name]
     if not found:
-        # The first texts behind the key that look like names.
+        # The first texts after the key that look like names.
         places = list(table.columns)
         start = places.index(key.name) if key is not None else -1
         near = [column for column in rest if start < places.index(column.name) <= start + 2]
         found += [column.name for column in near if not column.is_called_key and column.looks_like_names][:1]
     if not found:
-        # People know a place by its address.
+        # A place without a name is known by its address.
         found += [column.name for column in rest if column.is_unique and "address" in column.full][:1]
     if not found and key is not None:
-        # Short descriptions behind a key are what people call the thing: "Butter, with salt".
+        # A short description after the key serves as the name: "Butter, with salt".
         behind = places[start + 1 : start + 2]
         found += [column.name for column in rest if column.name in behind and column.holds_short_names]
     if not found and key is not None and not key.is_called_key:
-        # A key that calls itself nothing is what people call the thing.
+        # A key without a word for keys serves as the name.
         found = [key.name]
     aliases = [each for each in rest if each.is_called(ALIAS_WORDS) or " ".join(each.full) in ALIAS_PHRASES]
     return found + [column.name for column in aliases if column.name not in found]
@@ -143,7 +155,11 @@ def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
 
 
 def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
-    """Columns that call themselves names of the row, with how well: `name`, then `company_name`, then a title."""
+    """Yields (rank, place, column) for columns with a word for names.
+
+    The rank is lowest for the row's own `name`, higher for its `title`, and highest for a name of something else
+    (`company_name`). `place` is the column's position.
+    """
     for place, column in enumerate(columns):
         words = column.full
         if len(words) > 1 and words[0] in NAME_WORDS and set(words[1:]) <= NAME_PREFIXES:
@@ -167,22 +183,25 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
 
 
 def _is_called_by_kind(column: Column, table: TableProfile) -> bool:
-    """True of `patient` in a table of patients, where it holds texts and not codes."""
+    """Returns True for a column of words that is named like the concept, such as `patient` in a table of patients."""
     concept = list(table.concept_words)
     return bool(concept) and column.has_words and (column.full == concept or column.full == concept[-1:])
 
 
 MIN_KNOWN = 0.5
-"""The share of cells that are keys of the other table, where the words of a column speak of it."""
+"""The least share of cells that are keys of the other table, if the column's words speak of it."""
 MIN_KNOWN_WITHOUT_WORDS = 0.95
 MIN_DISTINCT = 3
 MIN_FIGURES = 5
-"""So many different figures that are all keys of one table are no chance, where its keys lie close together."""
+"""This many different numbers that are all keys of one table are evidence, if its keys lie close together."""
 MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """The table that a column refers to: the one that most of its cells are keys of, and its words speak of."""
+    """Returns the table that a column refers to; None if there is none.
+
+    Tables are ranked by the column's words, and by the share of its cells that are keys there.
+    """
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
     owner = _owner(column, table, tables)
@@ -197,7 +216,7 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
     if best is not None and best[0] > 0:
         return best[2]
     leads = column.is_called_key or (bool(column.full) and column.full[-1] in LEADING_WORDS)
-    # Small figures are keys of many tables: only one may have them all.
+    # Small numbers are keys of many tables, so exactly one table may have all of them.
     holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
     if len(holding) != 1:
         return None
@@ -208,21 +227,23 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
 def find_named_target(
     column: Column, table: TableProfile, tables: Sequence[TableProfile]
 ) -> tuple[TableProfile, str] | None:
-    """The one table of which a column holds names, short signs or e-mails instead of keys, and the column of those."""
+    """Returns the only table that a column refers to by names, codes or e-mail addresses, with that column; else
+    None.
+    """
     if (owner := _owner(column, table, tables)) is not None and owner.key is not None:
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
         return None if told is None else (owner, told)
     is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
     if not is_text or column.name == table.key or len(set(column.parts)) < MIN_DISTINCT:
         return None
-    # A list of what is told by another column of the same table: the countries that border one.
+    # A list may refer to rows of its own table, such as the countries that border one.
     may_be_own = bool(OF_THE_SAME & set(column.full)) or column.separator is not None
     others = [other for other in tables if other is not table or may_be_own]
     if column.is_unique and column.separator is None:
-        # Texts of which each row has its own are names of its own, unless the column is called like the others.
+        # Texts that are unique in every row are names of the row, unless the column's words speak of the other table.
         others = [other for other in others if any_alike(column.full, other.concept_words)]
     if CONCEPTS & set(column.full):
-        # A subject may be called as a department is, and is none.
+        # A concept such as a subject may have the name of a department without being one.
         others = [other for other in others if any_alike(column.full, other.concept_words)]
     found = [
         (other, by)
@@ -233,8 +254,10 @@ def find_named_target(
 
 
 def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Returns the table whose records contain the rows of `table` as a nested list, if `column` is the reference to
-    the parent record; else None."""
+    """Returns the table that the rows of `table` were nested in, if `column` is the reference to it; else None.
+
+    In JSON, the rows of a list inside a record refer to that record.
+    """
     if column.name != PARENT or "/" not in table.file:
         return None
     holder = table.file.rpartition("/")[0]
@@ -242,7 +265,7 @@ def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) 
 
 
 def _told_by(table: TableProfile) -> Iterator[Column]:
-    """The columns that tell the rows of a table apart beside its key, as people use them."""
+    """Yields the columns besides the key that identify the rows: names, e-mail addresses and short codes."""
     names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
     for column in table.columns.values():
         is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
@@ -251,8 +274,10 @@ def _told_by(table: TableProfile) -> Iterator[Column]:
 
 
 def _holds(told: Column, column: Column) -> bool:
-    """True if nearly all cells of `column` occur in the column `told`; most are enough if both have the same name
-    and `told` is called a key."""
+    """Returns True if nearly all cells of `column` occur in the column `told`, so that one may refer to the other.
+
+    At least half of them are enough if both columns have the same name and it has a word for keys.
+    """
     needed = MIN_KNOWN if column.name == told.name and told.is_called_key else MIN_KNOWN_WITHOUT_WORDS
     return sum(cell in told.distinct for cell in column.parts) >= needed * len(column.parts)
 
@@ -262,7 +287,10 @@ def _known(column: Column, other: TableProfile) -> float:
 
 
 def _are_figures_of(column: Column, other: TableProfile) -> bool:
-    """True of many figures that are all keys of a table whose keys lie in a narrow band, such as 4100 to 4190."""
+    """Returns True if `column` may hold amounts that equal keys of `other` by chance.
+
+    That is so for many numbers, if the keys of `other` are numbers in a narrow range (4100 to 4190).
+    """
     assert other.key is not None
     keys = other.columns[other.key].distinct
     if column.is_unique or len(column.distinct) < MIN_FIGURES or all(map(is_year, column.distinct)):
@@ -274,7 +302,7 @@ def _are_figures_of(column: Column, other: TableProfile) -> bool:
 
 
 def _rank(column: Column, table: TableProfile, other: TableProfile, share: float) -> float:
-    """A figure for the fit, 0 for none: the words first, then the share of cells."""
+    """Returns how well a column refers to `other`, 0 for not at all: first by its words, then by the share of keys."""
     assert other.key is not None
     key = other.columns[other.key]
     rest = [word for word in column.full if word not in KEY_WORDS]
@@ -293,13 +321,13 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
         return 3 + share
     if share < MIN_KNOWN_WITHOUT_WORDS or len(column.distinct) < min(MIN_DISTINCT, table.rows):
         return 0
-    # Small figures are keys of everything: without words only keys that are unlike figures tell.
+    # Small numbers are keys of many tables, so without fitting words only keys unlike counts are evidence.
     is_long = all(len(cell) >= MIN_DIGITS for cell in key.distinct)
     return 1 + share if _is_telling(key) or (column.is_called_key and is_long) else 0
 
 
 def _is_telling(key: Column) -> bool:
-    """True of keys that no count is like: with letters or marks, a zero in front, or many digits."""
+    """Returns True for keys unlike counts: with letters or signs, a zero in front, or many digits."""
     if not all(cell.isdigit() for cell in key.distinct):
         return True
     has_zeros = any(cell[0] == "0" and len(cell) > 1 for cell in key.distinct)
@@ -307,7 +335,10 @@ def _is_telling(key: Column) -> bool:
 
 
 def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
-    """`tables`, those without a key where theirs is another table's: a table that joins others is none of things."""
+    """Returns `tables`; a table whose key refers to another table has no key in the result.
+
+    Its rows are links between things, not things.
+    """
     found = []
     for table in tables:
         others = [other for other in tables if other is not table]
@@ -316,7 +347,7 @@ def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
 
 
 def _is_borrowed(table: TableProfile, others: Sequence[TableProfile]) -> bool:
-    """True where the key is a reference, and so is another column: the rows are joined by it, not told apart."""
+    """Returns True if the key column and another column both refer to tables: a row then joins two things."""
     assert table.key is not None
     keyless = replace(table, key=None)
     key = table.columns[table.key]
@@ -324,7 +355,7 @@ def _is_borrowed(table: TableProfile, others: Sequence[TableProfile]) -> bool:
     target = find_target(key, keyless, others)
     if not rest or target is None:
         return False
-    # A table of orders may tell them apart by an order's number; `place_isPartOf_place` is none of places, if one is.
+    # A table of orders may have the order number as key; but `place_isPartOf_place` is not a table of places.
     is_of_rest = any_alike(rest, target.concept_words) and len(target.concept_words) < len(table.concept_words)
     if table.concept_words and any_alike(rest, table.concept_words[-1:]) and not is_of_rest:
         return False

@@ -1,4 +1,4 @@
-"""Proposing `[[tables]]` for tables: a header, one row an entity or a link, and not head, relation, tail."""
+"""Proposes `[[tables]]` for files with a header in which each row is an entity or a link, not a triple."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from kg_store.text.literals import fits
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 NO_HEADER, MIN_ROWS = 0, 2
-"""Lines without a header are rows of a table where there are some, in columns of which one holds numbers or dates."""
+"""Lines without a header are rows of a table if they are at least MIN_ROWS, and a column holds numbers or dates."""
 NO_CERTAIN_HEADER = (
     "lines stand above this one, and it is not certain that it is the header: say its line as `header_row` in the "
     "[[tables]] of the policy, or take away the lines above the header"
@@ -60,8 +60,11 @@ _SAME_NAME = "another file of this name has other columns: give one of them anot
 
 @dataclass(frozen=True, slots=True)
 class ProposedTables:
-    """A mapping for every table of some files. `unread`: the error of each file that is broken; `notes`: on single
-    sheets that are, beside others that are not."""
+    """The proposed policies for the tables of some files.
+
+    `unread`: the error of each file of which nothing could be read. `notes`: sentences on single broken sheets in
+    files whose other sheets were read.
+    """
 
     tables: tuple[TablePolicy, ...]
     unread: Mapping[Path, LoadError]
@@ -69,7 +72,10 @@ class ProposedTables:
 
 
 def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ()) -> ProposedTables:
-    """Text files that are no tables are left to `reader`, but those `without_header`: every line of them is a row."""
+    """Returns a policy for each table in `paths`; a text file that is no table gets none.
+
+    In the files `without_header`, every line is a row.
+    """
     sheets, broken = list[Sheet](), list[tuple[Path, LoadError]]()
     for path in paths:
         try:
@@ -107,9 +113,9 @@ def _sheets(path: Path) -> list[Sheet]:
 def _profile(
     group: SheetGroup, header_row: int | None
 ) -> tuple[TableProfile | None, set[Path], list[tuple[Path, LoadError]]]:
-    """The profile of a table, the files that are read for it, and those of its sheets that are broken.
+    """Returns the profile of a table, the files that are read for it, and the errors of its broken sheets.
 
-    None where none is read, or it is no table.
+    The profile is None if no sheet can be read or it is not a table.
     """
     errors: list[tuple[Path, LoadError]] = []
     parts: list[tuple[Sheet, int, dict[str, list[str]]]] = []
@@ -125,8 +131,9 @@ def _profile(
 
 
 def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
-    """The line of a sheet's header, and its columns; None where it is no table. Raises LoadError where it is one, and
-    broken."""
+    """Returns the line of a sheet's header, and its columns; None if it is no table. Raises LoadError if it is
+    broken.
+    """
     is_text = sheet.ending in TEXT_ENDINGS
     is_called = not is_text
     try:
@@ -142,13 +149,13 @@ def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
     if not next(iter(columns.values()), ()):
         return None
     if line > 1 and line > sheet.first_line() and not (_has_key_or_name(header) or _stands_apart(columns)):
-        # A row below a title must not be taken for a header: its cells would become words of the schema.
+        # A row below a title must not be mistaken for a header, because its cells would become words of the schema.
         raise LoadError(NO_CERTAIN_HEADER, sheet.name, line)
     return line, columns
 
 
 def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
-    """The columns of lines that are all rows; None where they don't look like those of one table."""
+    """Returns the columns of lines that are all rows; None if they do not look like those of one table."""
     columns = _columns(sheet, TablePolicy(file="*", header_row=NO_HEADER))
     rows = len(next(iter(columns.values()), ()))
     typed = any(any(cells) and all(_is_value(cell) for cell in cells if cell) for cells in columns.values())
@@ -179,7 +186,7 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     if key is None and not is_text:
         key = next((each.name for each in profiles.values() if each.is_sign and each.rows >= MIN_VALUE_ROWS), None)
     if not concept and key is not None:
-        # An upload has left no name: the key's tells it, `patient_id` is of a patient.
+        # An upload has no name of its own, so the key's name gives the concept: `patient_id` -> patient.
         concept = concept_words(key, full_words(key))
     is_certain = is_called or (stands_apart and key is not None)
     header_row = line if line != 1 else None
@@ -189,19 +196,21 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
 
 
 def _type_of_all(columns: Iterable[Column]) -> Column | None:
-    """Returns the column that holds the same type name in every row, as programs export it, or None. It gives the
-    concept of the records and is left out as a fact."""
+    """Returns the column that holds the same type name in every row, as programs export it, or None.
+
+    It becomes the concept of the records and is left out as a fact.
+    """
     named = (column for column in columns if column.full[-1:] == ["type"] and len(column.cells) == column.rows)
     return next((column for column in named if len(column.distinct) == 1 and column.cells[0][:3].isalpha()), None)
 
 
 def _label(words: str) -> str:
-    """`words` as a label of a policy; empty where nothing is left of them."""
+    """Returns `words` as a label of a policy; empty if nothing is left of them."""
     return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
 
 
 def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
-    """True where the cells can be names of columns, and not those of a list of triples."""
+    """Returns True if the cells can be names of columns, and not those of a list of triples."""
     if (is_text and len(header) < 2 and not _has_key_or_name(header)) or any(
         len(column) > MAX_COLUMN_CHARS for column in header
     ):
@@ -210,8 +219,10 @@ def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
 
 
 def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
-    """Returns True if a column calls itself a key or a name. Of three columns that may be triples, the first must call
-    itself so; triples are never separated by semicolons."""
+    """Returns True if a column's name has a word for keys or names.
+
+    Of three columns, which may be triples, it must be the first; triples are never separated by semicolons.
+    """
     if len(header) == 3 and delimiter != ";":
         first = full_words(header[0])
         is_name = bool(first) and first[-1] in NAME_WORDS and set(first[:-1]) <= NAME_PREFIXES
@@ -226,9 +237,12 @@ def _has_key_or_name(header: Sequence[str]) -> bool:
 
 
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
-    """True where the first line is unlike those below: words over numbers or dates in two columns, or common words
-    over them in one, or in small letters over capitals. A first line that is not would be a row, whose cells must not
-    become words of the schema."""
+    """Returns True if the first line is unlike those below, so that it is a header and none of its cells is data.
+
+    That is so in three cases: at least two columns are numbers or dates below the first line; the first line has only
+    common words, and one column below is numbers or dates; or these words are in small letters, and the first column
+    below has capitalised texts.
+    """
     values = [cells for cells in columns.values() if any(cells) and all(_is_value(cell) for cell in cells if cell)]
     if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
         return True
@@ -244,7 +258,10 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
-    """True of two columns or more that are keys of other tables: its first line is none of them, so it is a header."""
+    """Returns True if two or more columns hold keys of other tables, and the first line holds none in them.
+
+    The first line is then a header.
+    """
     targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
     found = [(column, other) for column, other in targets if other is not None and other is not table]
     return len(found) >= 2 and all(column.name not in other.keys for column, other in found)
@@ -304,8 +321,10 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
 def _as_link(
     table: TableProfile, targets: Mapping[str, TableProfile], columns: Mapping[str, ColumnPolicy]
 ) -> dict[str, ColumnPolicy]:
-    """The columns of a table that joins others, in the words of its file: in `person_worksAt_firm` a firm is what a
-    person "works at"; in `bill_subjects` the column `title` holds subjects."""
+    """Returns the columns of a table whose rows join things, with relations named after its file.
+
+    In `person_worksAt_firm` a person "works at" a firm. In `bill_subjects` the column `title` is called `subjects`.
+    """
     found = dict(columns)
     words = list(table.concept_words)
     if len(targets) == 2:
@@ -326,7 +345,10 @@ def _as_link(
 def _beside_its_name(
     name: str, settings: ColumnPolicy, table: TableProfile, columns: Mapping[str, ColumnPolicy]
 ) -> ColumnPolicy:
-    """An id whose thing has a name in the same row is no thing beside it: `author id` where `author name` stands."""
+    """Returns the settings of an id column, without a concept if another column names the same thing.
+
+    For example, `author id` beside `author name` makes no second author.
+    """
     column = table.columns[name]
     if settings.concept is None or not column.is_called_key:
         return settings
@@ -363,7 +385,7 @@ def _column(column: Column, target: TableProfile | None, by: str | None) -> Colu
 
 
 def _concept(label: str) -> str:
-    """The kind of the things of a column: `billing city` is a city, `publisher name` a publisher."""
+    """Returns the kind of the things of a column: `billing city` -> city, `publisher name` -> publisher."""
     words = label.split()
     if words[-1] in PLACES:
         return words[-1]

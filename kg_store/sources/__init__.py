@@ -1,4 +1,4 @@
-"""Source files: RDF, lists of triples, tables, and the policy for them.
+"""Reads source files (RDF, lists of triples, tables) as triples, according to a policy.
 
-Imports `formats` and `text`.
+Imports `formats`, `lexicon` and `text`.
 """

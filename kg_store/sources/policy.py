@@ -1,4 +1,4 @@
-"""Policy: which predicates are names, what may be shown, which nodes only join others; a readable TOML file."""
+"""Policy: which predicates are names, what may be shown, which nodes are mediators. It is written as a TOML file."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ Marks = tuple[Annotated[str, Field(min_length=1, max_length=MAX_LABEL_CHARS)], .
 
 
 class PolicyPart(BaseModel):
-    """Strict about unknown fields; its errors do not quote the file."""
+    """Base class of all parts of a policy. Unknown fields are refused; validation errors do not quote the file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     def lines(self, heading: str = "") -> list[str]:
-        """Its settings as TOML below `heading`, without those that equal the default or have headings of their own."""
+        """Returns its settings as lines of TOML below `heading`.
+
+        Defaults are left out, and so are parts that have a heading of their own.
+        """
         fields = type(self).model_fields.items()
         told = [(name, getattr(self, name), info.get_default(call_default_factory=True)) for name, info in fields]
         plain = [(name, value) for name, value, default in told if value != default and not _has_headings(value)]
@@ -47,13 +50,14 @@ def _has_headings(value: object) -> bool:
 
 
 class ColumnPolicy(PolicyPart):
-    """One column as a relation.
+    """The settings of one column, which becomes a relation.
 
-    `table`: its cells are keys of the table of that file, or cells of its column `by`. `concept`: each different cell
-    is a thing of that kind. Otherwise they are values of `kind`. `relation`: the default is the column's name;
-    `separator` separates several values in one cell. `unit`: of numbers; `first`: the part that dates like 05/03/1980
-    begin with. `own`: the relation belongs to this table alone, so its settings leave other tables unchanged. `empty`:
-    cells that say that nothing is known, beside those of the table.
+    `table`: the table that the cells refer to, by its keys, or by the cells of its column `by`. `concept`: each
+    different cell is an entity of that kind. Without these two, cells are values of `kind`. `relation`: the relation's
+    label; default: the column's name. `separator` separates several values in one cell. `unit`: the unit of numbers.
+    `first`: the part that dates like 05/03/1980 begin with. `own`: the relation belongs to this table alone, so that
+    its settings do not apply to other tables. `empty`: cells that mean that nothing is known, in addition to those of
+    the table.
     """
 
     relation: Label | None = None
@@ -76,18 +80,20 @@ class ColumnPolicy(PolicyPart):
         return self
 
     def label(self, column: str) -> str:
-        """The words of its relation."""
+        """Returns the label of the column's relation."""
         return self.relation or readable(column).lower()
 
 
 class TablePolicy(PolicyPart):
-    """A table in which each row is an entity. `names`: columns, or lists of columns that form one name; best first.
+    """A table in which each row is an entity.
 
-    Without a `key` a row joins the things that its columns refer to. A file belongs to the table with its name, else
-    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`. `*`
-    in a name stands for anything: the files of `orders-*.csv` are one table.
-    `header_row`: the line of the header, where titles stand above it; 0 where there is none. `empty`: cells that say
-    that nothing is known, such as `NULL`.
+    `names`: columns, or lists of columns that together form one name; the best first. Without a `key`, a row joins the
+    entities that its columns refer to. A file belongs to the table with its name, or else to the only table whose
+    columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`. `*` in a name stands for anything:
+    the files of `orders-*.csv` are one table.
+
+    `header_row`: the line of the header, if titles stand above it; 0 if there is none. `empty`: cells that mean that
+    nothing is known, such as `NULL`.
     """
 
     file: Column
@@ -101,16 +107,16 @@ class TablePolicy(PolicyPart):
     columns: dict[Column, ColumnPolicy] = {}
 
     def has(self, name: str) -> bool:
-        """True where the file or sheet of that name belongs to this table by its name."""
+        """Returns True if the file or sheet of that name belongs to this table by its name."""
         return name == self.file or (self.is_pattern and pattern_of(self.file).fullmatch(name) is not None)
 
     @property
     def is_pattern(self) -> bool:
-        """True where its files may have several names; they may also lack some of its columns."""
+        """True if files of several names may belong to the table; such a file may lack some of its columns."""
         return "*" in self.file
 
     def used(self) -> dict[str, str]:
-        """Returns each column that the table uses, and for what: `the key`, `name 1`, `column 2`."""
+        """Returns each column that the table uses, with its role: `the key`, `name 1`, `column 2`."""
         used = {self.key: "the key"} if self.key is not None else {}
         for number, name in enumerate(self.names, start=1):
             for part in (name,) if isinstance(name, str) else name:
@@ -120,23 +126,23 @@ class TablePolicy(PolicyPart):
         return used
 
     def filled(self, row: Mapping[str, str], column: str) -> str:
-        """The cell of a column; empty where it only says that nothing is known."""
+        """Returns the cell of a column; empty if it means that nothing is known."""
         cell, settings = row[column], self.columns.get(column)
         marks = (*self.empty, *settings.empty) if settings is not None else self.empty
         return "" if cell in marks else cell
 
     def references(self) -> list[str]:
-        """The columns that refer to tables, in their order."""
+        """Returns the columns whose cells refer to rows of a table, in order."""
         return [column for column, settings in self.columns.items() if settings.table is not None]
 
     @property
     def links(self) -> bool:
-        """True if its rows are not things but join some."""
+        """True if each row joins entities instead of being one: no key, but columns that refer to tables."""
         return self.key is None and bool(self.references())
 
     @property
     def kind(self) -> str:
-        """The kind of its rows in words."""
+        """The kind of thing that a row is, in words: the concept, or the file's name."""
         return self.concept or stem_of(self.file)
 
     @property
@@ -144,7 +150,7 @@ class TablePolicy(PolicyPart):
         return CLASS_NAMESPACE + quote(self.kind, safe="")
 
     def relation_iri(self, column: str) -> str:
-        """Returns the predicate of a column; columns with the same words share it, unless one is `own`."""
+        """Returns the predicate of a column; columns with the same label share it, unless one is `own`."""
         settings = self.columns[column]
         owner = quote(stem_of(self.file), safe="") + "/" if settings.own else ""
         return f"{RELATION_NAMESPACE}{owner}{quote(settings.label(column), safe='')}"
@@ -152,12 +158,12 @@ class TablePolicy(PolicyPart):
 
 @cache
 def pattern_of(file: str) -> re.Pattern[str]:
-    """Returns the names that a table's `file` stands for."""
+    """Returns a pattern of the file names that a table's `file` stands for."""
     return re.compile("[^/]*".join(map(re.escape, file.split("*"))))
 
 
 def stem_of(file: str) -> str:
-    """Returns a table's file without folder and ending: `book.xlsx/Sheet` -> `Sheet`."""
+    """Returns the name of a table's file without folder and ending: `book.xlsx/Sheet` -> `Sheet`."""
     last = file.rsplit("/", 1)[-1]
     return (last.rpartition(".")[0] or last) if "/" not in file else last
 
@@ -172,7 +178,7 @@ Place = Annotated[int, Field(ge=1, le=MAX_PLACE)]
 
 
 class TriplesPolicy(PolicyPart):
-    """A text file whose lines are triples. Without `file` it applies to every text file that no table maps.
+    """A text file whose lines are triples. Without `file` it applies to every text file that belongs to no table.
 
     `columns`: the positions of head, relation and tail, counted from 1. `header`: the first line is a header.
     """
@@ -183,7 +189,7 @@ class TriplesPolicy(PolicyPart):
 
 
 def toml(value: object) -> str:
-    """A string, number, truth value or list as TOML."""
+    """Returns a string, number, truth value or list as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -196,7 +202,7 @@ def toml(value: object) -> str:
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _DEEP_KEY = re.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""")
-"""A dotted key of so many parts; a policy's own have three."""
+"""Matches a dotted key of 64 or more parts; keys of a policy have at most three."""
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -220,7 +226,7 @@ NAME_PREDICATES = (
     "http://schema.org/alternateName",
     "https://schema.org/alternateName",
 )
-"""Predicates whose literals are names, best first: the first one found gives an entity's preferred name."""
+"""Predicates whose literals are names, the best first: the first one that an entity has gives its preferred name."""
 
 SUBCLASS_PREDICATES = (RDFS + "subClassOf",)
 INVERSE_PREDICATE = OWL + "inverseOf"
@@ -244,7 +250,7 @@ SCHEMA_PREDICATES = (
         ).split()
     ),
 )
-"""Predicates about predicates and classes: their triples are schema and not facts."""
+"""Predicates that describe predicates and classes; their triples are schema and not facts."""
 
 SCHEMA_CLASSES = (
     RDFS + "Class",
@@ -280,11 +286,10 @@ class RelationPolicy(PolicyPart):
     """The settings of one predicate.
 
     `hide` keeps the relation out of the graph; `values` says how literals are shown. `mask`: a model sees an opaque
-    word instead of the relation's own words, and `description` if there is one. Without `mask`, the load decides by
-    the relation's words and its frequency, unless the policy says more about it than its kind of value. `linkable`: a
-    question may name the value and so find its subjects; the default is true for numbers, dates and text of at most 60
-    characters. `words`: further ways to ask for it; those of a masked or hidden relation are guarded like its own
-    words.
+    word instead of the relation's label, and `description` if there is one. If no other setting than `value_kind` and
+    `words` is given, the load decides on masking, by the relation's words and its frequency. `linkable`: a question
+    may name the value to find its subjects; the default is true for numbers, dates and text of at most 60 characters.
+    `words`: further ways to ask for the relation; those of a masked or hidden relation are guarded like its label.
     """
 
     label: Label | None = None
@@ -305,20 +310,24 @@ class RelationPolicy(PolicyPart):
 
     @property
     def decides(self) -> bool:
-        """True if an owner has set more than the kind of value (which proposals set too) and the words
-        to ask for it.
+        """True if these settings say how the relation is shown; the load then does not decide on masking it.
+
+        `value_kind` and `words` alone do not count, since a proposal sets `value_kind` too.
         """
         return self.mask is not None or self.model_copy(update={"value_kind": None, "words": ()}) != _PLAIN
 
 
 class ClassPolicy(PolicyPart):
-    """The settings of one kind. `words`: further ways to ask for it."""
+    """The settings of one class or concept. `words`: further ways to ask for things of that kind."""
 
     words: Words = ()
 
 
 class MediatorPolicy(PolicyPart):
-    """Nodes without a name that only join others. `pattern`: a regular expression (RE2) on the IRI or text."""
+    """The settings of mediators: nodes without a name that only join others.
+
+    `pattern`: a regular expression (RE2) that matches their IRI or text.
+    """
 
     blank_nodes: StrictBool = True
     pattern: Annotated[str, Field(max_length=200), AfterValidator(checked_pattern)] | None = None
@@ -326,9 +335,9 @@ class MediatorPolicy(PolicyPart):
 
 
 class RolePolicy(PolicyPart):
-    """The part of a graph that a kind of caller is shown, by relations (predicate or label) and concepts (or classes).
+    """The part of a graph that a role may see, by relations (predicate or label) and concepts (or classes).
 
-    If a `show_...` list is given, everything else is withheld; so is everything in a `withhold_...` list.
+    If a `show_...` list is given, everything else is withheld; everything in a `withhold_...` list is withheld too.
     """
 
     show_relations: tuple[Predicate, ...] | None = None
@@ -342,12 +351,14 @@ RoleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
 class Policy(PolicyPart):
-    """The policy of a graph; by default everything is private: what it does not mention is a name or a hidden value.
+    """The policy of a graph. By default everything is private: values that it does not mention are never shown in
+    clear.
 
-    `inverse_prefix`: a predicate that starts with it is the rest of its text walked backwards (`~is-a`).
-    `show_relations`, `show_classes`: predicates or words whose words are shown in any case, or "all". `mask_classes`:
-    those whose words are not. `skip`: names of files that are not read. `words`: may leave in questions about this
-    graph, beside common words and the schema. `classes`: settings of classes and concepts, by IRI or word.
+    `inverse_prefix`: a predicate that starts with it is the inverse of the predicate in the rest of its text
+    (`~is-a`). `show_relations`, `show_classes`: predicates, classes or their words that are always shown, or "all".
+    `mask_classes`: classes whose words are masked. `skip`: names of files that are not read. `words`: words that may
+    be sent in questions about this graph, besides common words and the schema. `classes`: settings of classes and
+    concepts, by IRI or word.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -383,11 +394,12 @@ class Policy(PolicyPart):
 
     @staticmethod
     def from_toml(text: str) -> Policy:
-        """Reads a policy. Raises PolicyError, which names the field and what is allowed there, and never quotes the
-        file.
+        """Returns the policy in a TOML text.
+
+        Raises PolicyError, which names the field and what is allowed there, and never quotes the file.
         """
         if deep := _DEEP_KEY.search(text):
-            # The parser takes quadratic time for such a key: minutes for 40 KB.
+            # The parser needs quadratic time for such a key: minutes for 40 KB.
             raise PolicyError(f"policy: a key with too many parts, line {text.count(chr(10), 0, deep.start()) + 1}")
         try:
             parsed = tomllib.loads(text.removeprefix("\ufeff"))
@@ -408,7 +420,7 @@ class Policy(PolicyPart):
         ]
         lines = [*self.lines(), *(line for part in parts if len(part) > 2 for line in part)]
         for name, role in self.roles.items():
-            # One without a rule shows all, and is a role all the same.
+            # A role without rules sees everything, but its heading must be written.
             lines += role.lines(f"[roles.{toml(name)}]")
         for each in self.triples:
             lines += each.lines("[[triples]]")
@@ -422,7 +434,7 @@ class Policy(PolicyPart):
         return self.relations.get(predicate, _PLAIN)
 
     def mentioned(self) -> frozenset[str]:
-        """Every predicate that this policy mentions and the defaults do not."""
+        """Returns every predicate that this policy mentions and the default policy does not."""
         composites = (predicate for parts in self.composite_names for predicate in parts)
         return frozenset({*self.names, *composites, *self.type_predicates, *self.relations}) - _BUILT_IN
 

@@ -1,4 +1,4 @@
-"""RawGraph: every triple of a load as numbers that refer to one table of terms, before any policy is applied."""
+"""RawGraph: all triples of a load as numbers that refer to one list of terms, before any policy is applied."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import numpy.typing as npt
 from kg_store.terms import ValueKind
 
 TEXT_MARK = "\x00"
-"""The first character of a plain text term, so that no cell of a TSV file can be taken for an IRI."""
+"""The first character of a plain text term, so that no cell of a TSV file can be mistaken for an IRI."""
 
 MAX_PREDICATE_CHARS = 2_000
-"""The greatest length of a predicate."""
+"""The greatest length of a predicate, in characters."""
 
 KIND_NAMESPACE = "urn:arog:kind:"
-"""Datatypes of values whose kind the policy gives: `"1955"^^<urn:arog:kind:date>`."""
+"""The namespace of datatypes for values whose kind the policy sets: `"1955"^^<urn:arog:kind:date>`."""
 
 Term = str
-"""A term in N-Triples form, or TEXT_MARK and the text of a cell."""
+"""A term in N-Triples form, or TEXT_MARK followed by the text of a cell."""
 
 TermIds = npt.NDArray[np.int32]
 
@@ -44,7 +44,10 @@ _KIND_OF_TYPE = {
 
 
 class TermKind(IntEnum):
-    """The kind of a term, by its first character."""
+    """The kind of a term, told by the term's first character.
+
+    TEXT is a cell: the bare text of a table or a list of triples.
+    """
 
     IRI = 0
     BLANK = 1
@@ -57,7 +60,7 @@ _KIND_OF_MARK = {"<": 0, "_": 1, '"': 2, TEXT_MARK: 3}
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A literal's parts; `datatype` is a full IRI, empty for plain and language-tagged strings."""
+    """The parts of a literal. `datatype` is a full IRI, empty for plain and language-tagged strings."""
 
     lexical: str = field(repr=False)
     datatype: str = ""
@@ -65,15 +68,13 @@ class Literal:
 
     @property
     def kind(self) -> ValueKind:
-        """The kind of value, for comparing; told by the datatype's local name, so that custom namespaces work too."""
+        """The kind of value, by the datatype's local name, so that datatypes of custom namespaces count too."""
         return _KIND_OF_TYPE.get(re.split(r"[#/:]", self.datatype)[-1], ValueKind.TEXT)
 
 
 @dataclass(slots=True)
 class RawGraph:
-    """Triples as positions in `terms`, possibly with duplicates. `notes`: sentences about what was left out in
-    reading.
-    """
+    """Triples as positions in `terms`, possibly with duplicates. `notes` say what was left out when they were read."""
 
     terms: list[Term] = field(repr=False)
     subjects: TermIds = field(repr=False)
@@ -82,16 +83,16 @@ class RawGraph:
     notes: tuple[str, ...] = ()
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """The TermKind of each term."""
+        """Returns the TermKind of each term."""
         kinds = (_KIND_OF_MARK[term[0]] for term in self.terms)
         return np.fromiter(kinds, dtype=np.uint8, count=len(self.terms))
 
     def text(self, at: SupportsIndex) -> str:
-        """The bare text of the term at this position."""
+        """Returns the bare text of the term at this position."""
         return text_of(self.terms[at])
 
     def literal(self, at: SupportsIndex) -> Literal:
-        """The parts of the literal or cell at this position."""
+        """Returns the parts of the literal or cell at this position."""
         return literal_of(self.terms[at])
 
     def is_iri(self, at: SupportsIndex) -> bool:
@@ -99,7 +100,7 @@ class RawGraph:
 
 
 def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
-    """Holds all `triples` in memory: 12 bytes each, and every distinct term once."""
+    """Returns `triples` as a RawGraph, all in memory: 12 bytes each, and every distinct term once."""
     index: dict[Term, int] = {}
     subjects, predicates, objects = array("i"), array("i"), array("i")
     find = index.setdefault
@@ -112,34 +113,36 @@ def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
 
 
 def text_of(term: Term) -> str:
-    """The bare text of an IRI, a blank node's label or a cell; for a literal its lexical form."""
+    """Returns the bare text of a term: an IRI, a blank node's label, a cell, or the lexical form of a literal."""
     if term[0] == "<":
         return term[1:-1]
-    return literal_of(term).lexical if term[0] == '"' else term[1:]
+    return _unescape(term[1 : term.rindex('"')]) if term[0] == '"' else term[1:]
 
 
 def literal_of(term: Term) -> Literal:
-    """The parts of a literal in N-Triples form; a cell counts as a plain string."""
+    """Returns the parts of a literal in N-Triples form; a cell counts as a plain string."""
     if term[0] == TEXT_MARK:
         return Literal(term[1:])
     end = term.rindex('"')
-    lexical, rest = term[1:end], term[end + 1 :]
-    if "\\" in lexical:
-        lexical = _ESCAPE.sub(_unescaped, lexical)
+    lexical, rest = _unescape(term[1:end]), term[end + 1 :]
     if rest.startswith("^^"):
         return Literal(lexical, datatype=rest[3:-1])
     return Literal(lexical, language=rest[1:].partition("--")[0].lower())
 
 
 def value_term(lexical: str, kind: ValueKind) -> Term:
-    """Returns the term of a value whose kind the policy gives."""
+    """Returns `lexical` as a typed literal in N-Triples form; the datatype names its `kind`."""
     return f"{plain_term(lexical)}^^<{KIND_NAMESPACE}{kind.value}>"
 
 
 def plain_term(lexical: str) -> Term:
-    """The term of a value without a kind."""
+    """Returns `lexical` as a plain literal in N-Triples form, without a datatype: `"Ada"`."""
     escaped = lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 
 def _unescaped(match: re.Match[str]) -> str:

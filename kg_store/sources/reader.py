@@ -1,4 +1,4 @@
-"""Reads files and rdflib graphs as triples: every format that a load accepts, streamed, never using the network."""
+"""Reads files and rdflib graphs of every accepted format as a stream of triples, never using the network."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _RDF = {
     ".jsonld": ("JSON-LD", pyoxigraph.RdfFormat.JSON_LD),
 }
 FORMATS = (*_RDF, *TABLE_ENDINGS, *GRAPH_ENDINGS)
-"""File endings that a load accepts, each also followed by `.gz`."""
+"""The file endings that a load accepts; each may be followed by `.gz`."""
 
-# Relative IRIs of a file without a base resolve against this name, which can't be looked up (RFC 2606).
+# The base for relative IRIs is a name that can't be looked up (RFC 2606).
 _REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 _BASE = "http://file.invalid/"
 _REPORT_BYTES = 1 << 18
@@ -55,7 +55,7 @@ _UNMAPPED = (
     "its tables have no key and refer to no other file, so they were not read: give each row an id of its own, or "
     "say in the policy how, with [[tables]]"
 )
-# What the parser says may quote the file: only these parts of it are told apart, in our own words.
+# The parser's messages may quote the file, so only these parts of them are recognised and replaced by our own words.
 _REASONS = (
     ("end of file", "the file ends in the middle of a statement"),
     ("Line jumps", "a line break inside a quoted string"),
@@ -74,10 +74,10 @@ def read_sources(
     triples: Sequence[TriplesPolicy] = (),
     skip: Collection[str] = (),
 ) -> RawGraph:
-    """Returns every triple of all sources.
+    """Returns all triples of all sources.
 
-    `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows, `triples` say which text files are
-    lists of triples, and `skip` names files that are left out. Raises LoadError with file and line; its text never
+    `progress` gets the share of bytes read, 0 to 1. `tables` describe files of rows, `triples` say which text files
+    are lists of triples, and `skip` names files that are left out. Raises LoadError with file and line; its text never
     quotes the file.
     """
     skipped: Counter[str] = Counter()
@@ -95,7 +95,7 @@ def read_sources(
     )
     if not len(raw.subjects):
         raise LoadError("no source holds a triple")
-    # Two of its characters are no part of the predicate.
+    # A term has two characters more than its predicate: the angle brackets.
     if any(len(raw.terms[term]) > MAX_PREDICATE_CHARS + 2 for term in set(raw.predicates.tolist())):
         raise LoadError(TOO_LONG, sources[0].name if isinstance(sources, Sequence) and len(sources) == 1 else "")
     raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
@@ -105,7 +105,7 @@ def read_sources(
 def read_by_policy(
     sources: Sequence[Path] | rdflib.Graph, policy: Policy, progress: Fraction = lambda _done: None
 ) -> RawGraph:
-    """Returns every triple of all sources, as a policy says how files are read. Raises LoadError: of all files."""
+    """Returns all triples of the sources, read as the policy says. Raises a LoadError that lists all broken files."""
     try:
         return read_sources(sources, progress, policy.tables, policy.triples, policy.skip)
     except LoadError as error:
@@ -118,12 +118,15 @@ def read_by_policy(
 def errors_of(
     paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]
 ) -> dict[Path, LoadError]:
-    """Returns the first error of each file that can't be read. Raises LoadError where it is no file's own."""
+    """Returns the first error of each file that cannot be read; empty if all can be.
+
+    Raises LoadError for an error that concerns no single file.
+    """
     found = dict[Path, LoadError]()
     try:
         texts = TextFiles(paths, tables, triples)
     except LoadError as error:
-        # Keys are read before all else: the file that this is about is told first.
+        # Keys of tables are read first, so this error concerns a table; find its file.
         found = {path: error for path in paths if bare_name(path) == error.file.partition("/")[0]}
         if not found:
             raise
@@ -138,17 +141,17 @@ def errors_of(
 
 
 def all_of(errors: Sequence[LoadError]) -> LoadError:
-    """Returns one error that tells all of `errors`, a line each."""
+    """Returns one LoadError that lists all of `errors`, one on each line."""
     if len(errors) == 1:
         return errors[0]
     return LoadError("\n".join([f"{len(errors)} files can't be read:", *(f"- {error}" for error in errors)]))
 
 
 class TextFiles:
-    """Reads each text file of a load as rows of a table, or as triples."""
+    """Reads each text file, workbook or JSON file of a load as rows of a table, as a graph export, or as triples."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
-        """Raises LoadError if a table has no file, or its file does not fit it."""
+        """Reads the keys of all tables. Raises LoadError if a file is missing, or a table has no file that fits it."""
         missing = next((path for path in paths if not path.is_file()), None)
         if missing is not None:
             raise LoadError("the file can't be read", missing.name)
@@ -198,7 +201,7 @@ def _file(
 
 
 class _Counted(io.RawIOBase):
-    """A raw stream that reports how many bytes were read from it."""
+    """A raw stream that reports how many bytes have been read from it."""
 
     def __init__(self, inner: IO[bytes], on_bytes: Callable[[int], None]) -> None:
         self._inner, self._on_bytes, self._read = inner, on_bytes, 0
@@ -226,7 +229,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
     blank = f"_:{number}."
     try:
         for subject, predicate, tail, graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):
-            # In N3 a graph of its own is a formula: what is said within it is quoted, not stated.
+            # In N3 a graph named by a blank node is a formula, whose triples are quoted and not asserted.
             if label == "N3" and type(graph) is pyoxigraph.BlankNode:
                 raise _NotPlainError
             if type(tail) is pyoxigraph.Triple:
@@ -238,7 +241,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         reason = next((ours for theirs, ours in _REASONS if theirs in str(error.args[0])), _NOT_READABLE)
         raise LoadError(f"not valid {label}: {reason}{hint}", file, error.lineno or None) from None
     except MemoryError:
-        # The parser's own bound on one term, which it checks before it takes more in.
+        # The parser's own limit for one term, which it checks before it allocates more.
         raise LoadError("a text of more than 16 MB: leave it out, or put it into a file of its own", file) from None
     except _NotPlainError:
         raise LoadError(
@@ -247,7 +250,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
 
 
 def _skip_mark(stream: IO[bytes], file: str) -> None:
-    """Skips the byte order mark that some editors write before UTF-8, which parsers do not accept."""
+    """Skips the byte order mark before UTF-8, which parsers do not accept. Raises LoadError for UTF-16."""
     first: bytes = stream.peek(len(codecs.BOM_UTF8))  # type: ignore[attr-defined]
     if first.startswith(codecs.BOM_UTF8):
         stream.read(len(codecs.BOM_UTF8))
@@ -256,7 +259,11 @@ def _skip_mark(stream: IO[bytes], file: str) -> None:
 
 
 def _statement(joint: Term, predicate: str, told: pyoxigraph.Triple, blank: str) -> Triples:
-    """A triple about which more is told, as a nameless node between its ends."""
+    """Yields two triples, through the nameless node `joint`, instead of the quoted triple `told`.
+
+    RDF 1.2 lets other triples describe a quoted triple (a reification); `joint` stands for it. Raises _NotPlainError
+    for other uses of quoted triples.
+    """
     if predicate != _REIFIES or type(told.object) is pyoxigraph.Triple:
         raise _NotPlainError
     head, relation, tail = _plain(str(told.subject), blank), str(told.predicate), _plain(str(told.object), blank)
@@ -265,7 +272,7 @@ def _statement(joint: Term, predicate: str, told: pyoxigraph.Triple, blank: str)
 
 
 class _NotPlainError(Exception):
-    """A term that no plain triple can have."""
+    """Raised for a triple that plain RDF 1.1 cannot hold, such as one inside another."""
 
 
 def _plain(term: Term, blank: str) -> Term:
@@ -306,9 +313,9 @@ _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
 def property_triples(path: Path, left: Counter[str]) -> Triples:
-    """Yields the triples of an export; counts in `left` what is left out.
+    """Yields the triples of a graph file; counts in `left` what is left out.
 
-    Raises LoadError with the line, and never quotes it.
+    Raises LoadError with the line number, which never quotes the line.
     """
     read = read_property_graph(path, left)
     count = 0
@@ -325,7 +332,7 @@ def _of_node(node: Node) -> Triples:
     subject = _iri(NODE, node.id)
     for label in node.labels:
         yield subject, _TYPE, _iri(LABEL, label)
-    # Exports often say the label once more, as `type`: it is no value that somebody could be told by.
+    # Exports often repeat the label as a property `type`; it is left out, because it is no value of the node.
     said = {label.casefold() for label in node.labels}
     properties = node.properties.items()
     kept = {key: [each for each in values if str(each).casefold() not in said] for key, values in properties}
@@ -344,7 +351,10 @@ def _of_relationship(each: Relationship, number: str) -> Triples:
 
 
 def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Triples:
-    """Truths have their kind; all else is decided from all texts, because years are numbers in most exports."""
+    """Yields one triple for each value of each property. Only truth values get a kind here.
+
+    Numbers and dates get theirs later, from all texts of a property, because many exports write years as numbers.
+    """
     for key, values in properties.items():
         for value in values:
             text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value).strip()
@@ -363,9 +373,9 @@ FIRST, REST, NIL = f"{_LISTS}first>", f"{_LISTS}rest>", f"{_LISTS}nil>"
 
 
 def without_lists(raw: RawGraph) -> RawGraph:
-    """Returns `raw` with each list replaced by its members, wherever a triple leads to its head.
+    """Returns `raw` with each RDF list replaced by its members, wherever a triple leads to the list.
 
-    A list that is broken (a loop, two firsts, no end), and one to which nothing leads, stays as it is.
+    A broken list (a loop, two firsts, no end), and one to which no triple leads, stays as it is.
     """
     places = {term: at for at, term in enumerate(raw.terms) if term in (FIRST, REST, NIL)}
     if FIRST not in places or REST not in places:
@@ -383,7 +393,7 @@ def without_lists(raw: RawGraph) -> RawGraph:
     if not members:
         return raw
     flat = leading & np.isin(raw.objects, list(members))
-    # A node of a list says no more than that it is one.
+    # Triples about the nodes of a list only describe the list.
     kept = ~flat & ~np.isin(raw.subjects, list(nodes))
     triples = np.stack((raw.subjects, raw.predicates, raw.objects))
     rows = [
@@ -396,7 +406,7 @@ def without_lists(raw: RawGraph) -> RawGraph:
 
 
 def _by_subject(raw: RawGraph, predicate: int) -> dict[int, int]:
-    """The one object that each subject has by `predicate`; none of a subject with several."""
+    """Returns the only object that each subject has by `predicate`; subjects with several are left out."""
     rows = np.flatnonzero(raw.predicates == predicate)
     pairs = set(zip(raw.subjects[rows].tolist(), raw.objects[rows].tolist(), strict=True))
     counts = Counter(subject for subject, _ in pairs)
@@ -404,7 +414,7 @@ def _by_subject(raw: RawGraph, predicate: int) -> dict[int, int]:
 
 
 def _walk(head: int, rest: dict[int, int], nil: int) -> list[int]:
-    """The nodes of a list in order; none where it has no end."""
+    """Returns the nodes of a list in order; empty if it has no end."""
     found: dict[int, None] = {}
     while head != nil:
         if head in found or head not in rest:

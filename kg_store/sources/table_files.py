@@ -1,4 +1,4 @@
-"""Tables in files of any format, and the triples that the policy's `[[tables]]` make of their rows.
+"""Reads tables in files of any format, and turns their rows into triples by the policy's `[[tables]]`.
 
 Errors name file and line, never a cell.
 """
@@ -25,7 +25,7 @@ from kg_store.terms import ValueKind
 from kg_store.text.literals import parse_value
 
 MIN_OF_HEADER = 0.5
-"""A line with fewer of the header's cells is broken."""
+"""The least share of the header's cells that a line must have; one with fewer is broken."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
@@ -34,9 +34,11 @@ TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table of a file. `name`: its name in the policy; `open_rows` yields its lines, titles and the header first.
+    """One table of a file.
 
-    `is_cut`: empty cells at the end of a line are not kept in the file. `is_one_object`: the file is one JSON object.
+    `name`: its name in the policy. `open_rows` yields its lines from the first one, which may be a title. `is_cut`:
+    the format drops empty cells at the end of a line, so short lines are normal. `is_one_object`: the file is one JSON
+    object.
     """
 
     path: Path
@@ -48,23 +50,24 @@ class Sheet:
 
     @property
     def ending(self) -> str:
-        """The ending of its file, without ".gz"."""
+        """The ending of the sheet's file, without ".gz"."""
         return Path(bare_name(self.path)).suffix.lower()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
-        """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
+        """Returns the names of the sheet's columns. Raises LoadError if a column has no name."""
         return next(self.lines(table))[1]
 
     def first_line(self) -> int:
-        """Returns the first line that holds anything, be it a title or the header."""
+        """Returns the number of the first line that is not empty, be it a title or the header."""
         with closing(self.open_rows(None)) as rows:  # type: ignore[type-var]
             return next((line for line, cells in rows if any(cells)), 1)
 
     def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
-        """Yields the header and every non-empty line, without the columns that are empty in the header at its ends.
+        """Yields (line number, cells) of the header and of every line that is not empty.
 
-        A line that ends early is filled up with empty cells, and counted in `odd`. Raises LoadError at a line with
-        more cells than the header, which may have shifted them, and at one that lacks most of them.
+        Columns without a name at both ends are cut off. A line with fewer cells than the header is filled up with
+        empty ones, and counted in `odd`. Raises LoadError at a line with more cells than the header, since its cells
+        may be shifted, and at one that lacks most cells.
         """
         with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
             first, header, rest = with_header(rows, table.header_row if table is not None else None)
@@ -112,7 +115,7 @@ def sheets_of(path: Path) -> list[Sheet]:
 
 
 def is_text(path: Path) -> bool:
-    """True of a text file of rows or triples, by its ending."""
+    """Returns True for a text file of rows or triples, by its ending."""
     return Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS
 
 
@@ -141,7 +144,7 @@ def _text_rows(path: Path) -> Callable[[TablePolicy | None], Rows]:
 
 
 def _told_apart(names: list[str]) -> list[str]:
-    """The names of columns, with a number behind each that stands there a second time."""
+    """Returns the names of columns, with a number appended to each repetition of a name."""
     seen = Counter[str]()
     found = []
     for name in names:
@@ -175,7 +178,7 @@ def read_cell(cell: str, column: ColumnPolicy) -> str | None:
 
 
 def is_of(cell: str, kind: ValueKind) -> bool:
-    """True if a cell can be read as a value of `kind`, as people type it."""
+    """Returns True if a cell can be read as a value of `kind`, as people type it."""
     try:
         parse_value(cell, kind)
     except ValueError:
@@ -184,7 +187,7 @@ def is_of(cell: str, kind: ValueKind) -> bool:
 
 
 def day_and_month(cell: str) -> tuple[int, int] | None:
-    """The first two numbers of a date like 05/03/1980; None for any other text."""
+    """Returns the first two numbers of a date like 05/03/1980; None for any other text."""
     match = _THREE_PARTS.fullmatch(cell)
     return (int(match[1]), int(match[3])) if match else None
 
@@ -199,7 +202,10 @@ Triple = tuple[Term, Term, Term]
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row of a table; `line` is where it ends in the file, `place` tells it from all other rows of its table."""
+    """One row of a table.
+
+    `line` is the number of its last line in the file; no other row of the table has its `place`.
+    """
 
     line: int
     place: str
@@ -210,7 +216,10 @@ class Tables:
     """The tables of one load. All keys are read before the first triple, so that references can be resolved."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy]) -> None:
-        """Raises LoadError if a table has no file, its file lacks a column, or two rows share a key."""
+        """Reads all keys.
+
+        Raises LoadError if a table has no file, its file lacks a column, or two rows share a key.
+        """
         self._policies = _assigned(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
@@ -233,8 +242,11 @@ class Tables:
         return read_rows(sheet, table, odd, of_file)
 
     def _fresh_keys(self, sheet: Sheet, table: TablePolicy) -> set[str]:
-        """The keys of a sheet. Raises LoadError where one stands twice, here or in another file of the table: two rows
-        would be taken for one thing."""
+        """Returns the keys of a sheet.
+
+        Raises LoadError if one occurs twice, here or in another file of the table, since both rows would become one
+        entity.
+        """
         lines: dict[str, int] = {}
         for row in self._rows(sheet, table):
             if table.key is None:
@@ -248,7 +260,7 @@ class Tables:
         return set(lines)
 
     def _read_keys_by(self, target: TablePolicy, by: str) -> None:
-        """Notes the row of each cell in a column; None if several rows have the same cell."""
+        """Stores, for each cell of the column `by`, the key of its row; None if several rows have that cell."""
         if (target.file, by) in self._keys_by:
             return
         found = self._keys_by.setdefault((target.file, by), {})
@@ -302,7 +314,7 @@ class Tables:
     def _facts(
         self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]
     ) -> Iterator[tuple[str, Term, tuple[Triple, ...]]]:
-        """Yields the column, the term of each of its cells, and further triples about that term."""
+        """Yields (column, term, further triples about the term) for each cell of the row."""
         for column, settings in table.columns.items():
             filled = table.filled(row.cells, column)
             if filled != row.cells[column]:
@@ -336,10 +348,10 @@ class Tables:
 def read_rows(
     sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None, of_file: str = ""
 ) -> Iterator[TableRow]:
-    """Yields every row below the header; counts in `odd` the lines that end before it.
+    """Yields every row below the header; counts in `odd` the lines with fewer cells than the header.
 
-    `of_file` begins the places of a file that is one of several of its table: it may lack columns. Raises LoadError at
-    a row with more cells than the header or without a key.
+    `of_file`: given if the table has several files; it makes the rows' places unique, and columns may then be missing
+    in a file. Raises LoadError at a row with more cells than the header or without a key.
     """
     lines = sheet.lines(table, odd)
     _, header = next(lines)
@@ -356,10 +368,11 @@ def read_rows(
 
 
 def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
-    """Joins the first reference to the second; if a row says more, a nameless node stands between them.
+    """Yields the triples of a row that joins entities.
 
-    The row belongs to what the first reference column of the table leads to, in every row: where that is missing, the
-    node has only what the others say, so that one relation never stands for two.
+    In a table of exactly two columns, both references, a row becomes one triple from the first to the second. Any
+    other row becomes a nameless node that has the cells as facts, and to which the entity in the first reference
+    column leads. If that column is empty, no entity leads to the node; so a relation never has two meanings.
     """
     owner = next(iter(table.references()))
     heads = [tail for column, tail, _ in facts if column == owner]
@@ -378,7 +391,7 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
 
 
 def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
-    """Each sheet with its table: matched by name, else by the columns of its header."""
+    """Returns each sheet with its table: matched by name, or else by the columns of its header."""
     sheets = [sheet for path in paths for sheet in sheets_of(path)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
     taken, named = [table for _, table in found], [sheet for sheet, _ in found]
@@ -397,7 +410,7 @@ def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tupl
 
 
 def table_called(name: str, tables: Sequence[TablePolicy]) -> TablePolicy | None:
-    """Returns the table that a file or sheet belongs to by its name; one with its whole name before a pattern."""
+    """Returns the table that a file or sheet belongs to by its name; an exact name precedes a pattern."""
     fitting = [table for table in tables if table.has(name)]
     return min(fitting, key=lambda table: table.is_pattern, default=None)
 
@@ -418,6 +431,6 @@ def _text(text: str) -> Term:
 
 
 def _count(skipped: Counter[str], reason: str, line: int) -> None:
-    """Counts under one reason, which names the first line where it occurred."""
+    """Adds one to a reason's count; the reason names the first line where it occurred."""
     known = next((each for each in skipped if each.startswith(reason)), f"{reason} (the first in line {line})")
     skipped[known] += 1

@@ -1,4 +1,4 @@
-"""Triples out of TSV, CSV and bar-separated files, told from tables by what their columns hold."""
+"""Reads triples from TSV, CSV and bar-separated files, after checking by their columns that they are not tables."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from kg_store.text.literals import fits
 
 Line = Sequence[str]
 Places = tuple[int, int, int]
-"""Where head, relation and tail stand, counted from 0."""
+"""The columns of head, relation and tail, counted from 0."""
 
 IN_ORDER: Places = (0, 1, 2)
 MAX_SAMPLE = 50_000
-"""So many lines are looked at; files that are longer repeat themselves."""
+"""This many lines are examined; the rest of a longer file is assumed to be alike."""
 MAX_RELATIONS_PER_LINE = 0.2
 MIN_SHARE_OF_WORDS = 0.9
 MIN_SHARE_OF_COMPOUNDS = 0.1
 MIN_SHARE_OF_REPEATED_HEADS = 0.3
 MIN_AGREEMENT = 0.2
-"""The degree to which a tail tells its relation: 1 for always, 0 for no better than chance. Measured: MetaQA 0.99,
-PathQuestion 0.99, OpenDialKG 0.73, ConceptNet 0.56, WebQSP 0.31; ConceptNet with columns in the wrong order 0.003."""
+"""The least degree to which a tail determines its relation: 1 for always, 0 for no better than chance.
+
+Measured: MetaQA 0.99, PathQuestion 0.99, OpenDialKG 0.73, ConceptNet 0.56, WebQSP 0.31; ConceptNet with columns in the
+wrong order 0.003.
+"""
 
 _SAY_WHICH = (
     "say in the policy which it is: [[triples]] for head, relation and tail, [[tables]] for "
@@ -42,7 +45,7 @@ _HEADER_WORDS = (
     frozenset({"relation", "predicate", "property", "r", "p"}),
     frozenset({"tail", "object", "target", "t", "o"}),
 )
-# As programs write relations: in small letters, joined by marks, or in camelCase.
+# Matches names of relations as programs write them: small letters joined by marks, or camelCase.
 _COMPOUND = re.compile(
     r"[~/]*[a-z][a-z0-9]*(?:[-_./:]+[a-z0-9()]+)+|[a-z]+(?:[A-Z][a-z]*)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
 )
@@ -51,7 +54,7 @@ _IRI_CELL = re.compile(r"<?[a-z][a-z0-9+.-]*:[^\s<>]+>?", re.IGNORECASE)
 
 
 def places_in_header(cells: Line) -> Places | None:
-    """The places of head, relation and tail, if the first cells call them so; None for a line of another kind."""
+    """Returns the columns of head, relation and tail if the first three cells have such names; else None."""
     words = [cell.strip().lower() for cell in cells[:3]]
     found = (
         (head, relation, tail)
@@ -64,15 +67,15 @@ def places_in_header(cells: Line) -> Places | None:
 def require_triples(lines: Sequence[Line], file: str) -> None:
     """Raises LoadError, which quotes nothing, unless the second of three columns holds relations.
 
-    Promise: a table of one row an entity is refused, with a header or without, and so is a file whose relations stand
-    in another column. Limit: a table is taken for triples where its rows repeat what they are about, and its second
-    column holds few words, some written as programs write them, that its third column goes with.
+    Promise: a table with one entity in each row is refused, with or without a header, and so is a file whose relations
+    are in another column. Limit: a table passes as triples if three things meet: its rows repeat their subject; its
+    second column holds few words, some written as programs write relations; and its third column depends on these.
     """
     sample = [cells for cells in lines[:MAX_SAMPLE] if len(cells) >= len(IN_ORDER)]
     reason = next(_reasons(sample, IN_ORDER), "")
     if not reason:
         return
-    # Head and tail can't be told from each other: only the column of the relation is.
+    # Only the column of the relation can be recognised; head and tail cannot be told from each other.
     other = next((places for places in ((1, 0, 2), (0, 2, 1)) if not any(_reasons(sample, places))), None)
     hint = _SAY_WHICH
     if other is not None:
@@ -82,7 +85,7 @@ def require_triples(lines: Sequence[Line], file: str) -> None:
 
 
 def _reasons(sample: Sequence[Line], places: Places) -> Iterator[str]:
-    """The reasons that these are no triples, in our own words; none where they are."""
+    """Yields the reasons why these lines are not triples, in our own words; nothing if they are."""
     heads, relations, tails = ([cells[at].strip() for cells in sample] for at in places)
     used = Counter(relations)
     if all(_IRI_CELL.fullmatch(cell) for cell in used):
@@ -105,7 +108,7 @@ def _reasons(sample: Sequence[Line], places: Places) -> Iterator[str]:
 
 
 def _names_columns(sample: Sequence[Line]) -> bool:
-    """True where no cell of the first line stands in another line, and none is written as a relation is."""
+    """Returns True if no cell of the first line occurs in another line, and none is written like a relation."""
     first, rest = sample[0][:3], sample[1:]
     if any(_is_compound(cell.strip()) for cell in first) or not rest:
         return False
@@ -117,12 +120,15 @@ def _is_compound(cell: str) -> bool:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a predicate or class as a reader sees them, in small letters: `worksFor` -> works, for."""
+    """Returns the words of a predicate or class as a reader sees them, in lower case: `worksFor` -> works, for."""
     return re.findall(r"[^\W\d_]+", readable(text.replace("-", " ")).lower())
 
 
 def _agreement(relations: Sequence[str], tails: Sequence[str]) -> float:
-    """The share by which lines with the same tail agree on their relation beyond chance (Cohen's kappa)."""
+    """Returns how much more often than by chance two lines with the same tail have the same relation (Cohen's kappa).
+
+    1 means always, 0 means as often as by chance.
+    """
     same_tail = _pairs(Counter(tails).values())
     chance = _pairs(Counter(relations).values()) / max(1, len(tails) * (len(tails) - 1) // 2)
     if not same_tail or chance == 1:
@@ -154,11 +160,11 @@ def read_cells(
     policy: TriplesPolicy | None = None,
     encoding: Encoding = "utf-8",
 ) -> Iterator[tuple[Term, Term, Term]]:
-    """Streams the triples of a text file; counts in `skipped`, by reason, what was left out.
+    """Yields the triples of a text file; counts in `skipped`, by reason, what was left out.
 
-    The delimiter is a tab, a bar or a comma, whichever splits every one of the first lines in three. Extra columns
-    are allowed after a tab only: elsewhere a name may hold the delimiter. Where neither the policy nor a header says
-    that these are triples, the columns must look like it. Raises LoadError.
+    The delimiter is the tab, bar or comma that splits each of the first lines into three cells. More than three
+    columns are allowed only after a tab, because elsewhere a name may hold the delimiter. If neither the policy nor a
+    header says that these are triples, the columns must look like it. Raises LoadError.
     """
     opened = TableFile(stream, file, encoding, newline="\n")
     delimiter = opened.triples_delimiter(prefer_comma)
@@ -175,7 +181,11 @@ def read_cells(
 
 
 def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Places, Rows]:
-    """The places of head, relation and tail, by policy, header or columns, and the lines that hold them."""
+    """Returns (columns, rows): the columns of head, relation and tail, and the rows without the header.
+
+    The columns come from the policy, else from the header, else from the content. Raises LoadError if the content does
+    not look like triples.
+    """
     first = list(islice(rows, 1))
     called = places_in_header(first[0][1]) if first else None
     if policy is not None:

@@ -1,4 +1,4 @@
-"""Everything on disk: the vault, versions, erasures, the master key.
+"""Everything that is stored: the data folder, the database tables, the vault, versions, erasures and the master key.
 
-Imports only the errors.
+Imports only the errors and terms of `kg_store`.
 """

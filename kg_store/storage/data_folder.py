@@ -1,4 +1,4 @@
-"""DataFolder: one folder for each graph version, locks on them, and the format version of the whole."""
+"""DataFolder: a folder on disk with a subfolder for each graph version, locks on these, and a format version."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FORMAT = 1
 _FORMAT_FILE, _VERSIONS, _LOCK, _FINISHED = "format.json", "graphs", "lock", "finished"
 
 MIGRATIONS: dict[int, Callable[[Path], None]] = {}
-"""Steps that bring a folder of format n to n + 1, by n; each leaves the folder usable if it is killed."""
+"""Functions that bring a folder of format n to n + 1, by n; if one is killed, the folder stays usable."""
 
 
 class FolderLock:
-    """A lock on a version folder that prevents its deletion until `release` or the end of the process."""
+    """A lock on a version's folder that prevents its deletion until `release` or the end of the process."""
 
     def __init__(self, lock: IO[bytes]) -> None:
         self._lock = lock
@@ -36,7 +36,7 @@ class FolderLock:
 
 
 class DataFolder:
-    """The folder of all versions. Names in it are random: a path shows neither tenant nor graph."""
+    """The folder of all versions. Its subfolders have random names, so that a path shows neither tenant nor graph."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -48,25 +48,25 @@ class DataFolder:
         return self._versions / version_id
 
     def unfinished_ids(self) -> list[str]:
-        """Returns the ids of unfinished or half-deleted folders.
+        """Returns the ids of version folders that lack the mark of a finished one: unfinished or half deleted.
 
-        A finished folder that this database does not know belongs to another database and is left alone.
+        Finished folders that this database does not know are not listed: they belong to another database.
         """
         return [path.name for path in self._versions.iterdir() if not (path / _FINISHED).exists()]
 
     def files_named(self, name: str) -> Iterator[Path]:
-        """Yields this file of every version that has it."""
+        """Yields the path of the file `name` in every version that has it."""
         return self._versions.glob(f"*/{name}")
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Excludes that anybody else begins or deletes a version, in this process or another."""
+        """Holds a lock while the context is open: nobody else, in any process, then begins or deletes a version."""
         with open(self._folder / _LOCK, "ab", opener=_private) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def begin(self, version_id: str) -> FolderLock:
-        """Creates a new version folder, locked for its builder."""
+        """Creates a new version folder, and returns a lock for its builder. Raises StoreError if it is locked."""
         path = self.path_of(version_id)
         path.mkdir(mode=0o700)
         hold = self._hold(version_id, fcntl.LOCK_EX)
@@ -79,13 +79,16 @@ class DataFolder:
         return self._hold(version_id, fcntl.LOCK_SH)
 
     def delete_unless_held(self, version_id: str, is_needed: Callable[[], bool], forget: Callable[[], None]) -> bool:
-        """Deletes the folder after `forget`, unless somebody builds or reads the version, or it is needed."""
+        """Calls `forget` and deletes the folder of a version; returns True if that was done.
+
+        Nothing is done if somebody builds or reads the version, or if `is_needed` returns True.
+        """
         path = self.path_of(version_id)
         hold = self._hold(version_id, fcntl.LOCK_EX) if path.is_dir() else None
         if path.is_dir() and hold is None:
             return False
         try:
-            # Asked under the lock: its builder may have finished since the caller listed it.
+            # Checked under the lock, because its builder may have finished since the caller listed it.
             if is_needed():
                 return False
             (path / _FINISHED).unlink(missing_ok=True)
@@ -97,7 +100,7 @@ class DataFolder:
                 hold.release()
 
     def finish(self, version_id: str) -> None:
-        """Writes everything of a version, and its folder's entry, to the disk."""
+        """Marks a version as finished, and flushes all its files and its folder to disk."""
         path = self.path_of(version_id)
         (path / _FINISHED).touch()
         for part in (*path.iterdir(), path, self._versions):
@@ -105,7 +108,7 @@ class DataFolder:
 
     def _hold(self, version_id: str, mode: int) -> FolderLock | None:
         try:
-            # Opened for appending: the file is made, and nothing is ever written into it.
+            # Opened for appending, which creates the file; nothing is ever written into it.
             lock = (self.path_of(version_id) / _LOCK).open("ab")
         except FileNotFoundError:
             return None
@@ -121,7 +124,7 @@ class DataFolder:
         return self._folder / _VERSIONS
 
     def _read_format(self) -> str:
-        """The folder's id. Raises FormatTooNewError for a newer format; an older one is migrated step by step."""
+        """Returns the folder's id, migrating an older format step by step. Raises FormatTooNewError."""
         path = self._folder / _FORMAT_FILE
         if not path.exists():
             self._write_format(FORMAT, uuid.uuid4().hex)
@@ -153,7 +156,7 @@ class DataFolder:
 
 
 def _private(path: str, flags: int) -> int:
-    """Opens a file so that no other user may read or write it, even if it existed and was open to them."""
+    """Opens a file so that no other user can read or write it, even if it existed with wider permissions."""
     handle = os.open(path, flags, 0o600)
     with suppress(PermissionError):
         os.fchmod(handle, 0o600)

@@ -1,5 +1,4 @@
-"""MasterKey: the key ring that seals everything at rest. From it comes the keyed hash that turns terms into MIDs,
-the opaque ids of entities and values."""
+"""MasterKey: the key ring that encrypts all stored data. Also the keyed hash that turns terms into MIDs."""
 
 from __future__ import annotations
 
@@ -36,12 +35,12 @@ _MIN_DISTINCT_BYTES = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MasterKey:
-    """A key ring with versions: the newest key seals, every key opens. A ring from a file notices keys that are added
-    to it.
+    """A ring of versioned keys: the newest key encrypts ("seals"), every key decrypts.
 
-    Promise: without the ring, sealed bytes reveal only their length and key version, and any change to them, to their
-    purpose or to their context makes `open` fail. Condition: the ring's text is kept out of the data folder's backups.
-    Limit: the memory of the running process is not protected.
+    Keys that are added to the ring's file are noticed. Promise: without the ring, sealed bytes reveal only their
+    length and key version, and any change to them, to their purpose or to their context makes `open` fail. Condition:
+    the ring's text is kept out of the data folder's backups. Limit: the memory of the running process is not
+    protected.
     """
 
     _secrets: dict[int, bytes]
@@ -62,12 +61,15 @@ class MasterKey:
 
     @property
     def newest_bytes(self) -> bytes:
-        """The first bytes of everything that the newest key has sealed."""
+        """The first bytes of all that the newest key has sealed: the format and the key's version.
+
+        Other bytes in that place mean that an older key sealed the data.
+        """
         return _FORMAT + self.newest.to_bytes(2, "big")
 
     @staticmethod
     def version_of(sealed: bytes) -> int:
-        """Returns the version of the key that sealed this, from its first VERSION_BYTES bytes."""
+        """Returns the version of the key that sealed these bytes, from their first VERSION_BYTES bytes."""
         return int.from_bytes(sealed[1:VERSION_BYTES], "big")
 
     def refresh(self) -> None:
@@ -88,13 +90,15 @@ class MasterKey:
 
     @staticmethod
     def rotated(text: str) -> str:
-        """Returns the ring in `text` with a new key in front; what older keys sealed can still be opened."""
+        """Returns the ring in `text` with a new key in front; data that older keys sealed can still be opened."""
         ring = MasterKey.from_text(text)
         return _key_text(ring.newest + 1, os.urandom(KEY_BYTES)) + "," + text.strip()
 
     @staticmethod
     def from_text(text: str) -> MasterKey:
-        """Reads `v2:...,v1:...`, newest first. Raises MasterKeyError if it is malformed or an example key."""
+        """Returns the ring written as `v2:...,v1:...`, newest first. Raises MasterKeyError for a malformed or
+        weak key.
+        """
         secrets: dict[int, bytes] = {}
         for position, part in enumerate(text.strip().split(","), start=1):
             version, secret = _read_key(part.strip(), position)
@@ -108,7 +112,7 @@ class MasterKey:
 
     @staticmethod
     def from_file(path: Path) -> MasterKey:
-        """Reads the ring from a file that only its owner (or one trusted group) may read."""
+        """Returns the ring in a file. Raises MasterKeyError if others than its owner (or one group) may read it."""
         try:
             mode = path.stat().st_mode
             text = path.read_text("ascii")
@@ -120,13 +124,13 @@ class MasterKey:
 
     @staticmethod
     def keeping(text: str, versions: Iterable[int]) -> str:
-        """Returns the ring in `text` with only these versions."""
+        """Returns the ring in `text` reduced to these versions."""
         kept = set(versions)
         secrets = MasterKey.from_text(text)._secrets
         return ",".join(_key_text(each, secrets[each]) for each in sorted(kept, reverse=True))
 
     def seal(self, purpose: str, context: bytes, plain: bytes) -> bytes:
-        """Seals with AES-256-GCM; `purpose` picks the subkey, `context` must be given again to open."""
+        """Encrypts with AES-256-GCM. `purpose` selects the subkey; `context` must be given again to open."""
         nonce = os.urandom(_NONCE_BYTES)
         newest = self.newest
         cipher, bound = self._cipher(newest, purpose)
@@ -134,7 +138,7 @@ class MasterKey:
         return _FORMAT + newest.to_bytes(2, "big") + nonce + sealed
 
     def open(self, purpose: str, context: bytes, sealed: bytes) -> bytes:
-        """Returns the plain bytes. Raises MasterKeyError if the key, purpose, context or a single bit differs."""
+        """Returns the decrypted bytes. Raises MasterKeyError if the key, purpose, context or a single bit differs."""
         if len(sealed) < _HEADER_BYTES or sealed[:1] != _FORMAT:
             raise MasterKeyError("sealed data is cut off or of an unknown format")
         version = MasterKey.version_of(sealed)
@@ -153,7 +157,7 @@ class MasterKey:
         return self._derived(self.newest, purpose)
 
     def all_derived(self, purpose: str) -> list[bytes]:
-        """Returns such a key of every version in the ring, the newest first."""
+        """Returns the keys that `derived` gives for every version in the ring, the newest first."""
         return [self._derived(version, purpose) for version in self.versions]
 
     def _derived(self, version: int, purpose: str, use: bytes = b"derive") -> bytes:
@@ -161,7 +165,10 @@ class MasterKey:
         return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
 
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
-        """The subkey's cipher, and what is bound into every seal of this purpose and key version."""
+        """Returns (cipher, associated data) for one key version and purpose.
+
+        The associated data are authenticated with each sealed text, so that no other purpose or version opens it.
+        """
         found = self._ciphers.get((version, purpose))
         if found is None:
             derived = self._derived(version, purpose, b"seal")
@@ -170,17 +177,13 @@ class MasterKey:
 
 
 def bind(*parts: str) -> bytes:
-    """Returns a context for `seal`: the parts with their lengths, so that different lists of parts
-    never look alike.
-    """
+    """Returns a context for `seal`: the parts, each after its length, so that no two lists of parts are alike."""
     encoded = [part.encode() for part in parts]
     return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
 
 
 def new_mid_key() -> bytes:
-    """Returns a new key for one graph's MIDs; it is stored sealed, so that MIDs survive a rotation of
-    the master key.
-    """
+    """Returns a random key for one graph's MIDs. Stored sealed, it survives a rotation of the master key."""
     return os.urandom(KEY_BYTES)
 
 
@@ -196,7 +199,7 @@ def mids_of(mid_key: bytes, terms: Iterable[str]) -> Mids:
 
 
 def refuse_collisions(mids: Mids) -> None:
-    """Raises LoadError if two of `mids` are equal, because two things would be taken for one."""
+    """Raises LoadError if two of `mids` are equal, because two different things would be taken for one."""
     if len(np.unique(mids)) != len(mids):
         raise LoadError("two terms have the same MID; delete the graph and load it again under another key")
 

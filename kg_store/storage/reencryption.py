@@ -1,6 +1,6 @@
-"""Seals data again with the newest master key, some rows or one file at a time; it may be killed and started again.
+"""Encrypts ("seals") stored data again with the newest master key, in steps that can be interrupted.
 
-Sealed bytes show the version of their key, so the remaining work is found in the data itself, and no progress is
+Sealed bytes show the version of their key, so the remaining work is found in the data itself and no progress is
 stored.
 """
 
@@ -42,9 +42,11 @@ _VERSIONS: Final = select(graphs.c.tenant, graphs.c.name, graph_versions.c.id).j
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A column of sealed bytes. `rows` selects the table's key, the bytes as `sealed`, and what `context` needs.
+    """A column of sealed bytes, and how to seal its rows again.
 
-    `held`: further columns, on which the context depends, that must not have changed meanwhile.
+    `rows` selects the table's primary key, the bytes as `sealed`, and the columns from which `context` makes the
+    context that opens them. `held`: further columns that the context depends on; a row is not overwritten if one of
+    them has changed since it was read.
     """
 
     table: Table
@@ -56,7 +58,7 @@ class SealedColumn:
 
 
 def store_columns() -> list[SealedColumn]:
-    """Returns the columns of graphs, versions and vault. Data of deleted graphs is deleted, not sealed again."""
+    """Returns the sealed columns of graphs, versions, vault and erasures. Rows of deleted graphs are left out."""
     vault = (
         select(graphs.c.tenant, graphs.c.name, vault_entries.c.version_id, vault_entries.c.mid, vault_entries.c.sealed)
         .join(graph_versions, graph_versions.c.id == vault_entries.c.version_id)
@@ -81,16 +83,16 @@ def store_columns() -> list[SealedColumn]:
 
 
 def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[int]:
-    """Seals the rows of a column again, and yields the number so far; each batch is a transaction of its own.
+    """Seals the rows of a column again; yields the number done so far. Each batch is a transaction of its own.
 
-    Raises MasterKeyError at a row that cannot be opened; rows before it are done.
+    Raises MasterKeyError at a row that cannot be opened; the batches before it are done.
     """
     key = list(where.table.primary_key.columns)
     same = [column == bindparam(f"same_{column.name}") for column in key]
     held = [where.table.c[name] == bindparam(f"same_{name}") for name in where.held]
     change = (
         update(where.table)
-        # What was written meanwhile stays: it is newer.
+        # A row that was written meanwhile stays as it is, because it is newer.
         .where(*same, *held, where.column == bindparam("before"))
         .values({where.column.name: bindparam("after")})
     )
@@ -114,7 +116,7 @@ def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[i
 
 
 def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
-    """Returns the number of rows that each version of the key has sealed, including orphaned rows."""
+    """Returns the number of rows sealed with each version of the key, including orphaned rows."""
     head = _head(where)
     query = select(head, func.count()).where(where.column.is_not(None)).group_by(head)
     with engine.connect() as connection:
@@ -123,7 +125,7 @@ def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
 
 
 def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
-    """Seals the files of this folder's versions again, replacing each atomically; returns how many."""
+    """Seals the files of this folder's versions again, replacing each atomically; returns their number."""
     with engine.connect() as connection:
         versions = connection.execute(_VERSIONS).all()
     return sum(
@@ -132,7 +134,7 @@ def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
 
 
 def versions_of_files(folder: DataFolder) -> Counter[int]:
-    """Returns the number of files in this data folder that each version of the key has sealed."""
+    """Returns the number of files in this data folder sealed with each version of the key."""
     found = Counter[int]()
     for path in (path for name in _FILES for path in folder.files_named(name)):
         with path.open("rb") as file:
@@ -141,7 +143,10 @@ def versions_of_files(folder: DataFolder) -> Counter[int]:
 
 
 def _head(where: SealedColumn) -> ColumnElement[bytes]:
-    """The bytes that hold the key's version; numbers are inlined, so that PostgreSQL recognises the grouping."""
+    """Returns, as SQL, the first bytes of the column, which hold the key's version.
+
+    Its numbers are literals instead of parameters; PostgreSQL refuses to group by it otherwise.
+    """
     return func.substr(where.column, literal_column("1"), literal_column(str(VERSION_BYTES)), type_=LargeBinary())
 
 
@@ -150,7 +155,7 @@ def _version(row: Any) -> bytes:
 
 
 def _reseal_file(master: MasterKey, path: Path, context: bytes) -> bool:
-    """Seals one file again; False if that was not necessary."""
+    """Seals one file again; returns False if that was not necessary or the file is missing."""
     try:
         sealed = path.read_bytes()
     except FileNotFoundError:

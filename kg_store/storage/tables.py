@@ -1,4 +1,4 @@
-"""The tables of kg_store. Names of tenants and graphs are stored in clear; everything else of meaning is sealed."""
+"""The database tables of kg_store. Names of tenants and graphs are in clear; other content is encrypted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ graphs = Table(
     Column("id", String(32), primary_key=True),
     Column("tenant", String(128), nullable=False),
     Column("name", String(128), nullable=False),
-    # Null until the first load is complete: such a graph is not listed and can't be opened.
+    # Null until the first load is complete; until then the graph is not listed and can't be opened.
     Column("current_version", String(32), nullable=True),
     Column("sealed_mid_key", LargeBinary, nullable=False),
     UniqueConstraint("tenant", "name"),
@@ -40,14 +40,14 @@ graph_versions = Table(
     "graph_versions",
     metadata,
     Column("id", String(32), primary_key=True),
-    # No foreign key: a version outlives its deleted graph until nobody holds it open.
+    # No foreign key, because a version outlives its deleted graph until nobody holds it open.
     Column("graph_id", String(32), nullable=False),
     # The data folder that holds this version's arrays; replicas share the database but not a folder.
     Column("folder_id", String(32), nullable=False),
     # "building", "complete" or "retired": only a complete version can be current.
     Column("state", String(16), nullable=False),
     Column("loaded_at", DateTime(timezone=True), nullable=True),
-    # Counts, public words and notes: public words are names, so they are sealed too.
+    # Counts, public words and notes. Sealed, because public words are names.
     Column("sealed_info", LargeBinary, nullable=True),
     Column("sealed_policy", LargeBinary, nullable=True),
     Index(None, "graph_id"),
@@ -61,7 +61,7 @@ vault_entries = Table(
     Column("sealed", LargeBinary, nullable=False),
 )
 
-# Things that no load may bring into the graph again: a MID is a keyed hash, and the graph's key lies sealed.
+# Things that no load may bring into the graph again. A MID is a keyed hash; the graph's key is stored sealed.
 forgotten_things = Table(
     "forgotten_things",
     metadata,
@@ -71,7 +71,7 @@ forgotten_things = Table(
     Column("at", DateTime(timezone=True), nullable=False),
 )
 
-# Erasures that are not through yet; `sealed` has what to look for, and goes with the row.
+# Unfinished erasures. `sealed` holds the names and texts to look for, and is deleted with the row.
 erasures = Table(
     "erasures",
     metadata,

@@ -1,4 +1,4 @@
-"""Vault: the names and values of one graph version, sealed row by row."""
+"""Vault: the names and values of one graph version, encrypted row by row."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from kg_store.storage.tables import vault_entries
 from kg_store.terms import Mids, NodeKind, ValueKind
 
 VisibilityFilter = Callable[[tuple[int, ...]], tuple[int, ...]]
-"""Returns those of some MIDs that may be known, in order."""
+"""Returns those of some MIDs that the caller may know, in order."""
 
 PURPOSE = "vault"
 NO_NAME = "(no name)"
 _QUERY_MIDS = 500
 _INSERT_ROWS = 5_000
 _MIDNIGHT: Final = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:\d\d)?$")
-"""Matches a day that its source writes as a time."""
-# Rows are padded to multiples of this, so that a stolen disk does not show the length of each name.
+"""Matches the midnight in a date that its source writes with a time."""
+# Rows are padded to multiples of this length, so that a stolen disk does not show the length of each name.
 _PAD_BYTES = 64
-# Built once: SQLAlchemy takes longer over a new statement than SQLite over its rows.
+# Built once, because building a statement takes SQLAlchemy longer than reading its rows takes SQLite.
 _SOME = select(vault_entries.c.mid, vault_entries.c.sealed).where(
     vault_entries.c.version_id == bindparam("version"), vault_entries.c.mid.in_(bindparam("mids", expanding=True))
 )
@@ -33,10 +33,10 @@ _SOME = select(vault_entries.c.mid, vault_entries.c.sealed).where(
 
 @dataclass(frozen=True, slots=True)
 class VaultRecord:
-    """The thing or value behind one MID.
+    """The record of one entity, mediator or value.
 
     `names`: the preferred one first, then aliases; empty for values and mediators. `lexical`: the literal's own text.
-    `hidden`: the policy keeps the node out of the graph; it is stored only so that the guard can stop its name or
+    `hidden`: the policy keeps the node out of the graph; it is stored only so that the guard can block its name or
     value. `labels`: (language, name) pairs, if the preferred name is given in several languages.
     """
 
@@ -50,7 +50,10 @@ class VaultRecord:
 
 @dataclass(frozen=True, slots=True)
 class VaultScope:
-    """The graph version that a row belongs to; all of it, and the MID, is bound into the row's seal."""
+    """The graph version that vault rows belong to.
+
+    It is authenticated with each row, together with the MID: a row that is moved to another version cannot be opened.
+    """
 
     tenant: str
     graph: str
@@ -61,7 +64,7 @@ class VaultScope:
 
 
 class Vault:
-    """Reads names and values.
+    """Reads the names and values of one graph version.
 
     Promise: a row can be opened only with the master key, and only for its own tenant, graph, version and MID
     (AES-256-GCM). Condition: the master key is not stored with the database. Limit: the number of rows and their rough
@@ -74,15 +77,13 @@ class Vault:
         self._holds: VisibilityFilter = lambda mids: mids
 
     def part(self, holds: VisibilityFilter) -> Vault:
-        """Returns the vault reduced to the MIDs that `holds` permits."""
+        """Returns the vault restricted to the MIDs that `holds` permits."""
         part = Vault(self._engine, self._master, self._scope)
         part._holds = holds
         return part
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
-        """Returns the records of those `mids` that this version holds. Raises MasterKeyError if a row cannot be
-        opened.
-        """
+        """Returns the records of those `mids` that this version holds. Raises MasterKeyError."""
         wanted = list(self._holds(tuple(dict.fromkeys(int(mid) for mid in mids))))
         found: dict[int, VaultRecord] = {}
         if not wanted:
@@ -94,7 +95,7 @@ class Vault:
         return found
 
     def all_records(self) -> Iterator[tuple[int, VaultRecord]]:
-        """Yields every record, by MID. It reveals everything: only for building indexes and for evaluation."""
+        """Yields every MID and record, by MID. It reveals everything: only for building indexes and for evaluation."""
         last = -1
         while True:
             with self._engine.connect() as connection:
@@ -124,7 +125,7 @@ class Vault:
 def write_records(
     engine: Engine, master: MasterKey, scope: VaultScope, records: Iterable[tuple[int, VaultRecord]]
 ) -> Iterator[int]:
-    """Seals and inserts `records`, and yields the number written so far.
+    """Seals and inserts `records`; yields the number written so far.
 
     Each batch is a transaction of its own, so that a load does not lock the database all the time.
     """
@@ -142,7 +143,7 @@ def write_records(
 
 
 def readable_name(record: VaultRecord, language: str = "") -> str:
-    """Returns the text shown for this node in an answer; in `language` if it has a label in it."""
+    """Returns the text that an answer shows for this node; in `language` if it has a label in it."""
     if record.names:
         return dict(record.labels).get(language, record.names[0])
     if record.lexical is None:

@@ -1,4 +1,4 @@
-"""Graphs, versions and erasures in the database; switching to a new version is one transaction."""
+"""Graphs, versions and erasures in the database. Making another version current is one transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MID_KEY_PURPOSE = "mid key"
 _DELETED_ROWS = 20_000
 _MIDS_PER_BATCH = 500
 
-# Built once: every question asks which version is current, and building takes longer than the row.
+# Built once, because every question runs it, and building it takes longer than reading the row.
 _CURRENT = (
     select(
         graphs.c.tenant, graphs.c.name, graph_versions.c.id, graph_versions.c.folder_id,
@@ -46,7 +46,7 @@ class GraphRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One complete version, as sealed in the database."""
+    """One complete version as the database has it: its report and its policy are still encrypted."""
 
     id: str
     tenant: str
@@ -58,24 +58,24 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class SealedParts:
-    """The sealed parts of a version that are stored in its row."""
+    """The encrypted parts of a version that are stored in its row."""
 
     sealed_info: bytes = field(repr=False)
     sealed_policy: bytes = field(repr=False)
 
 
 class GraphRows:
-    """Reads and writes graphs and their versions; `folder_id`: the data folder whose versions it may delete."""
+    """Reads and writes the rows of graphs and versions. `folder_id`: the data folder whose versions it may delete."""
 
     def __init__(self, engine: Engine, master: MasterKey, folder_id: str) -> None:
         self._engine, self._master, self._folder_id = engine, master, folder_id
 
     def begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
-        """Adds an unfinished version, and the graph if it is new; a graph without a finished version is not listed."""
+        """Inserts an unfinished version, and the graph if it is new; such a graph is not listed yet."""
         try:
             return self._begin(tenant, name, version_id)
         except IntegrityError:
-            # Another load of the same new graph was first; its row is there now.
+            # Another load of the same new graph was faster, so its row exists now.
             return self._begin(tenant, name, version_id)
 
     def _begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
@@ -98,9 +98,10 @@ class GraphRows:
         instead_of: str | None = None,
         forgotten: frozenset[int] | None = None,
     ) -> None:
-        """Makes a version the current one, if `instead_of` (when given) still is.
+        """Makes a version the current one.
 
-        Raises LoadError if the graph was deleted, has another version by now, or has erased more than `forgotten`.
+        Raises LoadError in three cases: the graph was deleted; `instead_of` is given, but another version is current
+        by now; `forgotten` is given, but something else was erased from the graph meanwhile.
         """
         loaded = {"state": COMPLETE, "loaded_at": datetime.now(UTC)}
         loaded |= {"sealed_info": built.sealed_info, "sealed_policy": built.sealed_policy}
@@ -119,14 +120,14 @@ class GraphRows:
             connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(loaded))
 
     def current(self, tenant: str, name: str | None = None) -> list[VersionRow]:
-        """Returns the current versions of a tenant's graphs, by name, or of one graph."""
+        """Returns the current versions of a tenant's graphs, sorted by name, or only that of one graph."""
         query, wanted = (_CURRENT, {}) if name is None else (_CURRENT_OF_ONE, {"name": name})
         with self._engine.connect() as connection:
             rows = connection.execute(query, {"tenant": tenant, **wanted}).all()
         return [VersionRow(row.id, row.tenant, row.name, row.folder_id, *row[4:]) for row in rows]
 
     def newest(self, most: int) -> list[tuple[str, str]]:
-        """Tenant and name of the graphs that were loaded last, the newest first."""
+        """Returns (tenant, name) of the `most` graphs that were loaded last, the newest first."""
         query = (
             select(graphs.c.tenant, graphs.c.name)
             .join(graph_versions, graph_versions.c.id == graphs.c.current_version)
@@ -166,7 +167,7 @@ class GraphRows:
             return forgotten_mids(connection, graph.id)
 
     def mid_key(self, tenant: str, name: str) -> bytes:
-        """The key of a graph's MIDs. Raises UnknownGraphError."""
+        """Returns the key of a graph's MIDs. Raises UnknownGraphError."""
         with self._engine.connect() as connection:
             found = self._find(connection, tenant, name)
         if found is None:
@@ -174,7 +175,7 @@ class GraphRows:
         return found.mid_key
 
     def older_versions(self, tenant: str, name: str) -> list[str]:
-        """Returns the versions of a graph that were replaced but not yet deleted, or are being built."""
+        """Returns the ids of a graph's versions that were replaced but not yet deleted, or are being built."""
         query = (
             select(graph_versions.c.id)
             .join(graphs, graphs.c.id == graph_versions.c.graph_id)
@@ -184,7 +185,7 @@ class GraphRows:
             return list(connection.execute(query).scalars())
 
     def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
-        """Deletes the rows of `mids` from the older versions of a graph, and returns the ids of these versions."""
+        """Deletes the vault rows of `mids` from the older versions of a graph; returns the ids of these versions."""
         versions = self.older_versions(tenant, name)
         for version_id in versions:
             for start in range(0, len(mids), _MIDS_PER_BATCH):
@@ -194,13 +195,13 @@ class GraphRows:
         return versions
 
     def retire(self, version_id: str) -> None:
-        """Marks what a failed load has begun for deletion; a version that went live stays."""
+        """Marks the version that a failed load has begun for deletion; a version that became current stays."""
         begun = (graph_versions.c.id == version_id, graph_versions.c.state == BUILDING)
         with self._engine.begin() as connection:
             connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))
 
     def not_current(self) -> list[str]:
-        """Versions of this folder that are unfinished or retired."""
+        """Returns the ids of this folder's versions that are unfinished or retired."""
         query = select(graph_versions.c.id).where(
             graph_versions.c.folder_id == self._folder_id, graph_versions.c.state != COMPLETE
         )
@@ -218,7 +219,7 @@ class GraphRows:
             return connection.execute(query).scalar() == COMPLETE
 
     def forget(self, version_id: str) -> None:
-        """Deletes a version's rows in portions, so that other writers get their turn."""
+        """Deletes a version's rows in batches, so that other writers get their turn."""
         some = (
             select(vault_entries.c.mid).where(vault_entries.c.version_id == version_id).limit(_DELETED_ROWS)
         ).scalar_subquery()
@@ -232,7 +233,7 @@ class GraphRows:
         is_empty = (graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions))
         with self._engine.begin() as connection:
             connection.execute(delete(graph_versions).where(graph_versions.c.id == version_id))
-            # Graphs whose only load failed go too.
+            # Graphs whose only load failed are deleted too.
             connection.execute(delete(graphs).where(*is_empty))
 
     def _find(self, connection: Connection, tenant: str, name: str) -> GraphRow | None:
@@ -249,10 +250,11 @@ ERASURE_PURPOSE = "erasure"
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """An unfinished erasure. `chosen` was asked for, `mids` is everything removed; `names` and `texts` are looked for
-    afterwards.
+    """An unfinished erasure.
 
-    These are stored here, sealed, until the erasure is finished, because nothing else holds them any more.
+    `chosen`: the MIDs that were asked for; `mids`: all that are removed with them. `names` and `texts` are those of
+    the removed things; the service searches its other data for them afterwards. They are stored, sealed, until the
+    erasure is finished, because the graph has them no longer.
     """
 
     id: str
@@ -266,7 +268,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A finished erasure: its time, and the number of things of a source that are left out because of it."""
+    """A finished erasure: when it was, and how many things later loads leave out because of it."""
 
     id: str
     at: datetime
@@ -276,15 +278,18 @@ class Forgetting:
 class ForgottenRows:
     """Stores erasures.
 
-    Promise: once `begin` returns, no load brings the chosen things back, unless the erasure is undone. Limit: for that
-    the MID is kept, a keyed hash of their id in the source; the key is stored sealed.
+    Promise: once `begin` returns, no load brings the chosen things back, unless the erasure is undone. Limit: this
+    requires keeping the MID, a keyed hash of their id in the source; the key is stored sealed.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
 
     def begin(self, tenant: str, graph: str, chosen: Sequence[int]) -> Erasure:
-        """Stores which things are to be erased. Raises UnknownGraphError."""
+        """Stores a new erasure of the things in `chosen`; from then on, loads leave these things out.
+
+        Raises UnknownGraphError.
+        """
         erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
@@ -303,13 +308,13 @@ class ForgottenRows:
         return erasure
 
     def keep(self, erasure: Erasure) -> None:
-        """Stores what else was found to be erased."""
+        """Stores the rest of an erasure: all things that are removed, and the names and texts to search for."""
         with self._engine.begin() as connection:
             this = update(erasures).where(erasures.c.id == erasure.id)
             connection.execute(this.values(sealed=self._sealed(erasure)))
 
     def begun(self, tenant: str, graph: str) -> list[Erasure]:
-        """Returns the unfinished erasures, oldest first."""
+        """Returns the unfinished erasures of a graph, oldest first."""
         query = (
             select(erasures.c.id, erasures.c.sealed)
             .join(graphs, graphs.c.id == erasures.c.graph_id)
@@ -320,12 +325,12 @@ class ForgottenRows:
             return [self._opened(tenant, graph, *row) for row in connection.execute(query).all()]
 
     def end(self, erasure: Erasure) -> None:
-        """Finishes an erasure: deletes names and texts, and keeps the keyed hashes."""
+        """Finishes an erasure: deletes its names and texts; the keyed hashes stay."""
         with self._engine.begin() as connection:
             connection.execute(delete(erasures).where(erasures.c.id == erasure.id))
 
     def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
-        """The erasures of this graph, oldest first."""
+        """Returns the erasures of a graph, oldest first."""
         query = (
             select(forgotten_things.c.erasure, func.min(forgotten_things.c.at), func.count())
             .join(graphs, graphs.c.id == forgotten_things.c.graph_id)
@@ -337,7 +342,7 @@ class ForgottenRows:
             return [Forgetting(*row) for row in connection.execute(query).all()]
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Allows the next load to bring back the things of one erasure; returns how many. Raises UnknownGraphError."""
+        """Lets the next load bring back the things of one erasure; returns their number. Raises UnknownGraphError."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
             these = (forgotten_things.c.graph_id == graph_id, forgotten_things.c.erasure == erasure_id)
@@ -355,7 +360,7 @@ class ForgottenRows:
 
 
 def forgotten_mids(connection: Connection, graph_id: str) -> frozenset[int]:
-    """The MIDs that no version of a graph may hold."""
+    """Returns the MIDs that no version of a graph may hold."""
     query = select(forgotten_things.c.mid).where(forgotten_things.c.graph_id == graph_id)
     return frozenset(connection.execute(query).scalars())
 

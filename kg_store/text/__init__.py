@@ -1,4 +1,4 @@
-"""Text: normal forms, dates, numbers, labels, and words of English.
+"""Text: normal forms, dates, numbers, units, labels, and forms of English words.
 
-Imports nothing of this project.
+Imports nothing else of `kg_store` but its terms and errors.
 """

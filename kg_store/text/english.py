@@ -1,5 +1,5 @@
-"""English and public words: words that a text may hold without naming anybody, and that a name may equal without harm;
-and everyday words for common relations and kinds.
+"""English words: ordinary and rare words, the public words that may be sent although a name equals them, and everyday
+synonyms for common relations and concepts.
 """
 
 from __future__ import annotations
@@ -22,19 +22,16 @@ from kg_store.text.inflection import singular
 from kg_store.text.normalise import MARKS, is_unspaced, normalise
 
 ALWAYS_ORDINARY = 1_000
-"""This many of the most frequent words are ordinary even if the dictionary also has them with a capital (May). By
-hand.
-"""
+"""This many most frequent words are ordinary even if the dictionary also has them capitalised (May). By hand."""
 
 ALWAYS_EVERYDAY = 300
-"""This many of the most frequent words are ordinary even without the dictionary, which lacks forms (has, years). By
-hand.
-"""
+"""This many most frequent words are ordinary even if the dictionary lacks them (has, years). Chosen by hand."""
 
 FREQUENT_ORDINARY = 15_000
 MAX_ABOVE_STEM = 1.0
-"""A form is a word of its own if it is more than this much (in log10) more frequent than its stem: ten times. Such
-words are mostly names (Dodgers). Chosen by hand.
+"""A form counts as a word of its own if its frequency (log10) exceeds that of its stem by more than this.
+
+Such words are mostly names (Dodgers). Chosen by hand.
 """
 
 RARE_BELOW = 4.0  # Words below this Zipf frequency (ten uses in a million words) are rare. Chosen by hand.
@@ -42,10 +39,10 @@ _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing"
 
 
 def is_ordinary(word: str) -> bool:
-    """True if the dictionary has `word` (normalised), or a word that it is a form of, in lower case only.
+    """Returns True if `word` (normalised), or a word that it is a form of, is in the dictionary in lower case only.
 
     The dictionary is Webster's Second (package english-words), which writes proper names with a capital. Only words of
-    wordfreq's list are cached, because people type names.
+    wordfreq's list are cached, because other words may be names that people typed.
     """
     if word in _ordinary():
         return True
@@ -66,7 +63,7 @@ _listed_form = cache(_is_form)
 def zipf_frequency(word: str) -> float:
     """Returns log10 of a word's uses in 10^9 English words; 0.0 if wordfreq does not know it.
 
-    The result equals `wordfreq.zipf_frequency`, which however caches every word that it was asked for.
+    The result equals `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for.
     """
     frequencies, inverse = get_frequency_dict("en", "best"), 0.0
     for token in lossy_tokenize(word, "en"):
@@ -91,24 +88,24 @@ def stems(word: str) -> Iterator[str]:
 
 
 def is_plural(word: str) -> bool:
-    """True of a word that is more frequent without its s: "grants", but not "jones"."""
+    """Returns True for a word in s that is at most as frequent as without it: "grants", but not "jones"."""
     return word.endswith("s") and any(zipf_frequency(stem) >= zipf_frequency(word) for stem in stems(word))
 
 
 def may_be_proper(word: str) -> bool:
-    """True if the dictionary has `word` with a capital too, or not at all."""
+    """Returns True if `word` may be a proper name: the dictionary has it with a capital, or not at all."""
     plain = word.casefold()
     return plain in _proper() or not is_ordinary(plain)
 
 
 def is_rare(text: str) -> bool:
-    """True if `text` holds a word that questions rarely use, whether or not it is in the dictionary."""
+    """Returns True if `text` holds a word that questions rarely use, whether or not it is in the dictionary."""
     return any(zipf_frequency(word) < RARE_BELOW for word in text.casefold().split())
 
 
 @cache
 def frequent_ordinary() -> tuple[str, ...]:
-    """Returns the frequent ordinary words: what a misspelt word was most likely meant to be."""
+    """Returns the frequent ordinary words, which a misspelt word most likely stands for."""
     frequent = top_n_list("en", FREQUENT_ORDINARY, wordlist="best")
     return tuple(word for word in frequent if word.isalpha() and is_ordinary(word))
 
@@ -134,10 +131,10 @@ _MAX_UNSPACED_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class PublicWords:
-    """A closed list of normalised words and phrases; ask with `normalised in words`.
+    """A closed list of normalised words and phrases that may be sent although a name equals them.
 
-    Promise: the frequent words are wordfreq's own list, unedited. A name that is in the list is mentioned in the
-    graph's report, and passes the guard unless the text marks it as a name.
+    Test with `normalised in words`. Promise: the frequent words are wordfreq's own list, unedited. A name that is in
+    the list is mentioned in the graph's report, and passes the guard unless the text marks it as a name.
     """
 
     _frequent: frozenset[str] = field(repr=False)
@@ -145,7 +142,7 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """Returns the frequent English words, the numbers 0 to 99, and every run of words of each phrase."""
+        """Returns the list of the frequent words, the numbers 0 to 99, and every run of words of each phrase."""
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))
@@ -158,7 +155,7 @@ class PublicWords:
         return len(self._own) + len(self._frequent)
 
     def is_own(self, normalised: str) -> bool:
-        """True of a word from the service's phrases (templates, relations, concepts), and of a number from 0 to 99."""
+        """Returns True for a word or phrase of the service (template, relation, concept) and for 0 to 99."""
         return normalised in self._own
 
 
@@ -169,12 +166,12 @@ def frequent_words(language: str, count: int) -> frozenset[str]:
 
 @cache
 def _most_frequent() -> frozenset[str]:
-    """The frequent English words, normalised once."""
+    """Returns the frequent English words, normalised."""
     return frozenset(normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best"))
 
 
 def _runs(text: str) -> set[str]:
-    """Every run of words of `text`, with the punctuation between them and none around them."""
+    """Returns every run of at most MAX_PHRASE_WORDS words of `text`, with the punctuation between them."""
     words = [match.span() for match in _WORD.finditer(text)]
     found: set[str] = set()
     for first, (start, _) in enumerate(words):
@@ -185,7 +182,7 @@ def _runs(text: str) -> set[str]:
 
 
 def _unspaced_runs(word: str) -> set[str]:
-    """In a script without spaces, every run of 2 to 12 characters, because words cannot be told apart there."""
+    """Returns every run of 2 to 12 characters if the script has no spaces, because words can't be told apart there."""
     if not any(map(is_unspaced, word)):
         return set()
     ends = range(2, _MAX_UNSPACED_LENGTH + 1)
@@ -200,7 +197,7 @@ _KINDS: Final = "kinds"
 _PLAINER: Final = "plainer"
 _NOUNS: Final = "nouns"
 _VERBAL: Final = 2
-"""The number of words at the beginning of a relation that may say it: `admitted to` in `admitted to ward`."""
+"""The number of words at a relation's beginning that are looked up alone: `admitted to` in `admitted to ward`."""
 
 
 def _words(parts: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -227,7 +224,7 @@ def kind_words(noun: str) -> frozenset[str]:
 
 
 def names_one_of(noun: str, kinds: Iterable[str]) -> bool:
-    """True if `noun` names one of `kinds` or its last word: "practice" names "veterinary practice"."""
+    """Returns True if `noun` names one of `kinds` or its last word: "practice" names "veterinary practice"."""
     names = {name for kind in kinds for name in (kind.lower(), kind.lower().split()[-1])}
     return not kind_words(singular(noun)).isdisjoint(names)
 
@@ -251,7 +248,10 @@ def synonyms_backwards(relation: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A general noun for a concept, with the relations that leave such a thing (`has`) and lead to one (`plays`)."""
+    """A general noun for a concept, such as "person".
+
+    `has`: relations that leave an entity of such a concept; `plays`: relations that lead to one.
+    """
 
     word: str
     has: tuple[str, ...]

@@ -69,7 +69,7 @@ def head_of(words: Sequence[str]) -> int:
 
 
 def with_article(noun: str) -> str:
-    """`ward` -> `a ward`."""
+    """Returns the noun with its indefinite article: `ward` -> `a ward`."""
     return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
 
 
@@ -106,9 +106,9 @@ lemminflect = _lemminflect()
 
 
 def in_other_number(noun: str) -> Iterator[str]:
-    """Yields the plurals of a singular noun and the singular of a plural: accountants, accountant.
+    """Yields the plurals of a singular noun, or the singular of a plural: accountants, accountant.
 
-    Nothing for other words, or for nouns with only one number. Caches nothing, because the word may be a name.
+    Yields nothing for other words, or for nouns with only one number. Caches nothing, because the word may be a name.
     """
     known = lemminflect.getAllLemmas(noun)
     if not known:
@@ -137,7 +137,7 @@ def lemmas_of(word: str) -> frozenset[str]:
     return frozenset({word, *(each for forms in lemmas(word).values() for each in forms)})
 
 
-# Third-person verbs that are also plural nouns, but mean the verb at the beginning of a label.
+# Third-person verbs that are also plural nouns; at the beginning of a label they mean the verb.
 _DONE = frozenset(
     "affects borders buys causes covers influences leads loves makes offers orders supplies supports takes targets "
     "treats uses".split()
@@ -160,48 +160,51 @@ def noun_lemma(word: str) -> str:
 
 
 def may_be_verb(word: str) -> bool:
-    """True if `word` is a form of some verb: directed, wrote, star."""
+    """Returns True if `word` is a form of some verb: directed, wrote, star."""
     return "VERB" in _known(word)
 
 
 def may_be_noun(word: str) -> bool:
-    """True if `word` is a noun; unknown words count as nouns."""
+    """Returns True if `word` is a noun; unknown words count as nouns."""
     kinds = _known(word)
     return "NOUN" in kinds or not kinds
 
 
 def is_compared(word: str) -> bool:
-    """True of a comparative or superlative (thicker, busiest), false of a noun that looks like one."""
+    """Returns True for a comparative or superlative (thicker, busiest), False for a noun that looks like one."""
     known = _known(word)
     is_adjective = "ADJ" in known and known.keys() <= {"ADJ", "ADV"}
     return is_adjective and word.endswith(("er", "est")) and word not in known["ADJ"]
 
 
 def is_participle(word: str) -> bool:
-    """True if `word` is a past participle: directed, written, born; for unknown words the ending "ed" decides."""
+    """Returns True if `word` is a past participle: directed, written, born; or unknown with the ending "ed"."""
     return _is_form(word, "VBN") or (word.endswith("ed") and not _known(word))
 
 
 def is_past(word: str) -> bool:
-    """True if `word` is a past tense form: directed, wrote."""
+    """Returns True if `word` is a past tense form: directed, wrote."""
     return _is_form(word, "VBD")
 
 
 def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
-    """True of a past or -ing form of one of `verbs`; an -ing form that may be a noun only with `is_verb`."""
+    """Returns True if `word` is a past form (treated) or an -ing form (treating) of one of `verbs`.
+
+    An -ing form that may also be a noun ("building") counts only with `is_verb`.
+    """
     if verbs_of(word).isdisjoint(verbs):
         return False
     return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
 
 
 def is_third_person(word: str) -> bool:
-    """True if `word` is a verb in the third person: lives, treats."""
+    """Returns True if `word` is a verb in the third person: lives, treats."""
     return _is_form(word, "VBZ")
 
 
 @lru_cache(maxsize=50_000)
 def is_agent(word: str) -> bool:
-    """True if `word` names somebody by what they do: director, screenwriters."""
+    """Returns True if `word` names somebody by what they do: director, screenwriters."""
     return any(_agent_verbs(noun) for noun in _known(word).get("NOUN", (word,)))
 
 
@@ -210,7 +213,7 @@ def _agent_verbs(noun: str) -> set[str]:
 
 
 def is_done(word: str) -> bool:
-    """True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
+    """Returns True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
     return is_third_person(word) and (word in _DONE or not may_be_noun(word))
 
 
@@ -220,7 +223,7 @@ def _is_form(word: str, form: str) -> bool:
 
 
 def _of_compound(noun: str) -> set[str]:
-    """The verbs of a compound agent noun: screenwriter -> write; the longest ending that is an agent noun itself."""
+    """Returns the verbs behind a compound noun that ends in an agent noun: screenwriter -> write."""
     if not noun.endswith(("er", "or")):
         return set()
     for at in range(3, len(noun) - 4):
@@ -231,7 +234,7 @@ def _of_compound(noun: str) -> set[str]:
 
 
 def _of_agent(noun: str) -> set[str]:
-    """The verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
+    """Returns the verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
     if not noun.endswith(("or", "er")) or len(noun) < 5:
         return set()
     stem = noun[:-2]
@@ -277,10 +280,10 @@ _ENDINGS: Final = (
     ("sikh", ("sikhism",)),
     ("protestant", ("protestantism",)),
 )
-"""Endings of such nouns in the singular, each with the endings of the fields."""
+"""Endings of nouns for people in the singular, each with the endings of the fields that they work in or follow."""
 
 _OTHER: Final = frozenset(("physician", "magician", "tactician", "apologist"))
-"""Nouns with these endings that come from no such field: a physician is not from physics."""
+"""Nouns with these endings that do not come from such a field: a physician does not work in physics."""
 
 _PLURALS: Final = {"midwives": "midwife"}
 _SPELLINGS: Final = (
@@ -295,10 +298,10 @@ _AGENT: Final = re.compile(rf"(?:{'|'.join(ending for ending, _ in _ENDINGS)})s?
 
 
 def fields_of(noun: str) -> Iterator[str]:
-    """Yields the fields that `noun` (lower case, singular or plural) may come from, the likeliest first; for most
-    nouns none.
+    """Yields the fields that a noun for people may come from (`cardiologist` -> cardiology), the likeliest first.
 
-    British and American spellings are given. The caller has to check whether a field exists.
+    `noun` is in lower case, singular or plural; for most nouns there is no field. Both British and American spellings
+    are given. The caller has to check which of the fields exist.
     """
     if _AGENT.search(noun) is None:
         return

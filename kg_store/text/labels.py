@@ -1,4 +1,4 @@
-"""Readable words for predicates and classes: labels, inverse labels, local names of IRIs, further words to ask by."""
+"""Readable words for predicates and classes: labels, inverse labels, local names, and further words to ask by."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kg_store.terms import Hop, Schema, Step, cached_by_version, is_mask_word
 
 MAX_LABEL_WORDS = 4
 MAX_WORDS_BESIDE_CODE = 8
-"""The greatest number of words of a label that is used because the alternative is a meaningless id. Chosen by hand."""
+"""The most words of a label that is used because the alternative is a meaningless id (P364). Chosen by hand."""
 _CODE = re.compile(r"[a-z]{0,3}[ _-]?[0-9]+", re.IGNORECASE)
 _MAX_LABEL_CHARS = 80
 # Plurals of abbreviations, such as `ISSNs` and `OrderIDs`, stay one word.
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
-# Path segments without meaning for people: versions, dates, plain numbers.
+# Matches path segments without meaning for people: versions, dates, plain numbers.
 _DULL_SEGMENT = re.compile(r"[\d.]*|v\d.*|ns|terms?|vocab|vocabulary|ontology|www\..*", re.IGNORECASE)
 _PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})
 # A closed list of third-person verbs, so that plural nouns ("children") are not taken for verbs.
@@ -61,7 +61,7 @@ def local_name(iri: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Returns text with spaces for underscores and camelCase; case is kept: `John_Gage` -> `John Gage`."""
+    """Returns text with spaces for underscores and before inner capitals; case is kept: `John_Gage` -> `John Gage`."""
     return " ".join(_CAMEL.sub(" ", text.replace("_", " ")).split())
 
 
@@ -80,12 +80,12 @@ def clean(label: str) -> str:
 
 
 def is_code(word: str) -> bool:
-    """True of an id that means nothing to people: P364."""
+    """Returns True for an id that means nothing to people: P364."""
     return _CODE.fullmatch(word) is not None
 
 
 def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
-    """True if a label is a relation's name rather than a sentence about it."""
+    """Returns True if a label is a relation's name rather than a sentence about it."""
     short = 0 < len(label.split()) <= max_words and len(label) <= _MAX_LABEL_CHARS
     return short and label[-1] not in ".!?"
 
@@ -113,10 +113,10 @@ def _inverse(words: list[str]) -> str:
 
 
 def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
-    """Returns `labels` made distinct where predicates share one: with a word of the namespace in front, else a number
-    behind.
+    """Returns `labels`, with equal ones made different.
 
-    Plain text predicates that differ only in underscores keep their own spelling.
+    A word of the predicate's namespace is put in front; labels that are still equal get a number behind. Plain text
+    predicates that differ only in underscores keep their own spelling.
     """
     result = list(labels)
     for clash in _clashes(result):
@@ -125,7 +125,7 @@ def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[st
     for clash in _clashes(result):
         for count, position in enumerate(clash[1:], start=2):
             result[position] = f"{result[position]} {count}"
-    # The added number may equal another label; in that rare case the predicate's position decides.
+    # A label with its number may equal another label; in that rare case the predicate's position is added.
     for clash in _clashes(result):
         for position in clash[1:]:
             result[position] = f"{result[position]} n{position}"
@@ -168,13 +168,13 @@ def clean_label(label: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
-    """Returns `label` without words about storage ("direct"), and without a unit behind what is measured."""
+    """Returns `label` without words about storage ("direct") in front and without a unit at its end."""
     return "|".join(_bare(part) for part in label.split("|"))
 
 
 @lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
-    """Returns the label of the same step walked the other way."""
+    """Returns the label of the same step walked the other way: `^directed by` for `directed by`."""
     parts = label.split("|")[::-1]
     return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
 
@@ -194,52 +194,58 @@ def _bare(part: str) -> str:
 
 
 def readable_step(label: str) -> str:
-    """Returns `people.person.place of birth` as `place of birth`, without marks of direction and of mediators.
+    """Returns the words of a step's label without types and marks: `people.person.spouse` -> `spouse`.
 
-    For a masked relation it returns its owner's description; empty if there is none.
+    For a masked relation it returns the owner's description; empty if there is none.
     """
     return " ".join(filter(None, (_typed(part, types=0) for part in label.split("|"))))
 
 
 def typed_step(label: str) -> str:
-    """Returns `people.person.place of birth` as `person place of birth`."""
+    """Returns the words of a step's label with their last type: `people.person.spouse` -> `person spouse`."""
     words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
 
 
 def description_in(hop: str) -> str | None:
-    """Returns the description after the opaque word of a hop (`^Rk3m2a who fell ill`), or None."""
+    """Returns the description after a hop's opaque word (`^Rk3m2a who fell ill`); None if it is not masked."""
     word, _, description = hop.lstrip("^").partition(" ")
     return description if is_mask_word(word) else None
 
 
 def _typed(hop: str, types: int) -> str:
-    """The words of one hop, with this number of types before it."""
+    """Returns the words of one hop, with its last `types` types in front; for a masked relation its description.
+
+    With one type, `people.person.spouse` gives `person spouse`.
+    """
     said, hop = description_in(hop), hop.partition(" (")[0]
     return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said
 
 
-HINT: Final = "~"  # Stands before a word that is weaker evidence than others.
+HINT: Final = "~"  # The mark before a word that is weaker evidence than others.
 
 
 @cached_by_version
 def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Returns the further words of each concept and class that `schema` has; those of hidden kinds are left out."""
+    """Returns the further words of the concepts and classes that `schema` has.
+
+    `schema.kind_words` may also hold words for concepts of another role or version; these are left out.
+    """
     known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
     return {kind: words for kind, words in schema.kind_words.items() if kind in known}
 
 
 def unknown_kinds(schema: Schema) -> int:
-    """Returns the number of concepts and classes with further words that are not in `schema`."""
+    """Returns the number of names in `schema.kind_words` that are no concept or class of `schema`."""
     return len(schema.kind_words) - len(words_of_kinds(schema))
 
 
 @cached_by_version
 def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Returns the further words of each relation by its label, and with `^` before the label those for walking it
-    backwards.
+    """Returns the further words of each relation: by its label, and for its inverse by `^` and the label.
 
-    Hints have HINT in front. Of a masked relation they are its description, beside its own words, and else none.
+    Hints (single words of the relation's comments) have HINT in front. A masked relation has no words here, except in
+    the schema for the question reader: there it has its description.
     """
     found = {}
     for relation in schema.relations:
@@ -255,7 +261,7 @@ def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
 def worded(schema: Schema, step: Step) -> str:
     """Returns `Schema.described` with further words in brackets after each label: `salary (earn, paid)`.
 
-    For comparison with a question inside the service; no prompt shows it.
+    It is used to compare a step with a question inside the service; no prompt shows it.
     """
     words = _worded_hops(schema)
     return "|".join(words[hop] for hop in step)

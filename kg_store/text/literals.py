@@ -1,4 +1,4 @@
-"""Literals: numbers as Decimal and dates at their precision, as people type them; all literals in a running text."""
+"""Literals: numbers as Decimal and dates with their precision, as people type them, alone or in a running text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class Precision(IntEnum):
-    """The precision of a date, from least to most."""
+    """The precision of a date, from the least to the greatest."""
 
     DECADE = 0
     YEAR = 1
@@ -36,10 +36,10 @@ class Precision(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A date of the proleptic Gregorian calendar; `seconds` counts from local midnight, `offset_min` is the UTC
-    offset.
+    """A date of the proleptic Gregorian calendar.
 
-    `==` compares the fields exactly; questions use `compare`, which uses the precision that both dates share.
+    `seconds` counts from local midnight, `offset_min` is the UTC offset in minutes. `==` compares the fields exactly;
+    questions use `compare`, which compares at the precision that both dates share.
     """
 
     year: int = field(repr=False)
@@ -106,7 +106,7 @@ class PartialDate:
 
 
 def read_iso_date(text: str) -> PartialDate:
-    """Reads xsd:date, dateTime, gYear, gYearMonth, and decades (`1990s`). Raises ValueError on anything else."""
+    """Returns the date in xsd:date, dateTime, gYear, gYearMonth or a decade (`1990s`). Raises ValueError."""
     decade = _DECADE.fullmatch(text)
     if decade:
         return PartialDate(int(decade[1]), is_decade=True)
@@ -123,7 +123,10 @@ def read_iso_date(text: str) -> PartialDate:
 
 
 def days_in(year: int, month: int) -> int:
-    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
+    """Returns the number of days of a month; 0 if there is no such month.
+
+    Leap years are those of the Gregorian calendar, also before it began.
+    """
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
@@ -143,7 +146,7 @@ def _sign(number: Decimal) -> int:
 
 
 def _days_before(year: int, month: int, day: int) -> Decimal:
-    """The number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
+    """Returns the number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
     before = year - 1
     leap_days = before // 4 - before // 100 + before // 400
     in_year = sum(days_in(year, earlier) for earlier in range(1, month))
@@ -250,7 +253,7 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
 _PADDED = re.compile(r"0\d+", re.ASCII)
 
-# A literal ends where a word would, but scripts without spaces may follow directly, as in 2020年.
+# A literal ends where a word ends, but characters of scripts without spaces may follow directly, as in 2020年.
 _WORD = r"[^\W_\u0e00-\u0fff\u2e80-\u9fff\uac00-\ud7ff]"
 _OPEN, _CLOSE = rf"(?<!{_WORD})(?<!{_WORD}[.,])", rf"(?!{_WORD})"
 _DIGIT_PART = r"[^\W\d_]*+\d(?:(?!_)\w)*+"
@@ -272,7 +275,7 @@ _IN_TEXT = tuple(
         (r"\d{3}0['’]?s", re.NOFLAG),
         (r"\d{1,2}(?::\d\d){1,2}(?:\s?[ap]\.?m\b)?", re.IGNORECASE),
         (r"\d+(?:[-./]\d+){2,}", re.NOFLAG),
-        # Codes: MRN-00123, A1-B2, 12-34-X; quantifiers are possessive, so that long runs stay linear.
+        # Codes: MRN-00123, A1-B2, 12-34-X. Quantifiers are possessive, so that long runs take linear time.
         (rf"(?:[A-Z]{{1,8}}[-/.]){_DIGIT_PART}(?:[-/.](?:{_DIGIT_PART}|[A-Z]{{1,8}}))*+", re.NOFLAG),
         (rf"(?=[\d./-]*+[A-Za-z]){_DIGIT_PART}(?:[-/.](?:{_DIGIT_PART}|[A-Z]{{1,8}}))++", re.NOFLAG),
     )
@@ -288,7 +291,7 @@ _DIGIT_WORD = re.compile(rf"(?<!{_WORD})(?:(?!\d){_WORD})*+\d{_WORD}*+")
 
 @dataclass(frozen=True, slots=True)
 class LiteralSpan:
-    """A literal at text[start:end]; the kind is TEXT for digits that are neither a number nor a date."""
+    """A literal at text[start:end]. Its kind is TEXT for digits that are neither a number nor a date."""
 
     start: int
     end: int
@@ -297,7 +300,7 @@ class LiteralSpan:
 
 
 def parse_value(lexical: str, kind: ValueKind) -> Parsed:
-    """Returns the value for comparisons; text is normalised. Raises ValueError if `lexical` is not of `kind`."""
+    """Returns the value in a form for comparisons; text is normalised. Raises ValueError."""
     if kind is ValueKind.NUMBER:
         return read_number(lexical)
     if kind is ValueKind.DATE:
@@ -310,10 +313,10 @@ def parse_value(lexical: str, kind: ValueKind) -> Parsed:
 
 
 def read_literal(text: str) -> tuple[ValueKind, str] | None:
-    """Returns kind and canonical spelling of a number or date as people type it; None for any other text.
+    """Returns the kind and canonical spelling of a number or date as people type it; None for any other text.
 
-    1990 is read as a year; parse_value can also read it as a number. A date whose day and month could be swapped, and
-    digits with a leading zero (a code), are neither.
+    1990 is read as a year; `parse_value` can also read it as a number. A date whose day and month could be swapped,
+    and digits with a leading zero (a code), give None.
     """
     plain = plain_digits(text)
     if _PADDED.fullmatch(plain):
@@ -349,9 +352,10 @@ def plain_number(number: Decimal) -> str:
 
 
 def find_literals(text: str) -> list[LiteralSpan]:
-    """Returns every number, date and digit string of a running text, in order; of overlapping ones the longest.
+    """Returns every number, date and run of digits in a text, in order; of overlapping ones the longest.
 
-    Every decimal digit of `text` lies in a span, including those of pseudonyms, which the caller has to exclude.
+    Every decimal digit of `text` lies in a returned span. That includes the digits of pseudonyms, which the caller has
+    to exclude.
     """
     if not _DIGIT.search(text):
         return []
@@ -374,18 +378,17 @@ _FORMS = {
 
 
 def fits(lexical: str, kind: ValueKind) -> bool:
-    """True if the text can be read as a value of `kind`."""
+    """Returns True if the text can be read as a value of `kind`."""
     return _FORMS[kind].fullmatch(lexical.strip()) is not None
 
 
 def is_year(lexical: str) -> bool:
-    """True if the text is a year from 1000 to 2099."""
+    """Returns True if the text is a year from 1000 to 2099."""
     return _YEAR.fullmatch(lexical.strip()) is not None
 
 
 MAX_NAME_CHARS: Final = 80
-"""The greatest length of a name in which a year is looked for; longer ones are titles and sentences. Chosen by hand.
-"""
+"""The longest name in which a year is looked for; longer ones are titles and sentences. Chosen by hand."""
 _YEAR_IN_NAME: Final = re.compile(r"(?<![\w.,:/#$€£])(?<![A-Za-z]-)(1\d{3}|20\d\d)(?![\w%/]|[.,:]\d)")
 
 
@@ -396,7 +399,7 @@ def named_date(name: str) -> str | None:
 
 
 def date_in_name(name: str) -> str | None:
-    """Returns the date that `name` is, or the only year in it; None if there is no year or several."""
+    """Returns the date that `name` is, or else the year in it; None if it holds no year, or two different ones."""
     whole = named_date(name)
     if whole is not None or len(name) > MAX_NAME_CHARS:
         return whole

@@ -1,6 +1,4 @@
-"""Normalises text for comparing names, with the way back to positions in the original; and maps characters that look
-like Latin letters to these.
-"""
+"""Normalises text for comparing names, keeping positions; and maps characters to the Latin letters they look like."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from typing import Final
 
 from confusable_homoglyphs.confusables import confusables_data
 
-_HARD = "\x00"  # Marks a character that cannot be folded alone: it disappears, grows, or joins the one before it.
+_HARD = "\x00"  # Marks a character that is not folded to exactly one: it disappears, grows, or joins the one before.
 _APOSTROPHES = frozenset("'`´‘’‚‛′‵ʹʻʼʽˈ՚＇｀＇ꞌ")
 _QUOTES = frozenset('"“”„‟″‶〝〞〟＂')
 _HYPHENS = frozenset("⁃−˗﹣－")
@@ -42,7 +40,11 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of the normalised text: copied from `origin`, or folded with a span for each character."""
+    """A stretch of the normalised text, with its place in the original.
+
+    Without `spans` it is copied from position `origin` on. With `spans` it is changed, and `spans` has the original
+    (start, end) of each character.
+    """
 
     start: int
     origin: int
@@ -83,7 +85,7 @@ class Normalised:
         return self._span_of(start)[0], self._span_of(end - 1)[1]
 
     def is_border(self, position: int) -> bool:
-        """True if a word may begin or end at `position`; in scripts without spaces that is everywhere."""
+        """Returns True if a word may begin or end at `position`; in scripts without spaces that is everywhere."""
         text = self.text
         if position <= 0 or position >= len(text):
             return True
@@ -107,12 +109,12 @@ def normalise(text: str) -> Normalised:
 
 
 def is_word_character(character: str) -> bool:
-    """True of letters, digits and the marks that belong to them."""
+    """Returns True for letters, digits and the marks that belong to them."""
     return character.isalnum() or (not character.isascii() and unicodedata.category(character)[0] == "M")
 
 
 def is_unspaced(character: str) -> bool:
-    """True of scripts that write words without spaces or attach particles to names: CJK, Thai, Hangul and others."""
+    """Returns True for scripts without spaces, or that attach particles to names: CJK, Thai, Hangul and others."""
     return not character.isascii() and _UNSPACED.match(character) is not None
 
 
@@ -143,7 +145,7 @@ def _join(text: str, easy: str) -> Normalised:
 
 
 def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, int], ...], list[int]]:
-    """The folded characters of text[begin:end], the span of each, and where something was removed."""
+    """Returns the folded characters of text[begin:end], their spans, and the positions of removed characters."""
     characters: list[str] = []
     spans: list[tuple[int, int]] = []
     seams: list[int] = []
@@ -160,7 +162,10 @@ def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, in
 
 
 def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool]]:
-    """Each character with the marks that join it: (characters, start, end, something was removed before)."""
+    """Returns (characters, start, end, flag) for each character of text[begin:end] together with its marks.
+
+    The flag is True if an invisible character was removed just before it.
+    """
     found: list[tuple[str, int, int, bool]] = []
     dropped = False
     for position in range(begin, end):
@@ -190,7 +195,10 @@ def _fold_cluster(cluster: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _swap(character: str) -> str:
-    """The one spelling of separators, apostrophes and quotes; other characters stay."""
+    """Returns a space for a separator, ' for an apostrophe, " for a quote; other characters are unchanged.
+
+    A symbol with a case (a squared letter) becomes U+FFFD, so that it does not count as the start of a word.
+    """
     if character in _APOSTROPHES:
         return "'"
     if character in _QUOTES:
@@ -198,7 +206,7 @@ def _swap(character: str) -> str:
     if character in _HYPHENS or character.isspace() or unicodedata.category(character) in ("Pd", "Pc"):
         return " "
     if not is_word_character(character) and (character.isupper() or character.islower()):
-        return "\ufffd"  # Squared letters are pictures that have a case, and would be taken for the start of a word.
+        return "\ufffd"  # Squared letters are symbols with a case, and would be mistaken for the start of a word.
     return character
 
 
@@ -214,13 +222,16 @@ def _is_ignored(character: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _joins(character: str) -> bool:
-    """True if `character` may merge with the one before it: marks, and Hangul vowels and finals."""
+    """Returns True if `character` may merge with the one before it: marks, and Hangul vowels and finals."""
     first = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff" or "\ud7b0" <= first <= "\ud7ff"
 
 
 class _Folded(dict[int, str]):
-    """A translation table: one folded character or _HARD for each code point, computed at its first use."""
+    """A translation table that is computed at first use: for each code point the folded character.
+
+    _HARD stands for a character that cannot be folded alone, such as one that becomes two.
+    """
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -253,7 +264,7 @@ r"""Combining marks for a character class: `[\\w{MARKS}]` matches word character
 
 
 def is_letters(word: str) -> bool:
-    """True if `word` consists of letters and marks on them."""
+    """Returns True if `word` consists of letters and marks on them."""
     return word.isalpha() or (not word.isascii() and all(map(_is_letter_or_mark, word)) and word[:1].isalpha())
 
 
@@ -291,7 +302,7 @@ _DRAWN: Final = {
     )
     for character, letter in zip(characters, letters, strict=True)
 }
-"""Signs that people use as Latin letters although Unicode's table does not list them as alike."""
+"""Characters that people use as Latin letters although Unicode's table of confusables does not list them."""
 
 _SIGNS_ON_LETTERS: Final = tuple(
     range(start, end)
@@ -305,11 +316,11 @@ DISGUISES: Final = frozenset(
     )
     for code in range(start, end)
 )  # fmt: skip
-"""Marks that real spelling hardly ever has: lines over, under and through letters, circles and squares around them."""
+"""Marks that real spelling hardly ever uses: lines over, under and through letters, circles around them."""
 
 
 def skeleton_of(text: str) -> str:
-    """Returns `text` in the plain Latin letters that it looks like, for comparing only, never for showing.
+    """Returns `text` in the plain Latin letters that it looks like. Used only for comparing, never for showing.
 
     Letters of other scripts, decorated letters, strokes and accents are replaced; characters that look like no Latin
     letter stay. Real Russian becomes nonsense, so this reading is used beside the text, not instead of it. ASCII text
@@ -319,10 +330,10 @@ def skeleton_of(text: str) -> str:
 
 
 def undecorated(character: str) -> str:
-    """Returns the plain letter of a circled, squared, mathematical, small capital or Braille letter; else the
-    character itself.
+    """Returns the plain letter of a decorated one: circled, squared, mathematical, small capital or Braille.
 
-    Such letters belong to no language, so this is right in any text. Digits stay: ① does not become 1 here.
+    Any other character is returned unchanged. Decorated letters belong to no language, so this is right in any text.
+    Digits stay: ① does not become 1 here.
     """
     return character if character.isascii() else _undecorated(character)
 
@@ -345,7 +356,7 @@ def _undecorated(character: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _look_alike(character: str) -> str:
-    """The ASCII letter that `character` looks like, in the same case if possible; empty if there is none."""
+    """Returns the ASCII letter that `character` looks like, in the same case if possible; empty if there is none."""
     letters = _latin_of().get(character, ())
     if letters[:1] == ("l",) and not character.islower():
         return "I"  # The table has a single entry for l and I.
@@ -354,7 +365,7 @@ def _look_alike(character: str) -> str:
 
 
 class _Skeletons(dict[int, str]):
-    """A translation table that computes the look of each character at its first use."""
+    """A translation table, computed at first use: for each code point the Latin letters that it looks like."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _skeleton(chr(code))
@@ -379,7 +390,7 @@ def _skeleton(character: str) -> str:
 
 
 def _letter_with_signs(character: str) -> str:
-    """The letter under a stroke, hook or tail: d for đ; empty if there is none."""
+    """Returns the letter under a stroke, hook or tail: d for đ; empty if there is none."""
     found = _WITH.fullmatch(unicodedata.name(character, ""))
     if not found:
         return ""
@@ -388,7 +399,7 @@ def _letter_with_signs(character: str) -> str:
 
 @cache
 def _latin_of() -> dict[str, tuple[str, ...]]:
-    """For each character the ASCII letters in Unicode's table of confusables, the most alike first.
+    """Returns for each character the ASCII letters in Unicode's table of confusables, the most alike first.
 
     If the table has no ASCII letter, it is found through a small capital or a letter with signs: н -> ʜ -> h.
     """
@@ -402,12 +413,12 @@ def _latin_of() -> dict[str, tuple[str, ...]]:
 
 
 def _pairs(others: list[dict[str, str]]) -> list[str]:
-    """The two letters that one character joins: ao for ꜵ."""
+    """Returns those entries of the confusables table that are two ASCII letters: ao for ꜵ."""
     return [each["c"] for each in others if len(each["c"]) == 2 and each["c"].isascii() and each["c"].isalpha()]
 
 
 def _latin_letter(character: str) -> str:
-    """The ASCII letter of a decorated letter or of a letter with signs; empty for any other character."""
+    """Returns the ASCII letter of a decorated letter or of a letter with signs; empty for any other character."""
     if character.isascii():
         return ""
     plain = _undecorated(character)

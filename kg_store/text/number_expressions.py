@@ -1,5 +1,5 @@
-"""Finds numbers, amounts and dates that are not in plain digits: nineteen sixty, the eighth of september, MCMLX,
-①⑨⑥⓪; and what they mean in digits.
+"""Finds numbers, amounts and dates that are not in plain digits (nineteen sixty, the eighth of september, MCMLX,
+①⑨⑥⓪), and converts them to digits.
 """
 
 from __future__ import annotations
@@ -59,13 +59,16 @@ class Part:
 
 @lru_cache(maxsize=16_384)
 def value_of(word: str) -> Decimal | None:
-    """Returns the number that a single word says, in the first language that knows it; None if it says none."""
+    """Returns the number that a single word means, in the first language that knows it; else None."""
     found = next((hits for language in LANGUAGES if (hits := find_numbers([TokenText(word)], language, 0))), None)
     return _decimal(found[0].value) if found else None
 
 
 def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
-    """Returns `tokens` of one expression with number words combined; `text` holds the function words between them."""
+    """Returns the parts of one expression, with number words that form one number combined: "nineteen" "sixty".
+
+    `text` is the whole text; it holds the function words between the tokens.
+    """
     items: list[Token | str] = []
     for before, token in zip((None, *tokens), tokens, strict=False):
         if before is not None and text:
@@ -97,7 +100,7 @@ def _parts_in(language: str | None, items: Sequence[Token | str]) -> list[Part]:
 def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> str | None:
     """Returns the expression in digits, as people type them; None if its meaning is unclear.
 
-    `is_marked_decade`: "the" stands before it, so "sixties" means those of the last century.
+    `is_marked_decade`: "the" stands before the expression, so that "sixties" means the 1960s.
     """
     dated = [index for index, part in enumerate(parts) if part.month]
     if any(part.is_weekday for part in parts) or len(dated) > 1:
@@ -114,7 +117,7 @@ def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> st
 
 
 def _languages(tokens: Sequence[Token]) -> list[str | None]:
-    """The languages that know most of the words; [None] if no word is a number word."""
+    """Returns the languages that have most of the number words; several if they tie, [None] without number words."""
     known = [token.number.languages for token in tokens if token.number is not None]
     counts = {language: sum(language in each for each in known) for language in LANGUAGES}
     best = max(counts.values())
@@ -172,7 +175,7 @@ def _decade(parts: Sequence[Part], is_marked: bool) -> str | None:
 
 
 def _fraction(parts: Sequence[Part]) -> str | None:
-    """One and a half, two million and a half, two and a half million, half a million; None if unclear."""
+    """Returns a number with a fraction in digits (one and a half, half a million); None if unclear."""
     if any(part.value is None for part in parts) or sum(part.is_fraction for part in parts) != 1:
         return None
     index = next(index for index, part in enumerate(parts) if part.is_fraction)
@@ -219,7 +222,7 @@ def _decimal(value: float) -> Decimal:
 
 
 MAX_EVERYDAY: Final = 12
-"""Up to this value a number in one word may belong to the way of asking: the second one, two films. Chosen by hand."""
+"""Up to this value a number word may be phrasing and not a value: the second one, two films. Chosen by hand."""
 
 _ANDS: Final = frozenset("and und et y e og en & plus".split())
 _OFS: Final = frozenset("of the de del di do da den der dem des d l le il el o a año anno ano jahr jahre year".split())
@@ -239,7 +242,7 @@ _MIN_BEFORE_COMMA: Final = 1000
 _MAX_BETWEEN: Final = 24
 _SIGN: Final = re.compile(r"\b(?:minus|negative)\s+\Z", re.IGNORECASE)
 _BESIDE_TODAY: Final = re.compile(r"\b(?:last|past|previous|next|coming)\s+\Z", re.IGNORECASE)
-"""Words before a number of days or months that make it depend on the current day: "last three months"."""
+"""Words that make the number of days or months after them depend on the current day: "last three months"."""
 
 _ARTICLE_BEFORE: Final = re.compile(r"\b(?:a|an)\s+\Z", re.IGNORECASE)
 _THE_BEFORE: Final = re.compile(r"\b(?:the|early|mid|late)[\s-]+\Z", re.IGNORECASE)
@@ -257,7 +260,7 @@ _ROMAN_WORD: Final = re.compile(r"(?<![^\W_])(?:[MDCLXVI]{2,}|[mdclxvi]{2,})(?![
 _ROMAN_WORDS: Final = frozenset("MD CD DC CV MC MIX DI CC MM ML XL CL DM MI LI CI VI XI MV CM DL LL DV LV".split())
 _SMALL_ROMAN: Final = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
 _MIN_ROMAN_ALONE: Final = 5
-"""From this length on a lower-case Roman numeral is not taken for a word: mcmlx. Chosen by hand."""
+"""From this length on, a lower-case Roman numeral cannot be mistaken for a word: mcmlx. Chosen by hand."""
 
 _MAX_NAME: Final = 40
 _NAME_BEFORE: Final = re.compile(r"[^\W\d_]{2,}[ \u00a0]\Z")
@@ -265,21 +268,21 @@ _NAME_BEFORE: Final = re.compile(r"[^\W\d_]{2,}[ \u00a0]\Z")
 
 @dataclass(frozen=True, slots=True)
 class NumberExpression(LiteralSpan):
-    """A number or date that is written out; `lexical` is in digits if its meaning is clear, else as written.
+    """A number or date that is written out. `lexical` is in digits if its meaning is clear, else as written.
 
     `is_everyday`: one word up to twelve, a half, or letters that may be a Roman numeral (MIX, DC); the caller decides
-    whether it is a value or part of the way of asking.
+    whether it is a value or part of the phrasing.
     """
 
     is_everyday: bool = False
 
 
 def find_number_expressions(text: str) -> list[NumberExpression]:
-    """Returns every number, amount, ordinal and date, or part of one, that is not in plain ASCII digits; in order,
-    without overlaps.
+    """Returns every number, amount, ordinal and date that is not in plain ASCII digits; in order, without overlaps.
 
-    It reads words of English, German, French, Spanish, Italian, Portuguese and Dutch, numerals of every script, and
-    Roman numerals. Plain ASCII digits are left to `find_literals`. A text without any costs one look-up a word.
+    Recognised are words of English, German, French, Spanish, Italian, Portuguese and Dutch, numerals of every script,
+    and Roman numerals. Plain ASCII digits are left to `find_literals`. A text without any takes one look-up for each
+    word.
     """
     words = set(words_of(text))
     found = list(_figures(text))
@@ -291,7 +294,7 @@ def find_number_expressions(text: str) -> list[NumberExpression]:
 
 
 def _without_overlaps(text: str, found: list[NumberExpression]) -> list[NumberExpression]:
-    """The longest of overlapping expressions; what the others cover beyond it is kept as text."""
+    """Returns the longest of overlapping expressions; the rest of the shorter ones is kept as text."""
     chosen: list[NumberExpression] = []
     covered = bytearray(len(text))
     for each in sorted(found, key=lambda each: (each.start - each.end, each.start)):
@@ -310,10 +313,9 @@ def _left_of(text: str, loser: NumberExpression, covered: bytearray) -> Iterator
 
 
 def in_figures(text: str) -> str:
-    """Returns `text` with clear meanings in digits: nineteen sixty as 1960, the eighth of may 2001 as 2001-05-08, ⑨ as
-    9.
+    """Returns `text` with clear meanings in digits: nineteen sixty becomes 1960, the eighth of may 2001 2001-05-08.
 
-    An index of values finds written-out values in this form. Everyday numbers stay words; lengths change; a text
+    An index of values can find written-out values in this form. Everyday numbers stay words; lengths change; a text
     without number words is returned as it is.
     """
     pieces: list[str] = []
@@ -332,7 +334,7 @@ def _worded(text: str) -> Iterator[NumberExpression]:
 
 
 def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """The tokens of each expression."""
+    """Yields the tokens of each expression."""
     run: list[Token] = []
     is_dated = False
     for token in tokens:
@@ -348,7 +350,10 @@ def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> bool:
-    """True if two neighbouring tokens belong to one expression; `is_dated`: it already holds a month."""
+    """Returns True if two neighbouring tokens belong to one expression.
+
+    `between` is the text between them. `is_dated`: the expression holds a month already.
+    """
     if len(between) > _MAX_BETWEEN:
         return False
     is_dated = is_dated or after.month is not None
@@ -364,7 +369,7 @@ def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> boo
 
 
 def _goes_on_behind_comma(before: Token, after: Token) -> bool:
-    """True of "two thousand, three hundred", and of digits said one by one: "one, nine, six"."""
+    """Returns True for "two thousand, three hundred", and for digits said one by one: "one, nine, six"."""
     one, other = value_of(before.word), value_of(after.word)
     if one is None or other is None:
         return False
@@ -396,7 +401,7 @@ def _melt(before: Token, after: Token) -> bool:
 
 
 def _is_one_with_and(before: Token, after: Token) -> bool:
-    """True of "a hundred and five", "vingt et un", "ein und achtzig"; false of "two and three"."""
+    """Returns True for "a hundred and five", "vingt et un", "ein und achtzig"; False for "two and three"."""
     one, other = value_of(before.word), value_of(after.word)
     if one is None or other is None or before.languages.isdisjoint(after.languages):
         return False
@@ -422,7 +427,7 @@ def _expression(text: str, run: Sequence[Token]) -> NumberExpression:
 
 
 def _article(text: str, start: int, run: Sequence[Token], parts: Sequence[Part]) -> int:
-    """The number of letters of an article that belongs to the number: "a hundred", "a dozen"; else 0."""
+    """Returns the length of an article that belongs to the number: "a hundred", "a dozen"; else 0."""
     if run[0].is_figures or run[0].month or not parts or (parts[0].value or 0) < 12:
         return 0
     before = _ARTICLE_BEFORE.search(text[max(0, start - 4) : start])
@@ -436,7 +441,7 @@ def _is_everyday(run: Sequence[Token], parts: Sequence[Part], has_unit: bool) ->
 
 
 def _figures(text: str) -> Iterator[NumberExpression]:
-    """Numerals of other scripts and shapes, and dates in Chinese and Japanese form."""
+    """Yields numerals of other scripts and shapes, and dates in Chinese and Japanese form."""
     if not has_other_figures(text):
         return
     for match in _CHINESE_DATE.finditer(text):

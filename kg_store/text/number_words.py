@@ -1,6 +1,4 @@
-"""Number words, months and weekdays in seven languages, and numerals of all scripts: which words and digits of a text
-say a number, judged by their surroundings.
-"""
+"""Number words, months and weekdays in seven languages, judged by their context, and numerals of all scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from text_to_num import find_numbers
 from kg_store.text.words import without_accents
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl")
-"""English comes first: if two languages share a word, the first one reads it."""
+"""The languages, with English first: a word that several share is read in the first of them."""
 
 _TABLE: Final[dict[str, dict[str, str]]] = tomllib.loads(
     resources.files(__package__).joinpath("number_words.toml").read_text("utf-8")
@@ -31,7 +29,7 @@ _WEAK: Final = frozenset(_TABLE["any"]["weak"].split())
 _WEAK_CALENDAR: Final = frozenset(_TABLE["any"]["weak_calendar"].split())
 _SLIPS: Final = _TABLE["slips"]
 _CONTEXT: Final = {language: frozenset(_TABLE[language]["context"].split()) for language in LANGUAGES}
-MIN_CONTEXT: Final = 2  # The number of a language's function words that show that a text is in it. Chosen by hand.
+MIN_CONTEXT: Final = 2  # This many of a language's function words show that a text is in it. Chosen by hand.
 _COMPOUND: Final = re.compile(
     # English, run together
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
@@ -63,13 +61,16 @@ _LONG_PART: Final = re.compile(
 )
 """Parts that make a compound a number even if the number reader does not know it."""
 
-MAX_COMPOUND: Final = 120  # The greatest number of letters that are read of a number in one word. Chosen by hand.
+MAX_COMPOUND: Final = 120  # The most letters that are read of a number written as one word. Chosen by hand.
 _UMLAUTS: Final = (("fuenf", "fünf"), ("zwoelf", "zwölf"), ("dreissig", "dreißig"), ("ieme", "ième"))
 
 
 @dataclass(frozen=True, slots=True)
 class NumberWord:
-    """A number word as its languages spell it. `is_weak`: alone it mostly means something else ("second")."""
+    """A number word.
+
+    `spelling`: as its languages write it; `is_weak`: alone it mostly means something else ("second").
+    """
 
     spelling: str = field(repr=False)
     languages: tuple[str, ...]
@@ -107,7 +108,7 @@ class CalendarWord:
 
 @lru_cache(maxsize=16_384)
 def number_word(word: str) -> NumberWord | None:
-    """Reads one word in lower case, also without accents or with umlauts written out; None if it is no number word."""
+    """Returns the number word for a word in lower case, also without accents or umlauts; else None."""
     plain = unicodedata.normalize("NFC", word)
     plain = _SLIPS.get(plain, plain)
     found = _number_words().get(plain)
@@ -115,12 +116,12 @@ def number_word(word: str) -> NumberWord | None:
 
 
 def calendar_word(word: str) -> CalendarWord | None:
-    """Reads the name of a month or weekday in lower case, in full or abbreviated; None for any other word."""
+    """Returns the month or weekday for its name in lower case, in full or abbreviated; None for any other word."""
     return _calendar().get(unicodedata.normalize("NFC", word))
 
 
 def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
-    """True if `words` (lower case) holds a number word, a month or a weekday.
+    """Returns True if `words` (lower case) holds a number word, a month or a weekday.
 
     `has_figures`: the text holds digits; without any, foreign abbreviations of months ("out", "set", "ago") do not
     count.
@@ -130,7 +131,7 @@ def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
 
 
 def languages_of(words: set[str]) -> frozenset[str]:
-    """Returns the languages but English of which `words` holds most function words, MIN_CONTEXT at least."""
+    """Returns the languages, except English, that share the most function words with `words`, at least MIN_CONTEXT."""
     hits = {language: len(words & known) for language, known in _CONTEXT.items()}
     best = max(hits.values())
     return frozenset(each for each, count in hits.items() if count == best >= MIN_CONTEXT and each != "en")
@@ -138,7 +139,10 @@ def languages_of(words: set[str]) -> frozenset[str]:
 
 @cache
 def _number_words() -> dict[str, NumberWord]:
-    """Each spelling with what it is read as first, and all languages that have it."""
+    """Returns each number word by its spelling, also by the one without accents, with all languages that have it.
+
+    If two languages write it differently, the first one gives its `spelling`.
+    """
     found: dict[str, NumberWord] = {}
     for language in LANGUAGES:
         for word in _TABLE[language]["numbers"].split():
@@ -185,8 +189,10 @@ def _calendar() -> dict[str, CalendarWord]:
 
 @cache
 def _months_alone() -> dict[str, CalendarWord]:
-    """The months and weekdays that are recognised in a text without digits: all full names, and English
-    abbreviations."""
+    """Returns the months and weekdays that count in a text without digits.
+
+    These are full names in all languages, but short forms in English only ("set" may be September in Italian).
+    """
     return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
 
 
@@ -225,7 +231,7 @@ OTHER_FIGURES: Final = "".join(sorted(_OTHER))  # For a character class: every n
 
 
 def has_other_figures(text: str) -> bool:
-    """True if `text` holds a numeral that is not an ASCII digit."""
+    """Returns True if `text` holds a numeral that is not an ASCII digit."""
     return not text.isascii() and not _OTHER.isdisjoint(text)
 
 
@@ -262,7 +268,10 @@ def roman_of(number: int) -> str:
 
 
 def chinese_figures(run: str) -> str:
-    """Returns a run of Chinese numerals in digits: by powers if it names any and is short, else by places."""
+    """Returns a run of Chinese numerals in digits.
+
+    A short run with a sign for a power (千, 百, 十) is read by powers; any other run is read digit by digit.
+    """
     if len(run) > MAX_CHINESE or not any(letter in _POWERS for letter in run):
         return "".join(str(_figure(letter)) for letter in run)
     total = section = figure = 0
@@ -283,7 +292,7 @@ def _figure(letter: str) -> int:
 
 
 def _plain_fraction(before: str, fraction: str) -> str:
-    """The fraction after a digit as decimals; thirds and the like are written with a slash."""
+    """Returns a fraction sign and the digit before it in decimals: ½ after 2 as 2.5; thirds keep a slash: 2 1/3."""
     digits = f"{unicodedata.numeric(fraction):g}"
     if len(digits) <= len("0.125"):
         return before + digits.removeprefix("0") if before else digits
@@ -292,7 +301,7 @@ def _plain_fraction(before: str, fraction: str) -> str:
 
 
 def _plain_figure(character: str) -> str:
-    """The numeral as an ASCII digit; other characters, and fractions, stay."""
+    """Returns the numeral as ASCII digits: ⑨ -> 9; other characters, and fractions, are returned unchanged."""
     number = unicodedata.numeric(character, None)
     if character.isascii() or number is None or not number.is_integer():
         return character
@@ -300,7 +309,7 @@ def _plain_figure(character: str) -> str:
 
 
 class _Figures(dict[int, str]):
-    """A translation table: the plain digit of each code point, computed at its first use."""
+    """A translation table, computed at first use: the plain digit of each code point."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _plain_figure(chr(code))
@@ -334,7 +343,10 @@ MAX_LITTLE: Final = 2  # The greatest number of function words between two words
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text[start:end]: digits, or a word that says a number, a month or a weekday."""
+    """A word or digits at text[start:end] that mean a number, a month or a weekday.
+
+    `number` and `month` tell what a word may mean; digits have neither.
+    """
 
     start: int
     end: int
@@ -388,7 +400,7 @@ def _judged(text: str, tokens: Sequence[Token], index: int, context: Collection[
     if not token.is_weak:
         if token.number is None or token.month is None or token.number.is_weak == token.month.is_weak:
             return token
-        # Only the strong one of its two senses.
+        # Keep only the strong one of its two meanings.
         return replace(token, number=None) if token.number.is_weak else replace(token, month=None)
     near = list(_neighbours(text, tokens, index))
     number = token.number if _counts(token, near, context) else None
@@ -420,7 +432,7 @@ def _is_month(text: str, token: Token, month: CalendarWord, near: Sequence[Token
 
 
 def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:
-    """The next token on either side, if only function words stand between."""
+    """Yields the token before and the token after token `index`, each only if it stands near enough (`_is_near`)."""
     for one, other in ((index - 1, index), (index, index + 1)):
         if one >= 0 and other < len(tokens):
             neighbour = tokens[one if other == index else other]
@@ -429,7 +441,10 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """True of at most MAX_LITTLE words of `little`, and no punctuation but an ordinal's point (8. September)."""
+    """Returns True if two words are close: in `between` are at most MAX_LITTLE words, all of them in `little`.
+
+    Punctuation separates them, except a point, which may belong to an ordinal ("8. September").
+    """
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)

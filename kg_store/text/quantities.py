@@ -19,7 +19,7 @@ from kg_store.text.number_expressions import find_number_expressions
 MONEY: Final = "money"
 _CALENDAR: Final = frozenset({"days", "months"})
 _SINGULAR: Final = frozenset("day week month year second hour minute".split())
-"""Singular times: in a label they say what a value is (year built, weekday), and are not a unit."""
+"""Units of time in the singular: at the end of a label they say what a value is (year built, weekday)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Unit:
         return self.kind == "time" or self.kind in _CALENDAR
 
     def converts_to(self, other: Unit) -> bool:
-        """True if amounts can be converted to `other`; never between currencies."""
+        """Returns True if amounts can be converted to `other`; never between different currencies."""
         return self == other or (self.kind == other.kind != MONEY)
 
 
 def units_called(name: str) -> tuple[Unit, ...]:
-    """Returns the units with this name, in any case; "pounds" are two."""
+    """Returns the units with this name, in any case; several for an ambiguous name such as "pounds"."""
     return _units().get(name.lower(), ())
 
 
@@ -61,7 +61,11 @@ def unit_of_label(label: str) -> Unit | None:
 
 
 def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
-    """Returns the unit that `name` means and the schema's unit to convert it to; None if there is none, or several."""
+    """Returns (unit that `name` means, unit of the schema to convert it to).
+
+    A unit that the schema has itself precedes others. Returns None if there is no such pair, or several equally good
+    ones.
+    """
     meant = [(unit, other) for unit in units_called(name) for other in of_schema if unit.converts_to(other)]
     same = [pair for pair in meant if pair[0] == pair[1]]
     chosen = same or meant
@@ -116,11 +120,11 @@ class _Quantity:
 
 
 def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
-    """Returns replacements for the amounts in `text`, in the schema's unit of the same kind; in order, without
-    overlaps.
+    """Returns replacements for the amounts in `text`, each in the unit of the schema; in order, not overlapping.
 
-    If the schema has no such unit, or several, an amount keeps its own unit, so that it is not compared with others.
-    If the schema has no units at all, amounts stay as they are, because the units of its values are unknown.
+    Example: "half a ton" becomes 500 kg if the schema has kg. If the schema has no unit of that kind, or several, an
+    amount keeps its own unit, so that it is not compared with others. If the schema has no units at all, amounts stay
+    as they are, because the units of its values are unknown.
     """
     found: list[Rewording] = []
     quantities = _joined(text, list(_quantities(text)), of_schema) if of_schema else []
@@ -164,7 +168,10 @@ def _word_of(unit: Unit) -> str:
 
 
 def _joined(text: str, found: Sequence[_Quantity], of_schema: Collection[Unit]) -> list[_Quantity]:
-    """Amounts with "1 hour 30 minutes" joined; neighbours that cannot be added are both left out."""
+    """Returns the amounts, with neighbours added up: "1 hour 30 minutes" is one amount.
+
+    Two neighbours that cannot be added up are both left out.
+    """
     kept: list[_Quantity] = []
     for each in found:
         before = kept[-1] if kept else None
@@ -198,7 +205,7 @@ def _quantities(text: str) -> Iterator[_Quantity]:
 
 
 def _in_words(text: str) -> Iterator[_Quantity]:
-    """Amounts in words: "fifty kilos", "half a ton", "more than a ton"."""
+    """Yields amounts in words: "fifty kilos", "half a ton", "more than a ton"."""
     for each in find_number_expressions(text):
         inside = _patterns().at_end.search(text, each.start, each.end)
         unit = inside or _patterns().behind.match(text, each.end)
@@ -212,7 +219,7 @@ def _in_words(text: str) -> Iterator[_Quantity]:
 
 
 class _Patterns(NamedTuple):
-    """Where the name of a unit may stand."""
+    """Patterns for the places where the name of a unit may stand."""
 
     in_figures: re.Pattern[str]
     behind: re.Pattern[str]

@@ -1,5 +1,6 @@
-"""Finds dates that depend on the current day, or that omit what a later date says, and puts them in full: "last year"
--> "in 2025", "between March and June 2023", "the 50s".
+"""Finds dates that depend on the current day or are shortened, and writes them in full.
+
+Examples: "last year" -> "in 2025"; "March" in "between March and June 2023"; "the 50s".
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kg_store.text.quantities import Rewording
 _UNITS: Final = "day|week|month|quarter|year|decade"
 _NUMBER: Final = r"\d{1,3}|[a-z]+(?:-[a-z]+)?"
 _BEHIND: Final = r"(?![\w'’-])(?!\s+(?:of|before|after|until|till|prior|that|when|where|which|ago)\b)"
-"""Requires that the date stands alone: not "the last week of March", not "last year's orders"."""
+"""Requires that the date stands alone: matches neither "the last week of March" nor "last year's orders"."""
 
 _EXPRESSION: Final = re.compile(
     rf"\b(?:(?P<day>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|today|tomorrow)"
@@ -56,14 +57,14 @@ _DISTANCES: Final[dict[tuple[str, ...], str]] = {
     ("at", "least"): "until {0}", ("at", "most"): "between {0} and {1}",
     ("exactly",): "on {0}", ("precisely",): "on {0}",
 }  # fmt: skip
-"""Words before "two years ago", with their replacement, where {0} is that day and {1} is today."""
+"""Words before "two years ago" with their replacement, where {0} is that day and {1} is today."""
 
 _OF_ANOTHER: Final = frozenset(
     "a an the every each any my your his her its our their whose time about around roughly nearly almost as like "
     "first second third with versus vs under above below beyond per against over compared is are was were be "
     "been".split()
 )
-"""Words before which a date belongs to something else: his last year, this time last year, compared with last year."""
+"""Words after which a date depends on another date: his last year, this time last year, compared with last year."""
 
 _EVENT: Final = re.compile(r"\b(?:was|were|did|came|went|got|due|dated|expir(?:es?|ing))\b", re.IGNORECASE)
 _ENDED: Final = re.compile(r"[a-z]ed\b", re.IGNORECASE)
@@ -73,7 +74,7 @@ _NOT_ALONE: Final = _OF_ANOTHER | _DURING | _EDGES | _JOINING | {"of", "than"}
 
 @dataclass(frozen=True, slots=True)
 class _Period:
-    """A period from its first day to its last; `name`: the year, month or day that it is, empty for other periods."""
+    """A period from its first day to its last. `name`: the year, month or day that it is; empty for other periods."""
 
     first: dt.date
     last: dt.date
@@ -86,11 +87,10 @@ class _Period:
 
 
 def by_calendar(text: str, today: dt.date) -> list[Rewording]:
-    """Returns replacements of the dates in `text` that depend on `today` by calendar dates; in order, without
-    overlaps.
+    """Returns replacements of dates in `text` that depend on `today` by calendar dates, in order, without overlaps.
 
-    A week runs from Monday to Sunday; "the last six months" begin on the day six months ago. What only looks like a
-    date ("her last year", "more than last year") stays.
+    A week runs from Monday to Sunday; "the last six months" begin on the day six months ago. Phrases that only look
+    like a date ("her last year", "more than last year") are not replaced.
     """
     if not _HINT.search(text):
         return []
@@ -98,7 +98,7 @@ def by_calendar(text: str, today: dt.date) -> list[Rewording]:
     pairs = [
         (one.start(), other.start()) for one, other in pairwise(found) if text[one.end() : other.start()].isspace()
     ]
-    joined = {start for pair in pairs for start in pair}  # "A year ago today".
+    joined = {start for pair in pairs for start in pair}  # Two in a row, such as "a year ago today", are left alone.
     return [said for match in found if match.start() not in joined for said in _said(text, match, today)]
 
 
@@ -124,7 +124,7 @@ def _said(text: str, match: re.Match[str], today: dt.date) -> Iterator[Rewording
 
 
 def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple[str, int] | None:
-    """The replacement for a date, and how many of the words before it are replaced too; None if it is no date."""
+    """Returns (replacement, number of words before the date that go too); None if no date is to be replaced."""
     if match["day"]:
         period = _day(today + dt.timedelta(_DAYS[" ".join(match["day"].lower().split())]))
     elif match["ago"]:
@@ -141,7 +141,7 @@ def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.
 
 
 def _tells_events(text: str) -> bool:
-    """True of what happens on a day; false of "who works here today", which asks about the present state."""
+    """Returns True if the text asks what happens on a day; False for the present state ("who works here today")."""
     return _EVENT.search(text) is not None or (_ENDED.search(text) is not None and _IS.search(text) is None)
 
 
@@ -150,13 +150,13 @@ def _unit(match: re.Match[str]) -> str:
 
 
 def _is_calendar(match: re.Match[str]) -> bool:
-    """True of "last week" and "next month", without an article or a number."""
+    """Returns True for "last week" and "next month", without an article or a number."""
     is_bare = match["span"].lower().strip() in ("last", "next") and not (match["count"] or match["s"])
     return is_bare and _unit(match) in ("week", "month", "quarter", "year")
 
 
 def _is_around_today(match: re.Match[str], before: tuple[str, ...]) -> bool:
-    """True of a period that ends or begins today: in the last six months, within the past year, the past 10 days."""
+    """Returns True for a period that ends or begins today: in the last six months, the past 10 days."""
     if (
         _is_calendar(match)
         or (match["count"] and _count(match["count"]) is None)
@@ -199,7 +199,10 @@ def _ago(match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple
 
 
 def _in_place(period: _Period, before: tuple[str, ...], goes_on: bool) -> tuple[str, int] | None:
-    """The replacement for `period` after the words `before` it, and how many of these go; None for no date."""
+    """Returns (replacement, number of words of `before` that it replaces too) for `period`; None for no date.
+
+    `before` are the words in front of the period. `goes_on`: "to" or the like follows it.
+    """
     word = before[-1] if before else ""
     if word == "than":
         if before[0] not in _COMPARING:
@@ -231,7 +234,7 @@ def _day(day: dt.date) -> _Period:
 
 
 def _calendar(which: str, unit: str, today: dt.date) -> _Period:
-    """The week, month, quarter or year that holds `today`, or the one before or after it."""
+    """Returns the week, month, quarter or year that holds `today`, or the one before or after it."""
     day = _moved(today, unit, {"last": -1, "next": 1}.get(which, 0))
     if unit == "day":
         return _day(day)
@@ -245,9 +248,9 @@ def _calendar(which: str, unit: str, today: dt.date) -> _Period:
 
 
 def _moved(day: dt.date, unit: str, number: int) -> dt.date:
-    """`day` moved by a number of units; the last day of a month that is too short.
+    """Returns `day` moved by a number of units; the last day of the month if that is too short.
 
-    Raises ValueError, OverflowError.
+    Raises ValueError or OverflowError if the year is out of range.
     """
     if unit in _DAYS_IN:
         return day + dt.timedelta(number * _DAYS_IN[unit])
@@ -264,7 +267,10 @@ MAX_BEFORE: Final = 16
 
 
 def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
-    """Yields each such date in digits. A decade without a century belongs to the 20th; "the 20s" is left alone."""
+    """Yields, in digits, each date that a later date completes: "March" in "between March and June 2023".
+
+    A decade without a century belongs to the 20th ("the 50s"); "the 20s" is left alone.
+    """
     for decade in _DECADE.finditer(text):
         begin = decade.start(1)
         yield LiteralSpan(begin, decade.end(), ValueKind.DATE, f"19{decade[1]}s")
@@ -281,7 +287,10 @@ def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
 
 
 def _completed(said: str, kind: ValueKind, behind: str) -> str:
-    """The date `said`, completed with the year and month of the date `behind` it; empty if that gives no date."""
+    """Returns the date `said` in digits, completed with the year (and month) of the date `behind` it.
+
+    Empty if that gives no date.
+    """
     dated = _DATED.fullmatch(behind)
     if dated is None:
         return ""

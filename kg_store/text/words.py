@@ -1,4 +1,4 @@
-"""The words of a text: in plain letters for comparison; many patterns matched at once between word borders; and words
+"""The words of a text: plain forms for comparison, many patterns matched at once between word borders, and the words
 that a misspelt one may stand for.
 """
 
@@ -26,20 +26,22 @@ _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:'(?:[^\W_]|[{MARKS}])+)*|&")
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _LATIN_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 _WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
-# Marks that Arabic and Hebrew may omit, and letters that are typed for one another.
+# Marks that Arabic and Hebrew may omit, and Arabic letters that are typed for one another.
 _OPTIONAL = dict.fromkeys(
     [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x640, *range(0x64B, 0x660), 0x670]
 )
 _AS_TYPED = str.maketrans("أإآٱىةکی", "اااايهكي") | _OPTIONAL
 _PREFIXES = re.compile("(?:و|ف)?(?:بال|كال|لل|ال|ب|ك|ل)?|[ושכ]?[הבלמש]?")
 _MIN_BEHIND_PREFIX = 2
-# Case endings of Russian, Ukrainian, Bulgarian and Serbian names, and endings of their nominatives.
+# The case endings of Russian, Ukrainian, Bulgarian and Serbian names, and the endings of their nominatives.
 _CASE = re.compile("(?:ами|ями|ого|его|ому|ему|ими|ыми|ой|ою|ей|ею|ым|им|ом|ем|ам|ям|ах|ях|ых|их|[аяуюыиеоі])$")
 _NOMINATIVES = ("", "а", "я", "й", "ь", "о", "ий", "ый", "ой", "ая")
 _MIN_BEFORE_CASE = 3
 _SHORTENED = {"st": "saint", "mt": "mount", "ft": "fort", "&": "and"}
 _STRETCH = re.compile(rf"[\w'&][\w{MARKS}'& .,]*")
 _NO_BREAK = re.compile(r"[ .,]{0,3}")
+PLAIN_WORDS = re.compile("[a-z0-9]+(?: [a-z0-9]+)*")
+"""Matches a normalised text of English letters and digits with single spaces: most names, which need no rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,10 @@ def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
 
 
 def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Returns the longest of overlapping spans of a text of that length, then the leftmost; in order."""
+    """Returns the spans that remain, in order, if of overlapping ones the longest is kept, or else the leftmost.
+
+    `length` is the length of the text.
+    """
     covered, chosen = bytearray(length), list[tuple[int, int]]()
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
         if not any(covered[start:end]):
@@ -79,8 +84,8 @@ def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[i
 def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForms]:
     """Returns the words of a normalised text, in order.
 
-    Runs of scripts without spaces are left out and separate the words beside them, because misspellings are not
-    handled there.
+    Runs in scripts without spaces are left out and separate the words beside them, because misspellings are not
+    handled in such scripts.
     """
     found: list[WordForms] = []
     last = -1
@@ -97,7 +102,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """The parts of a word whose script uses spaces: "Müller" inside a Japanese sentence is a word of its own."""
+    """Yields (start, end) of the parts of a word that are in scripts with spaces: "Müller" inside Japanese text."""
     if match.group().isascii():
         yield match.span()
         return
@@ -111,7 +116,7 @@ def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=65_536)
 def forms_of(word: str) -> tuple[str, ...]:
-    """Returns the spellings under which a normalised word is compared: `müller` as muller and mueller."""
+    """Returns the spellings under which a normalised word is compared: muller and mueller for `müller`."""
     plain = word.replace("'", "")
     plain = _SHORTENED.get(plain, plain)
     if plain.isascii():
@@ -127,7 +132,10 @@ def forget_words() -> None:
 
 
 def behind_prefixes(word: str) -> Iterator[str]:
-    """Yields `word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew attach before it."""
+    """Yields `word` without the articles, prepositions and "and" that Arabic and Hebrew write as part of a word.
+
+    `word` is one of `WordForms.forms`.
+    """
     if not _is_semitic(word):
         return
     for length in range(1, len(word) - _MIN_BEHIND_PREFIX + 1):
@@ -136,7 +144,10 @@ def behind_prefixes(word: str) -> Iterator[str]:
 
 
 def nominatives(word: str) -> Iterator[str]:
-    """Yields the words of which a Cyrillic `word` (a form) may be a grammatical case."""
+    """Yields the nominatives of which a Cyrillic `word` may be another grammatical case.
+
+    `word` is one of `WordForms.forms`.
+    """
     case = _CASE.search(word) if "\u0400" <= word[:1] <= "\u052f" else None
     if case and case.start() >= _MIN_BEFORE_CASE:
         yield from (word[: case.start()] + ending for ending in _NOMINATIVES)
@@ -162,25 +173,23 @@ _SEAM_WINDOW = 2_000
 
 @dataclass(frozen=True, slots=True)
 class WordMatcher:
-    """An Aho-Corasick automaton over patterns in which the first letter of every word is a capital.
+    """Finds many patterns in a text at once (Aho-Corasick), at the borders of words.
 
-    Normalised text has no capitals. Making the first letter of each word a capital, in text and patterns, lets the
-    automaton itself skip most matches inside words, which takes a tenth of the time.
+    Normalised text has no capitals. In text and patterns, the first letter of every word is made a capital; so the
+    automaton itself skips most matches that begin inside words, which takes a tenth of the time.
     """
 
     _automaton: Any = field(repr=False)
 
     @classmethod
     def of(cls, patterns: Sequence[str]) -> WordMatcher:
-        """Builds the matcher; matches carry the position of their pattern in `patterns`, and equal patterns match
-        separately.
-        """
+        """Builds the matcher. Matches carry the position of their pattern; equal patterns match separately."""
         marked = [_mark_starts(pattern) for pattern in patterns]
         return cls(daachorse.CharwiseDoubleArrayAhoCorasick(marked))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordMatcher:
-        """Reads what `to_bytes` wrote. Raises StoreError on other bytes."""
+        """Returns the matcher that `to_bytes` wrote. Raises StoreError on other bytes."""
         try:
             return cls(daachorse.CharwiseDoubleArrayAhoCorasick.deserialize(data))
         except ValueError:
@@ -192,7 +201,7 @@ class WordMatcher:
     def matches(self, normalised: Normalised, wanted: bytes | None = None) -> Iterator[Match]:
         """Yields every match that begins and ends at a word border, once each.
 
-        `wanted` has one byte a pattern; patterns with 0 are skipped.
+        `wanted` has one byte for each pattern; patterns with 0 are skipped.
         """
         text = normalised.text
         marked, length = _mark_starts(text), len(text)
@@ -215,7 +224,10 @@ class WordMatcher:
                 yield pattern
 
     def _matches_at_seam(self, normalised: Normalised, marked: str, seam: int) -> Iterator[Match]:
-        """Matches that begin where a character was removed, since it may have separated two words."""
+        """Yields the matches that begin at `seam`, where an invisible character was removed.
+
+        The character may have separated two words, so a match may begin there.
+        """
         window = _mark_starts(normalised.text[seam : seam + _SEAM_WINDOW])
         if not window or window[0] == marked[seam]:
             return
@@ -225,20 +237,23 @@ class WordMatcher:
 
 
 def _is_inside_a_word(pair: str) -> bool:
-    """True if the match is clearly the beginning of a longer ASCII word; a cheap first test."""
+    """Returns True if `pair`, a match's last character and the one behind it, are ASCII letters or digits.
+
+    Then the match is only the beginning of a longer word. It is a cheap first test.
+    """
     return pair.isalnum() and pair.isascii()
 
 
 def _ends_word(normalised: Normalised, end: int) -> bool:
     if not normalised.is_border(end):
         return False
-    # "don't" does not mention Don: unlike 's, the ending 't never follows a name.
+    # "don't" does not mention Don, because the ending 't, unlike 's, never follows a name.
     text = normalised.text
     return not (text.startswith("'t", end) and text[end - 1] == "n" and normalised.is_border(end + 2))
 
 
 def _mark_starts(text: str) -> str:
-    """The text with the first letter of every word as a capital. Raises StoreError if its length changes."""
+    """Returns the text with a capital first letter in every word. Raises StoreError if its length changes."""
     marked = text.title() if text.isascii() else text.translate(_ONE_TO_ONE).title()
     if len(marked) != len(text):
         raise StoreError("a text can't be searched for names")
@@ -246,7 +261,10 @@ def _mark_starts(text: str) -> str:
 
 
 class _OneToOne(dict[int, str]):
-    """Moves letters whose capital has several characters (ΐ) to a private plane, where they have no case."""
+    """A translation table that keeps the length of a text when its letters are made capitals.
+
+    A letter whose capital has several characters (ΐ) is replaced by a private character without case.
+    """
 
     def __missing__(self, code: int) -> str:
         kept = chr(code) if len(chr(code).title()) == 1 else chr(_PRIVATE_PLANE + code)
@@ -270,8 +288,9 @@ def slips_allowed(length: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NearWords:
-    """Words sorted by length, each with the set of its letters as bits; one slip changes at most two bits.
+    """An index of words that finds those a few slips away (a slip: a letter added, missing, changed or swapped).
 
+    It holds the words by length, each with the set of its letters as bits; one slip changes at most two bits.
     Comparing the bits of a whole vocabulary takes a fraction of a millisecond and leaves few words to compare in full.
     """
 
@@ -282,9 +301,7 @@ class NearWords:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> NearWords:
-        """Builds the index; `near` returns positions in `words`. Words shorter than MIN_LENGTH or with digits are left
-        out.
-        """
+        """Builds the index; `near` returns positions in `words`. Words that are short or hold digits are left out."""
         kept = [at for at, word in enumerate(words) if len(word) >= MIN_LENGTH and is_letters(word)]
         kept.sort(key=lambda at: len(words[at]))
         lengths = [len(words[at]) for at in kept]
@@ -295,7 +312,7 @@ class NearWords:
         return cls(spelt, ids, letters, tuple(starts.tolist()))
 
     def near(self, word: str) -> dict[int, int]:
-        """Returns position -> number of slips, for every word within the slips that the length of `word` allows."""
+        """Returns the words within the slips that the length of `word` allows, as position -> number of slips."""
         slips = slips_allowed(len(word) + 1)
         if not slips or not is_letters(word):
             return {}
@@ -320,7 +337,7 @@ def _bits(word: str) -> int:
 
 
 _OPTIONS: Final = re2.Options()
-# Otherwise RE2 would write the pattern to standard error, past the log's allow-list.
+# Without this, RE2 writes a bad pattern to standard error, bypassing the log's allow-list.
 _OPTIONS.log_errors = False
 
 
@@ -339,7 +356,7 @@ def checked_pattern(pattern: str) -> str:
 
 
 def pattern_is_in(pattern: str, text: str) -> bool:
-    """True if a checked_pattern pattern matches anywhere in `text`."""
+    """Returns True if `pattern` (from `checked_pattern`) matches anywhere in `text`."""
     return _compiled(pattern).search(text) is not None
 
 
@@ -348,7 +365,7 @@ _ASKED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def is_pseudonym(word: str) -> bool:
-    """True of a word that has the form of a pseudonym, in any conversation."""
+    """Returns True for a word that has the form of a pseudonym, in any conversation."""
     return _PSEUDONYM.fullmatch(word) is not None and any(letter.isdigit() for letter in word)
 
 

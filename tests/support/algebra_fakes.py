@@ -1,4 +1,4 @@
-"""A small graph in memory, and its values, for tests of the set algebra."""
+"""A small graph in memory with its values, for tests of the set algebra."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MEDIATOR = FakeRecord(NodeKind.MEDIATOR)
 class FakeGraph:
     """A BlindGraph over triples (head, label, tail), and the vault of the same nodes.
 
-    What follows `#` in a label keeps relations apart that have the same words.
+    Text behind `#` in a label is not shown; it keeps relations with the same words apart.
     """
 
     def __init__(self, triples: Iterable[tuple[int, str, int]], values: Mapping[int, FakeRecord]) -> None:
@@ -78,7 +78,7 @@ class FakeGraph:
         return as_mids([mid for mid, record in self._nodes.items() if _KINDS.index(record.kind) in signatures])
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, FakeRecord]:
-        """As the vault: missing MIDs are absent. Keeps what it was asked for."""
+        """Returns the records of the MIDs, leaving out unknown ones as the vault does; note the MIDs in `asked`."""
         wanted = [int(mid) for mid in mids]
         self.asked.extend(wanted)
         return {mid: self._nodes[mid] for mid in wanted if mid in self._nodes}

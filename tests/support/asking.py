@@ -1,4 +1,4 @@
-"""A loaded graph with its real parts, and questions about it as strategies get them: linked, guarded, recorded."""
+"""A loaded graph with its real parts, and questions about it as strategies get them: linked, guarded and recorded."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ SECRETS = (
     "Ashgrove", "Kestrel", "Gyrfalcon", "Zemgalburg", "Umbrathal", "1961-02-11", "1958-09-30", "1990-01-05",
     "2020-03-12", "5200", "6100",
 )  # fmt: skip
-"""Names and values that must never reach a model; none of it stands anywhere else in the project."""
+"""Names and values of PEOPLE that must never reach a model; they stand nowhere else in the project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """Implements WirePseudonyms: all go out as they are."""
+    """Implements WirePseudonyms: pseudonyms are sent as they are in the table."""
 
     table: PseudonymTable
 
@@ -73,7 +73,7 @@ class Issued:
 
 @dataclass(slots=True)
 class Asked:
-    """One conversation about one graph. `rounds` is what strategies told of their progress."""
+    """One conversation about one graph. `rounds` collects the progress that strategies report."""
 
     graph: PrivateGraph
     statics: StaticSegments
@@ -87,7 +87,7 @@ class Asked:
         return Lexicon(self.graph.public, words, schema_words(self.graph.blind.schema))
 
     def dialogue(self, *turns: str) -> SafeDialogue:
-        """The turns, the user's first, as the model may see them."""
+        """Returns the turns, the user's first, as the model may see them."""
         roles = ("user", "assistant")
         messages = [Message(role=roles[at % 2], content=text) for at, text in enumerate(turns)]  # type: ignore[arg-type]
         anonymiser = Anonymiser(self.graph.linker, self.graph.names, self.lexicon)
@@ -113,14 +113,14 @@ class Asked:
         return StrategyInput(dialogue, self.graph.blind, self.table, guarded, limits, needs, english(), told, profile)
 
     def names(self, pseudonym: str) -> set[str]:
-        """The real names of what a pseudonym of this conversation stands for."""
+        """Returns the real names of what a pseudonym of this conversation stands for."""
         return names_of(self.graph, self.table.resolve(pseudonym, self.graph.blind)[0])
 
     def mids(self, *names: str) -> Mids:
         return np.unique(np.array([mid_of(self.graph, name) for name in names], dtype=np.int64))
 
     def step(self, label: str) -> Step:
-        """The step of these words, such as `^treated by` or `has admission|admitted to`."""
+        """Returns the step with these words, such as `^treated by` or `has admission|admitted to`."""
         schema = self.graph.blind.schema
         hops = {schema.label(hop): hop for signature in schema.signatures for hop in signature.hops}
         return tuple(hops[part] for part in label.split("|"))
@@ -128,13 +128,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A loaded graph; each `asked` is a conversation of its own."""
+    """A loaded graph; each call of `asked` begins a new conversation."""
 
     graph: PrivateGraph
     ledger: Ledger
 
     def asked(self, *reasoners: Reasoner) -> Asked:
-        """The instructions of `reasoners` are registered with the guard, as wiring does."""
+        """Begins a conversation whose guard knows the instructions of `reasoners`, as wiring registers them."""
         statics = StaticSegments()
         for reasoner in reasoners:
             for kind in (STEP, *AROG_TASKS):
@@ -144,7 +144,7 @@ class Bench:
 
 
 def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
-    """`turtle` loaded as the service loads it, concepts named by the real namer; its owner shows all relations."""
+    """Loads `turtle` as the service does, with all relations shown and concepts named by the real namer."""
     file = folder / "graph.ttl"
     file.write_text(turtle, "utf-8")
     engine, master = engine_in(folder), MasterKey.from_text(MasterKey.generate())
@@ -156,11 +156,11 @@ def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
 
 
 def plan_along(path: Sequence[str]) -> QueryPlan:
-    """Acts as a model that understands a question: follows `path` from what the question names first."""
+    """Returns the plan of following `path` from the first thing that a question names."""
     return QueryPlan.model_validate({"sets": {"A": {"start": "topic:0", "path": list(path)}}, "answer": ["A"]})
 
 
 def secrets_in(data: bytes) -> list[str]:
-    """The names and values of PEOPLE that stand in `data`."""
+    """Returns the names and values of PEOPLE that stand in `data`."""
     text = data.decode().casefold()
     return [secret for secret in SECRETS if secret.casefold() in text]

@@ -1,4 +1,4 @@
-"""A clinic of a few names, and a graph of two kinds of people as a fake BlindGraph."""
+"""A clinic with a few names, and a fake BlindGraph with two kinds of people."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def all_names() -> list[str]:
 
 
 def name_index(public: PublicWords) -> NameIndex:
-    """Names and values, linkable and protected; but 105 may be shown, and 106 is not linked."""
+    """Return an index of names and values, all linkable and protected, except 105 (neither) and 106 (not linkable)."""
     entries = [NameEntry(mid, name, "name", None, True, True) for mid, all_ in NAMES.items() for name in all_]
     entries += [NameEntry(mid, text, "value", kind, True, True) for mid, (text, kind) in VALUES.items()]
     entries.append(NameEntry(105, "blood group zero", "value", ValueKind.TEXT, False, False))
@@ -89,7 +89,10 @@ DOCTOR, PATIENT, VALUE, MARRIAGE = 0, 1, 2, 3
 
 @dataclass
 class FakeGraph:
-    """Doctor 1 treats patients 2, 3, 4; born: 2 -> 21, 3 -> 21, 4 -> 22; marriages 31 (2, 3) and 32 (4, 1)."""
+    """A graph of two kinds of people.
+
+    Doctor 1 treats patients 2, 3 and 4, born on 21, 21 and 22; marriage 31 joins 2 and 3, marriage 32 joins 4 and 1.
+    """
 
     relations: tuple[str, ...] = ("urn:treats", "urn:born", "urn:partner")
     kinds: dict[int, int] = field(

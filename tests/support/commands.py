@@ -1,4 +1,4 @@
-"""The service's command line in this process: a folder to work in, no settings of this machine, no model."""
+"""Run the service's commands in this process: in a folder, without settings of this machine, without a model."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Namer:
     """Implements what wiring needs of ConceptNamer, without a model."""
 
     def __init__(self, _embedder: object) -> None:
-        """Needs nothing."""
+        """Ignore the embedder."""
 
     def name(self, schema: Schema) -> Sequence[str]:
         return [each.classes[0] if each.classes else "thing" for each in schema.signatures]
 
 
 def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
-    """Commands of this process, and of its children, work in that folder, with these settings alone."""
+    """Makes commands of this process and its children work in `folder`, with `settings` and no others."""
     for name in Settings.model_fields:
         monkeypatch.delenv(PREFIX + name.upper(), raising=False)
     for name, value in {"data_dir": str(folder / "data"), **settings}.items():
@@ -37,14 +37,17 @@ def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> N
 
 
 def work_with_ring(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
-    """The same, with a ring of master keys: its file, which is not made. `url`: of a database beside the folder."""
+    """Makes commands work in `folder` with a master key ring, and return its file, which is not written yet.
+
+    `url` is that of the database, if it is not the one in the folder.
+    """
     ring = folder / "ring"
     work_in(folder, monkeypatch, master_key_file=str(ring), **({} if url is None else {"database_url": url}))
     return ring
 
 
 def write_ring(folder: Path) -> None:
-    """Makes the file of the ring, with one new key."""
+    """Writes the file of the ring with one new key."""
     ring = folder / "ring"
     ring.write_text(MasterKey.generate() + "\n")
     ring.chmod(0o600)

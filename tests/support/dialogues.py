@@ -1,4 +1,4 @@
-"""Made-up dialogues about films that do not exist, in the form of OpenDialKG's files, and of MetaQA's."""
+"""Made-up dialogues about films that do not exist, in the formats of OpenDialKG and MetaQA."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _ASKED = {
 
 
 def write_dialogues(folder: Path, films: int = FILMS) -> Path:
-    """A folder as `--data` takes it: each film has a dialogue of two turns, and facts that nobody asks for."""
-    draw = random.Random(0)  # names that nobody has
+    """Writes a folder for `--data`: each film has a dialogue of two turns, and facts that nobody asks for."""
+    draw = random.Random(0)  # for invented names
     names = list(dict.fromkeys(_name(draw) for _ in range(8 * films)))
     titles, people = names[:films], names[films:]
     triples, rows = [], []
@@ -57,7 +57,7 @@ def write_dialogues(folder: Path, films: int = FILMS) -> Path:
 
 
 def _write_metaqa(folder: Path, triples: list[tuple[str, str, str]], titles: list[str]) -> None:
-    """Each writer is asked for, and of each writer the films."""
+    """Writes MetaQA's files with two questions per film: who wrote it, and which films its writer wrote."""
     folder.mkdir()
     written = [(head, tail) for head, relation, tail in triples if relation == "written_by"]
     asked = [f"who wrote [{film}]\t{writer}" for film, writer in written]

@@ -1,11 +1,11 @@
-"""The blocks of code in README and docs, and what the comment before each says of it.
+"""The blocks of code in README and docs, and the comment before each that says how it is tested.
 
-`<!-- runs -->` before a block of bash or python: it is run, and has to end well.
-`<!-- runs, shows: TEXT -->`: the same, and TEXT has to be in what it prints; `…` stands for anything in between.
-`<!-- fails, shows: TEXT -->`: it has to fail, and to print TEXT.
-`<!-- not run: REASON -->`: it is not run.
-`<!-- file: NAME -->` before any other block: it is written to that file first.
-Blocks of data (json, toml, ttl, csv, yaml, ini) need no comment: they have to parse.
+`<!-- runs -->` before a block of bash or python: the block is run and must succeed.
+`<!-- runs, shows: TEXT -->`: the same, and its output must hold TEXT; `…` stands for anything in between.
+`<!-- fails, shows: TEXT -->`: the block must fail and print TEXT.
+`<!-- not run: REASON -->`: the block is not run.
+`<!-- file: NAME -->` before any other block: its text is written to that file first.
+Blocks of data (json, toml, ttl, csv, yaml, ini) need no comment: they must parse.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MARK = re.compile(r"(?P<fate>runs|fails|not run|file)(?:(?:: |, shows: )(?P<tol
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`told` is what it shows, why it is not run, or the name of its file."""
+    """One block of code. `told` is the text that it must show, why it is not run, or the name of its file."""
 
     document: Path
     line: int
@@ -55,11 +55,11 @@ def blocks_of(document: Path) -> Iterator[Block]:
 
 
 def fences_of(document: Path) -> int:
-    """The number of blocks that begin or end in it, indented ones too."""
+    """Returns the number of lines in the document that begin or end a block, indented ones included."""
     return len(re.findall(r"^\s*`{3,}\w*$", document.read_text("utf-8"), re.M))
 
 
 def shows(told: str, printed: str) -> bool:
-    """True where `printed` holds the text; `…` stands for anything, and any white space for any other."""
+    """Returns True if `printed` holds `told`, in which `…` stands for anything; all kinds of white space are equal."""
     parts = [r"\s+".join(map(re.escape, part.split())) for part in told.split("…")]
     return re.search(".*?".join(parts), printed, re.S) is not None

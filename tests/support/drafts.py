@@ -1,4 +1,4 @@
-"""A prompt over the schema of a clinic, for drafts that are checked against it."""
+"""A prompt over the schema of a clinic, against which tests check drafts."""
 
 from __future__ import annotations
 

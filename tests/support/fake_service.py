@@ -1,4 +1,4 @@
-"""A small service on loopback that really seals capsules: what the SDK is tested against."""
+"""A small fake of the service on loopback, which really seals capsules, to test the SDK against."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PRIVATE_WORDS = ("Anna", "Keller", "Bruno", "Weiß", "Lea", "Noah")
 
 
 def events_of(answer: ChatAnswer, pieces: Sequence[str]) -> list[tuple[str, str]]:
-    """The events of a stream, names and data, as the service sends them; `pieces` are those of the text."""
+    """Returns the events of a stream (name and data) as the service sends them; `pieces` are the parts of the text."""
     contents: list[tuple[str, object]] = [
         ("stage", {"name": "linking", "number": None}),
         ("stage", {"name": "round", "number": 1}),
@@ -78,7 +78,7 @@ def in_sevens(text: str) -> list[str]:
 
 
 Step = bytes | threading.Event
-"""A stream's next act: sends bytes, or waits."""
+"""One step of a stream: bytes to send, or an event to wait for."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Canned:
 
 
 def seal_capsule(content: CapsuleContent | TraceContent, public_key: str, context: bytes) -> Capsule:
-    """As the service seals: JSON, padded with spaces."""
+    """Seals as the service does: JSON, padded with spaces."""
     plain = content.model_dump_json().encode().ljust(512)
     key = parse_public_key(public_key)
     return Capsule(suite=key.suite.name, sealed=to_base64url(seal(plain, key, context)))
@@ -108,13 +108,13 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no failure of the service."""
+        """Ignore clients that hang up, which is no failure of the service."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
 class FakeService:
-    """Answers every question with the same answer; what differs is set on its attributes."""
+    """Gives every question the same answer; tests change its parts by setting attributes."""
 
     def __init__(self) -> None:
         self.canned: list[Canned] = []
@@ -131,7 +131,7 @@ class FakeService:
         self.names_kept = True
         self.may_inspect = True
         self.devices: list[Device] = []
-        self.extra: dict[str, Any] = {}  # what a reply holds besides, or instead, after its names were sealed
+        self.extra: dict[str, Any] = {}  # fields added to a reply, or replaced in it, after its names were sealed
         self.inexact: list[Reading] = []
         self.confidence: float | None = None
         self.did_you_mean: list[str] = []
@@ -142,7 +142,7 @@ class FakeService:
         self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["auto", "sets", "arog", "dialogue"])
         self.usage = Usage(calls=2, rounds=1)
         self.conversations = 0
-        self.numbers_conversations = False  # else each new one is the first
+        self.numbers_conversations = False  # if not set, every new conversation has the id of the first
         self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
         self.cut = False
         self.hung_up = threading.Event()
@@ -150,7 +150,7 @@ class FakeService:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # One packet for head and body, or the client's delayed acknowledgement costs 40 ms.
+            # Head and body go into one packet; otherwise the client's delayed acknowledgement costs 40 ms.
             wbufsize = 1 << 16
 
             def do_POST(self) -> None:
@@ -201,7 +201,7 @@ class FakeService:
         http.wfile.write(reply.body)
 
     def _stream(self, http: BaseHTTPRequestHandler, request: ChatRequest) -> None:
-        """Chunked, so that the client sees where it was cut; `hung_up` is set when the client has gone."""
+        """Sends the answer in chunks, so that the client notices a cut; `hung_up` is set if the client has gone."""
         answer = self.answer(request, len(self.seen))
         http.send_response(200)
         http.send_header("content-type", "text/event-stream; charset=utf-8")
@@ -294,7 +294,7 @@ class FakeService:
         return answer.model_copy(update={"capsule": capsule})
 
     def _devices(self, method: str, path: str, body: bytes) -> Canned:
-        """Keeps devices as the service does, without its refusals."""
+        """Keeps devices as the service does, but refuse none."""
         at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         if method == "GET":
             told = DeviceList(key_id="k1", required=False, devices=self.devices)
@@ -310,7 +310,7 @@ class FakeService:
         return Canned(200, revoked.model_dump_json().encode())
 
     def _trace(self, path: str) -> SealedTrace:
-        """Two calls of any answer; the model has guessed a name in the second."""
+        """Returns a trace of four model calls for any answer; the model has guessed a name in the first."""
         found = urlsplit(path)
         answer_id, (public_key,) = unquote(found.path.removeprefix("/trace/")), parse_qs(found.query)["public_key"]
         at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""One caller's dialogue with the service around one reasoner, and models that draft as a test says."""
+"""One caller's dialogue with the service around one reasoner, and fake models that draft as a test says."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class House:
 
     @property
     def capsule(self) -> dict[str, Names]:
-        """The table of the last answer's capsule."""
+        """Returns the table of the last answer's capsule."""
         assert self.last.capsule is not None
         return open_capsule(self.last.capsule, KEY, capsule_context(self.last)).table
 
@@ -70,11 +70,11 @@ class House:
 
     @property
     def sent(self) -> bytes:
-        """All that was sent for the last answer."""
+        """Returns everything that was sent to the model for the last answer."""
         return b"".join(each.payload or b"" for each in self.ledger.entries("default", answer_id=self.last.id))
 
     def leaked(self, words: Iterable[str]) -> list[str]:
-        """Those of `words` that stand in what was sent for the last answer, of which there is some."""
+        """Returns those of `words` that were sent for the last answer; fails if nothing was sent."""
         assert self.sent
         return canaries_in(self.sent, words)
 
@@ -89,7 +89,7 @@ def sets_chat(
     options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     reasoner: Reasoner | None = None,
 ) -> ChatService:
-    """The service over a store, with the strategy `sets`; the embedded reasoner, if no other one is given."""
+    """Returns the service over a store with the strategy `sets`; the reasoner is the embedded one by default."""
     reasoner, statics = reasoner or EmbeddedReasoner(embedder), StaticSegments()
     for data in reasoner.statics_of(STEP):
         statics.register(data)
@@ -104,7 +104,7 @@ def sets_house(
     options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     reasoner: Reasoner | None = None,
 ) -> House:
-    """A dialogue with the service that `sets_chat` gives."""
+    """Returns a dialogue with the service of `sets_chat`."""
     return House(sets_chat(store, embedder, options, reasoner), store.ledger)
 
 
@@ -114,7 +114,7 @@ def dialogue_house(
     options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     reasoner: Reasoner | None = None,
 ) -> House:
-    """A dialogue in which turns choose their strategy, `sets` or `dialogue`."""
+    """Returns a dialogue in which each turn is answered by `sets` or `dialogue`, as its kind requires."""
     own = EmbeddedReasoner(embedder)
     reasoner, statics = reasoner or own, StaticSegments()
     for kind in (STEP, REPLY, WORDED):
@@ -140,11 +140,14 @@ def step(action: str, **more: object) -> Canned:
 
 
 def drafting(*draft: str, follow: tuple[str, ...] = ("treated by",)) -> Callable[[Request], Canned]:
-    """Follows single steps of the first round, then answers; `{treated by}` in a draft is what that step found."""
+    """Returns a model that follows single steps in the first round, then answers with `draft`.
+
+    `{treated by}` in a draft stands for what that step found.
+    """
 
     def replies(request: Request) -> Canned:
         given = request.input
-        if "choices" in given:  # A repair: it insists.
+        if "choices" in given:  # asked to repair the answer, the model repeats it
             return step("answer", answer=list(draft))
         if not given["evidence"]:
             chosen = [each["number"] for each in given["candidates"] if each["path"] in [[step] for step in follow]]
@@ -162,13 +165,13 @@ def drafting(*draft: str, follow: tuple[str, ...] = ("treated by",)) -> Callable
 
 
 def visible(answer: ChatAnswer) -> bytes:
-    """All of an answer that is not sealed."""
+    """Returns everything of an answer that is not sealed."""
     return answer.model_copy(update={"capsule": None}).model_dump_json().encode()
 
 
 @contextmanager
 def clinic_store(folder: Path, embedder: Embedder, graph: str = PEOPLE) -> Iterator[ServiceContext]:
-    """A data folder with the graph `clinic`, its concepts named as the service names them."""
+    """Open a data folder with the graph `clinic`, its concepts named as the service names them."""
     opened = open_store(settings_in(folder))
     file = folder / "clinic.ttl"
     file.write_text(graph, "utf-8")

@@ -1,4 +1,4 @@
-"""The reader of English as tests share it: what it has worked out once is kept for all tests of a worker."""
+"""The reader of English that tests share, so that what it has computed is kept for all tests of a worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.sentence_model import shared_embedder
 
 
 def english(embedder: Embedder | None = None) -> EnglishReader:
-    """The reader around `embedder`, by default the sentence model that all tests share."""
+    """Returns the reader around `embedder`, by default the sentence model that all tests share."""
     return _reader_of(embedder or shared_embedder(BOXED_MODEL, load_settings(None).cache_dir))
 
 

@@ -1,4 +1,4 @@
-"""Libraries that take seconds to import, for the tests that use them alone: each worker collects all files."""
+"""Import slow libraries only in tests that use them: every worker collects all test files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 class LazyModule:
-    """A module that is imported when something of it is first asked for."""
+    """A module that is imported when an attribute of it is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        # pytest asks each thing of a file whether it is a test.
+        # pytest asks everything in a test file for private attributes; that must not import the module.
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         return getattr(import_module(self._name), attribute)

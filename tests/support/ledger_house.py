@@ -1,4 +1,4 @@
-"""A ledger with its upkeep, and what somebody can do to it who may write to the database."""
+"""A ledger with its upkeep, and changes that somebody with write access to the database could make."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = "Does Eq7f2k know Zephyrine Oakenhollow?"
 
 
 class House:
-    """One ledger with its upkeep: twelve rows of tenant t (eight requests, four replies), two of u."""
+    """One ledger with its upkeep: twelve rows of tenant t (eight requests, four replies), two of tenant u."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.ring = engine, MasterKey.generate()
@@ -30,7 +30,7 @@ class House:
             self.ledger.record(self.entry(tenant="u"))
 
     def ask(self, answer: str, at: dt.datetime = NOW) -> LedgerEntry:
-        """A request, one that was blocked, and a reply: three rows."""
+        """Record a request, a blocked request and a reply: three rows."""
         asked = self.entry(answer=answer, at=at)
         self.ledger.record(asked)
         self.ledger.record(self.entry(answer=answer, at=at, verdict="blocked", hits=1))

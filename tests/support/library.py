@@ -1,4 +1,4 @@
-"""The schema of a library, and questions over it read as set expressions."""
+"""The schema of a library, and questions about it read as set expressions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ STEPS = steps()
 
 
 def asked(question: str, *earlier: Turn) -> StepInput:
-    """A question to the library, as the reasoner gets it."""
+    """Returns a question to the library as the reasoner gets it."""
     own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
     named = {name: kind for name, kind in NAMED.items() if name in question or earlier}
     things = [thing(name, kind, "1" if name[0] == "E" else "more") for name, kind in named.items()]
@@ -83,7 +83,7 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
 
 
 def assert_read_as(scorer: PathScorer, question: str, expression: str) -> None:
-    """The question is surely read as the expression, which the algebra can execute."""
+    """Checks that the question is surely read as the expression, and that the algebra can parse it."""
     found = read(scorer, question)
     assert found is not None
     assert parse(found.meaning.expression)

@@ -1,4 +1,4 @@
-"""Names as the store holds them: an index and a linker of a few, by the text that is linked."""
+"""An index and a linker of a few names as the store holds them, and mentions by their text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def valued(mid: int, text: str, kind: ValueKind = ValueKind.TEXT) -> NameEntry:
 def index_of(
     names: Iterable[str], public: Iterable[str] | None = (), texts: Mapping[int, str] | None = None
 ) -> NameIndex:
-    """Of names, whose MIDs count from 1, and text values by MID; without public words where `public` is None."""
+    """Returns an index of names, with MIDs from 1 on, and text values by MID.
+
+    If `public` is None, the index has no public words set.
+    """
     entries = [named(mid, name) for mid, name in enumerate(names, start=1)]
     index = NameIndex.build([*entries, *(valued(mid, text) for mid, text in (texts or {}).items())])
     return index if public is None else index.with_public(PublicWords.of(public))
@@ -34,5 +37,5 @@ def linker_of(
 
 
 def linked(linker: EntityLinker, text: str) -> dict[str, tuple[int, ...]]:
-    """The parts of `text` that are mentions, and what they name."""
+    """Map the parts of `text` that are mentions to the MIDs that they name."""
     return {text[each.start : each.end]: each.mids for each in linker.find_mentions(text)}

@@ -1,4 +1,4 @@
-"""All that is known of a tenant whose graphs hold a few names: their index, lexicon, anonymiser and guard."""
+"""A tenant whose graphs hold a few names: their index, lexicon, anonymiser and guard."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def words_of(names: Iterable[str]) -> NameWords:
 
 
 class NamedWords:
-    """`names` of the asked graph are linked; `words` are the parts of names of all graphs, by default of `names`."""
+    """The index, lexicon, anonymiser and guard for given names.
+
+    `names` of the asked graph are linked; `words` are the parts of names of all graphs, by default those of `names`.
+    """
 
     def __init__(
         self,
@@ -46,7 +49,7 @@ class NamedWords:
         return self.anonymiser.anonymise(dialogue(text), table, lambda word: members(table, word)), table
 
     def safe(self, text: str) -> str:
-        """The question as it may leave."""
+        """Returns the question as it may be sent."""
         return self.read(text)[0].dialogue.question
 
     def passes(self, text: str) -> bool:
@@ -58,5 +61,5 @@ class NamedWords:
         return True
 
     def gone(self, text: str) -> list[str]:
-        """The parts of `text` that may not leave, whether or not a name is linked there."""
+        """Returns the parts of `text` that may not be sent, whether or not a name is linked there."""
         return [text[start:end] for start, end in unknown_spans(text, [], self.lexicon)]

@@ -1,4 +1,4 @@
-"""Headed and odd files, small ones, whose every cell is a canary: tables that look like triples, and worse."""
+"""Small odd files of which every cell is a canary: tables with a header, tables that look like triples, and worse."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PEOPLE = (
     ("Wanda Plumbrecht", "tendonitis", "Quillowmere", "1990-04-17", "6205418"),
     ("Ivo Grizzlewick", "gastritis", "Fenwhistle", "1947-01-08", "5517293"),
 )
-# First names are too short to be told from other bytes.
+# Only last words: first names are so short that they may occur in other bytes by chance.
 CANARIES = tuple(sorted({cell.split()[-1] for row in PEOPLE for cell in row}))
 TABLE, TRIPLES, REFUSED = "table", "triples", "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class OddFile:
-    """A file, and how it is read: as a table, as triples, or not at all."""
+    """A file, and how it is read: as a table, as triples, or refused."""
 
     name: str
     content: bytes
@@ -51,7 +51,7 @@ def _joined(rows: Iterable[Sequence[str]], mark: str = "\t") -> bytes:
 
 
 def _visits() -> list[tuple[str, str, str]]:
-    """No header, and people who come again: what heads of triples do as well."""
+    """Returns rows without a header in which people occur several times, as heads of triples do."""
     return [
         (row[0], PEOPLE[(at + turn) % 6][1], PEOPLE[(at * turn) % 6][2])
         for at, row in enumerate(PEOPLE)

@@ -1,4 +1,4 @@
-"""A language of one pattern, `LABEL of THING?`, and a reasoner that answers in it: the smallest reader there is."""
+"""The smallest possible reader: a language with one pattern, `LABEL of THING?`, and a reasoner that answers in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PATTERN: Final = re.compile(r"(?P<label>.+) of (?P<thing>E\w{5})\?")
 
 @dataclass(frozen=True, slots=True)
 class SamePaths:
-    """Implements ReadPaths and PathRanking: a path scores 1 where the question begins with its last label."""
+    """Implements ReadPaths and PathRanking: a path scores 1 if the question begins with its last label."""
 
     known: Sequence[WordedPath] = ()
 
@@ -51,7 +51,7 @@ class SamePaths:
 
 
 class NothingSaid:
-    """Implements SaidLabels for questions that are never more than one step."""
+    """Implements SaidLabels for questions that never have more than one step."""
 
     is_compound = is_chain = is_measured = False
 
@@ -60,7 +60,7 @@ class NothingSaid:
 
 
 class OnePattern:
-    """Implements Language."""
+    """Implements Language with one pattern."""
 
     paths = SamePaths()
 
@@ -122,7 +122,7 @@ class OnePattern:
 
 
 class OnePatternReasoner:
-    """Implements Reasoner inside the service: answers steps by what `OnePattern` reads."""
+    """Implements an embedded Reasoner that answers steps by what `OnePattern` reads."""
 
     longest_reply = 0
     is_capable = True

@@ -1,4 +1,4 @@
-"""A graph without types, in which three relations may be meant by the same question: ratings decide."""
+"""A graph without types in which the same question may mean three relations, so that ratings decide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED: Final = "Which town is tied to {}?"
 
 
 def turtle(*, typed: bool = False) -> str:
-    """`typed`: the graph says itself what its things are."""
+    """Returns the graph; if `typed`, it states the types of its things."""
     lines = ["@prefix : <http://towns.invalid/> .", "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."]
     lines += [f':p{at} rdfs:label "{name}" .' for at, name in enumerate(PEOPLE)]
     lines += [f':t{at} rdfs:label "{name}" .' for at, name in enumerate(TOWNS)]
@@ -36,7 +36,7 @@ def town(person: int, relation: str) -> str:
 
 
 def chat(house: Running, *, key: str | None = None, graph: str = "towns", grants: Sequence[str] = ()) -> AsyncChat:
-    """A dialogue by a new key, or by one that is given."""
+    """Returns a dialogue with the given key, or with a new one."""
     secret = key or house.services.store.access.create("default", "user", grants or (graph,)).key
     return AsyncChat("http://service", secret, graph, key=KeyPair.generate(), plain_http=True, http=house.http)
 

@@ -1,4 +1,4 @@
-"""Retrievers without a training: of drawn numbers, and one that puts a single relation first."""
+"""Untrained retrievers: one with random weights, and one that ranks a single relation first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def untrained() -> RetrieverWeights:
 
 
 class FavouringRetriever(Retriever):
-    """Puts the facts of one relation first; `asked`: the queries that it got."""
+    """Ranks the facts of one relation first; `asked` holds the queries that it got."""
 
     def __init__(self, embedder: Embedder, relation: str) -> None:
         super().__init__(untrained(), embedder)

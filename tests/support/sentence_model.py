@@ -1,4 +1,4 @@
-"""The sentence model of services in tests: loaded once a worker, and what it has embedded is kept."""
+"""The sentence model of services in tests, loaded once per worker with a shared cache of embeddings."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def shared_embedder(model: str = BOXED_MODEL, cache_dir: Path | None = None) -> 
 
 @cache
 def digest_of(model: str) -> str:
-    """The digest of the model's weights, read once a worker."""
+    """Returns the digest of the model's weights, read once per worker."""
     return weights_digest_of(model)

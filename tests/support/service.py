@@ -49,7 +49,7 @@ QUESTION = "Who is Valdis Ozolkrasts treated by?"
 
 @dataclass(slots=True)
 class ScriptedReasoner:
-    """Implements Reasoner: keeps every byte that it is sent, and does what the test says before it replies."""
+    """Implements Reasoner: keeps every byte that it is sent, and calls `before` and waits before it replies."""
 
     sent: list[bytes] = field(default_factory=list)
     before: Callable[[], None] = lambda: None
@@ -91,8 +91,10 @@ class ScriptedReasoner:
 
 @dataclass(slots=True)
 class FirstRelation:
-    """Implements Strategy: asks the reasoner once, then follows `treated by` from what the question names, and tells
-    that by its `text`."""
+    """Implements Strategy: asks the reasoner once, then follows `treated by` from what the question names.
+
+    The answer has the text of the reasoner.
+    """
 
     reasoner: ScriptedReasoner
 
@@ -116,11 +118,11 @@ def name_things(schema: Schema) -> Sequence[str]:
 
 
 async def close_nothing() -> None:
-    """There is nothing to close."""
+    """Do nothing, as there is nothing to close."""
 
 
 def settings_in(folder: Path, **changes: object) -> Settings:
-    """Settings over `folder`, with its own master key, independent of the environment."""
+    """Returns settings over `folder` with its own master key, independent of the environment."""
     key_file = folder / "keys" / "master.key"
     if not key_file.exists():
         key_file.parent.mkdir(parents=True)
@@ -136,7 +138,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 
 
 def purge(store: ServiceContext) -> int:
-    """The work of every hour: expired things are deleted."""
+    """Deletes expired things, as the service does every hour."""
     days = RetentionDays(store.settings.ledger_days, store.settings.names_read_days)
     return purge_expired(store.master, store.conversations, store.upkeep, store.names_read, days)
 
@@ -161,21 +163,21 @@ class Running:
         return services
 
     def key(self, tenant: str = "default", *grants: str, role: str = "user") -> dict[str, str]:
-        """Headers with a new key."""
+        """Creates a key and return the request headers with it."""
         issued = self.services.store.access.create(tenant, role, grants)  # type: ignore[arg-type]
         return bearer(issued.key)
 
     def load(
         self, tenant: str = "default", name: str = "clinic", turtle: str = CLINIC, policy: str | None = None
     ) -> None:
-        """Loads a graph, without a job."""
+        """Loads a graph without a job."""
         file = self.services.store.settings.data_dir.parent / f"{secrets.token_hex(4)}.ttl"
         file.write_text(turtle)
         self.services.graphs.load(tenant, name, [file], policy).run(lambda _step, _percent: None)
         file.unlink()
 
     async def ended(self, job_id: str, headers: dict[str, str]) -> dict[str, object]:
-        """The job's status once it has ended."""
+        """Waits until the job has ended and return its status."""
         for _ in range(2000):
             told: dict[str, object] = (await self.http.get(f"/admin/jobs/{job_id}", headers=headers)).json()
             if told["state"] in ("done", "failed"):
@@ -197,7 +199,10 @@ def question(text: str = QUESTION, **more: object) -> dict[str, object]:
 
 @asynccontextmanager
 async def running(folder: Path, *, thinks: bool = False, **changes: object) -> AsyncIterator[Running]:
-    """The real application over `folder`, started and ready. `thinks`: with the reasoner that its settings name."""
+    """Start the real application over `folder` and wait until it is ready.
+
+    `thinks`: with the reasoner that its settings name, instead of the scripted one.
+    """
     reasoner = ScriptedReasoner()
     app = create_app(settings_in(folder, **changes), build_services if thinks else build_with(reasoner))
     async with app.router.lifespan_context(app):
@@ -211,7 +216,7 @@ async def running(folder: Path, *, thinks: bool = False, **changes: object) -> A
 
 @contextmanager
 def logging_to(stream: io.StringIO, level: int = logging.INFO) -> Iterator[io.StringIO]:
-    """The service's log in `stream`; afterwards the process logs as before."""
+    """Writes the service's log to `stream`; afterwards the process logs as before."""
     root = logging.getLogger()
     before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook)
     start_logging(stream, level)

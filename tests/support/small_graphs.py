@@ -1,4 +1,4 @@
-"""Made-up graphs in the form of the public sets that the extractor is trained on."""
+"""Made-up graphs in the formats of the public sets that the extractor is trained on."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _RELATIONS = ("people.person.place_of_birth", "people.person.spouse", "film.film
 
 
 def write_graphs(folder: Path, things: int = 60) -> Path:
-    """A folder as `--data` takes it: OpenDialKG, MetaQA, WebQSP and PathQuestion, each of some facts."""
+    """Writes a folder for `--data` with a few facts each of OpenDialKG, MetaQA, WebQSP and PathQuestion."""
     write_dialogues(folder)
-    draw = random.Random(1)  # names that nobody has
+    draw = random.Random(1)  # for invented names
     names = [" ".join("".join(draw.choices(_SYLLABLES, k=2)).capitalize() for _ in range(2)) for _ in range(things)]
     facts = [(head, relation, draw.choice(names)) for head in names for relation in _RELATIONS]
     (folder / "webqsp").mkdir()

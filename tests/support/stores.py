@@ -1,4 +1,4 @@
-"""Shared by the store's tests: a catalog in a folder of its own, small graphs, and look-ups by name."""
+"""Helpers of the store's tests: a catalog in a folder of its own, small graphs, and look-ups by name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CLINIC = (
 [] :of :p1 ; :seenBy :d2 ; :on "2020-03-12"^^xsd:date .
 """
 )
-"""Entities, values and a mediator; every name in it is found nowhere else in the project."""
+"""A graph with entities, values and a mediator; its names stand nowhere else in the project."""
 
 
 def written(folder: Path, text: str, name: str = "clinic.ttl") -> Path:
@@ -50,7 +50,7 @@ def written(folder: Path, text: str, name: str = "clinic.ttl") -> Path:
 
 
 def raw_of(folder: Path, text: str, name: str = "clinic.ttl") -> RawGraph:
-    """Lines of text files are triples here, whatever they look like."""
+    """Reads a graph; lines of text files are read as triples, whatever they look like."""
     return read_sources([written(folder, text, name)], triples=[TriplesPolicy()])
 
 
@@ -108,7 +108,7 @@ def names_of(graph: PrivateGraph, mids: Mids) -> set[str]:
 
 
 def reached_names(graph: PrivateGraph, name: str, label: str, inverse: bool = False) -> set[str]:
-    """Names at the end of one hop from the thing of that name."""
+    """Returns the names at the end of one hop from the thing of that name."""
     relation = next(each for each in graph.blind.schema.relations if each.label == label)
     start = np.array([mid_of(graph, name)], dtype=np.int64)
     tails = graph.blind.neighbours(start, Hop(relation.id, inverse)).tails
@@ -116,7 +116,7 @@ def reached_names(graph: PrivateGraph, name: str, label: str, inverse: bool = Fa
 
 
 def real_data(name: str) -> Path:
-    """A file of the shared data; the test is skipped, visibly, where it is absent."""
+    """Returns the path of a file of the shared data; skips the test, visibly, if it is absent."""
     default = Path(__file__).parents[3] / "shared" / "data"
     path = Path(os.environ.get("AROG_DATA", default)) / name
     if not path.is_file():

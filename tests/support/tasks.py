@@ -1,4 +1,4 @@
-"""Short ways to write what a task shows."""
+"""Short functions that build the parts of a task's input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def step(
     question: str, things: Sequence[Thing], candidates: Sequence[Candidate] = (), evidence: Sequence[Evidence] = (),
     *, last: bool = False, width: int = 3, told: Sequence[str] = (),
 ) -> StepInput:  # fmt: skip
-    """`told`: the turns before, the user's first."""
+    """Returns the input of a step; `told` are the turns before, the user's first."""
     roles = ("user", "assistant")
     turns = [Turn(role=roles[at % 2], text=text) for at, text in enumerate(told)]  # type: ignore[arg-type]
     return StepInput(

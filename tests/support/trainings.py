@@ -1,4 +1,4 @@
-"""Checks that every training of a network has to pass: it can be repeated, and it can be interrupted."""
+"""Checks that every training of a network must pass: it can be repeated, and it can be interrupted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WeightsT = TypeVar("WeightsT")
 
 @dataclass(frozen=True, slots=True)
 class Training(Generic[WeightsT]):
-    """`fit` takes `seed`, `tell` and `checkpoint`; what it gives is written into `folder`."""
+    """A training to check. `fit` takes `seed`, `tell` and `checkpoint`; `write` writes its result into `folder`."""
 
     fit: Callable[..., WeightsT]
     write: Callable[[WeightsT, Path, str], None]
@@ -30,14 +30,14 @@ class Training(Generic[WeightsT]):
         tell: Callable[[FittingProgress], None] = lambda _progress: None,
         checkpoint: Path | None = None,
     ) -> str:
-        """SHA-256 of the file that the training ends with."""
+        """Trains and return the SHA-256 of the file of weights."""
         file = self.folder / "weights"
         self.write(self.fit(seed=seed, tell=tell, checkpoint=checkpoint), file, BOXED_MODEL)
         return sha256_of(file)
 
 
 class InterruptedTrainingError(Exception):
-    """Somebody ended the training."""
+    """A check interrupts the training."""
 
 
 def check_same_bytes(training: Training[WeightsT]) -> None:
@@ -47,7 +47,7 @@ def check_same_bytes(training: Training[WeightsT]) -> None:
 
 
 def check_resumed(training: Training[WeightsT], interrupted_at: float) -> None:
-    """`interrupted_at`: the share of the training after which it ends."""
+    """Checks that a training interrupted after this share of its length can be resumed, with the same result."""
     checkpoint = training.folder / "checkpoint"
 
     def interrupt(progress: FittingProgress) -> None:
@@ -64,7 +64,7 @@ def check_resumed(training: Training[WeightsT], interrupted_at: float) -> None:
 
 
 def check_others_refused(training: Training[WeightsT], others: Sequence[Training[WeightsT]]) -> None:
-    """`others`: trainings that the checkpoint of `training` is none of."""
+    """Checks that the checkpoint of `training` is refused by `others`, by another seed, and if it is broken."""
     checkpoint = training.folder / "checkpoint"
     training.digest(checkpoint=checkpoint)
     for other in others:
@@ -76,7 +76,7 @@ def check_others_refused(training: Training[WeightsT], others: Sequence[Training
         checkpoint.write_bytes(content)
         with pytest.raises(CheckpointError, match="can't be read"):
             training.digest(checkpoint=checkpoint)
-    # As an earlier version wrote it.
+    # A checkpoint without the fields of this version.
     torch.save({"training": "another"}, checkpoint)
     with pytest.raises(CheckpointError, match="can't be read"):
         training.digest(checkpoint=checkpoint)

@@ -1,4 +1,4 @@
-"""Waiting for what another thread or task is about to do."""
+"""Functions that wait for another thread or task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx2
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Returns when it holds; fails after many looks. What is waited for must come, however slow the machine is."""
+    """Returns when `holds` is true; fail after 3,000 looks (30 s or more, so that slow machines have time)."""
     for _ in range(3000):
         if holds():
             return
@@ -23,7 +23,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 def until_healthy(url: str, process: subprocess.Popen[bytes], printed: Path, within_s: float) -> None:
-    """Returns when a program that was started answers there; fails with what it printed."""
+    """Returns when the started program answers 200 at `url`; fail with what it printed if it ends or is too slow."""
     ends_at = time.monotonic() + within_s
     while time.monotonic() < ends_at and process.poll() is None:
         with suppress(httpx2.TransportError):
@@ -34,7 +34,7 @@ def until_healthy(url: str, process: subprocess.Popen[bytes], printed: Path, wit
 
 
 def run_together(*works: Callable[[], object]) -> None:
-    """Each in a thread of its own, all at once."""
+    """Runs each function in a thread of its own, all at once."""
     threads = [threading.Thread(target=work) for work in works]
     for thread in threads:
         thread.start()

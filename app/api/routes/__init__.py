@@ -1,4 +1,4 @@
-"""Routes, by what they are about; each file adds its own to one of the routers.
+"""The routes by subject; each module adds its own to one of the routers.
 
 Imports the services that `wiring` builds, and the wire types of the SDK.
 """

@@ -1,4 +1,4 @@
-"""The routes beside graphs: API keys and their devices, the ledger, budgets, model endpoints, health and metrics."""
+"""Routes not about one graph: API keys and devices, the ledger, budgets, model endpoints, health and metrics."""
 
 from __future__ import annotations
 
@@ -65,38 +65,38 @@ _EXPORT: Final[Errors] = {
 
 @probe_router.get("/healthz")
 async def get_health() -> dict[str, str]:
-    """Says that the process lives."""
+    """Tells that the process is running."""
     return {"status": "ok"}
 
 
 @probe_router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
 async def get_readiness(state: StateOf) -> JSONResponse:
-    """Says what is missing before questions can be asked."""
+    """Tells what is missing before questions can be asked; the status is 503 until the service is ready."""
     told = await state.readiness()
     return JSONResponse(told.model_dump(), 200 if told.ready else 503)
 
 
 @probe_router.get("/metrics", response_class=Response)
 async def get_metrics(state: StateOf) -> Response:
-    """Counts and durations in Prometheus' text format; no label tells of a tenant, graph or name."""
+    """Returns counts and durations in Prometheus' text format; no label contains a tenant, graph or name."""
     return Response(state.metrics.exposition(), media_type=CONTENT_TYPE)
 
 
 @admin_router.get("/budget")
 def get_budget(caller: CallerOf, services: ServicesOf, tenant: TenantOf = None) -> TokenBudget:
-    """Tokens that the tenant has taken today, and may. The operator may name another tenant."""
+    """Returns the tokens that the tenant has used today, and its limit. The operator may name another tenant."""
     return read_budget(services.store.engine, services.store.budgets, _tenant_for(caller, tenant))
 
 
 @admin_router.get("/endpoints")
 async def list_endpoints(caller: CallerOf, services: ServicesOf) -> EndpointList:
-    """The model endpoints in the order in which they are asked. For the operator's key alone."""
+    """Lists the model endpoints in the order in which they are tried. Only for the operator's key."""
     return _endpoints_for(caller, services)
 
 
 @admin_router.post("/endpoints/probe")
 async def probe_endpoints(caller: CallerOf, services: ServicesOf) -> EndpointList:
-    """Finds out anew what each endpoint can do. For the operator's key alone."""
+    """Tests again what each endpoint can do, and lists them. Only for the operator's key."""
     _endpoints_for(caller, services)
     await probe_all(services.thinking.endpoints)
     return _endpoints_for(caller, services)
@@ -104,7 +104,10 @@ async def probe_endpoints(caller: CallerOf, services: ServicesOf) -> EndpointLis
 
 @admin_router.post("/keys", status_code=201)
 def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> KeyCreated:
-    """Makes a key. It is shown this once. Only the operator's key may make keys for another tenant."""
+    """Makes a key. Its secret is shown only in this reply.
+
+    Only the operator's key may make keys for another tenant.
+    """
     tenant = _tenant_for(caller, wanted.tenant)
     issued = services.store.access.create(tenant, wanted.role, wanted.grants, wanted.days, wanted.label)
     return KeyCreated(key_id=issued.key_id, key=issued.key, tenant=tenant, grants=wanted.grants, role=wanted.role)
@@ -112,13 +115,16 @@ def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> KeyCre
 
 @admin_router.delete("/keys/{key_id}", status_code=204, responses=NOT_FOUND)
 def revoke_key(key_id: str, caller: CallerOf, services: ServicesOf, tenant: TenantOf = None) -> None:
-    """Ends a key at once. The operator may name another tenant."""
+    """Revokes a key at once. The operator may name another tenant."""
     services.store.access.revoke(_tenant_for(caller, tenant), key_id)
 
 
 @admin_router.get("/keys")
 def list_keys(caller: CallerOf, services: ServicesOf, tenant: TenantOf = None) -> KeyList:
-    """The tenant's API keys, oldest first, revoked ones too, without their secrets. The operator may name a tenant."""
+    """Lists the tenant's API keys, oldest first, including revoked ones, without secrets.
+
+    The operator may name a tenant.
+    """
     of = _tenant_for(caller, tenant)
     keys = [
         KeyListed(
@@ -138,15 +144,18 @@ def list_keys(caller: CallerOf, services: ServicesOf, tenant: TenantOf = None) -
 
 @caller_router.get("/devices", responses=_DEVICE_ERRORS)
 def list_devices(caller: CallerOf, services: ServicesOf, key: KeyOf = None) -> DeviceList:
-    """The devices of this API key, oldest first, revoked ones too. An admin may name another key of the tenant."""
+    """Lists the devices of this API key, oldest first, including revoked ones.
+
+    An admin may name another key of the tenant.
+    """
     return services.store.devices.of(caller.tenant, _key_for(caller, key))
 
 
 @caller_router.post("/devices", responses=_DEVICE_ERRORS)
 def register_device(wanted: NewDevice, caller: CallerOf, services: ServicesOf, key: KeyOf = None) -> Device:
-    """Registers a public key as a device of this API key; doing so twice is no error.
+    """Registers a public key as a device of this API key; it may be registered again.
 
-    Where devices are required, an admin does it, who may name another key of the tenant.
+    Where devices are required, an admin registers them, and may name another key of the tenant.
     """
     if services.store.devices.required and not caller.is_admin:
         raise NotPermittedError
@@ -157,7 +166,10 @@ def register_device(wanted: NewDevice, caller: CallerOf, services: ServicesOf, k
 def revoke_device(
     fingerprint: Annotated[str, Path(max_length=64)], caller: CallerOf, services: ServicesOf, key: KeyOf = None
 ) -> Device:
-    """Ends a device at once: nothing is sealed to its public key any more. An admin may name another key."""
+    """Revokes a device at once: nothing more is sealed to its public key.
+
+    An admin may name another key of the tenant.
+    """
     return services.store.devices.revoke(caller.tenant, _key_for(caller, key), fingerprint)
 
 
@@ -168,7 +180,7 @@ def get_ledger(
     answer: Annotated[str | None, Query(max_length=64, description="only what one answer sent")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> LedgerPage:
-    """Lists what the model was shown for this key's questions, newest first; an admin sees the whole tenant's."""
+    """Lists what the model was shown, newest first: for questions of this key, or of the whole tenant for an admin."""
     return read_ledger_page(services.store.ledger, services.store.engine, caller, answer, limit)
 
 
@@ -179,9 +191,9 @@ def get_trace(
     services: ServicesOf,
     public_key: Annotated[str, Query(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)],
 ) -> SealedTrace:
-    """Shows what the model was sent and said for one answer, with the names, sealed to the caller's key.
+    """Shows what the model was sent and replied for one answer, with the names, sealed to the caller's key.
 
-    For the key that asked, with the grant `inspect:GRAPH`, and for an admin; to others it is not there.
+    Only for the key that asked, if it has the grant `inspect:GRAPH`, and for an admin; other keys get 404.
     """
     services.store.devices.admit(caller, public_key)
     return services.tracer.trace(caller, id, public_key)
@@ -195,26 +207,32 @@ def check_ledger(
 ) -> LedgerCheck:
     """Checks that no row of the tenant's ledger was changed, deleted, added or moved: at most 5,000 rows a call.
 
-    Where more are left, `cursor` of the reply goes into the next call.
+    If more rows are left, send the reply's `cursor` with the next call.
     """
     return services.store.audit.check(caller.tenant, cursor)
 
 
 @admin_router.post("/ledger/export", response_class=StreamingResponse, responses=_EXPORT)
 def export_ledger(caller: CallerOf, services: ServicesOf, payloads: bool = False) -> StreamingResponse:
-    """The tenant's ledger as JSON lines, signed as it is now; with `payloads` what was sent and replied."""
+    """Returns the tenant's ledger as signed JSON lines; with `payloads`, also what was sent and replied."""
     return StreamingResponse(services.store.audit.lines(caller.tenant, payloads), media_type=_LINES)
 
 
 def _tenant_for(caller: Caller, tenant: str | None) -> str:
-    """The tenant that is meant: the caller's own, or any for the operator. Raises NotPermittedError."""
+    """Returns the tenant that a request is for: the caller's own, or any for the operator.
+
+    Raises NotPermittedError.
+    """
     if tenant not in (None, caller.tenant) and not caller.is_operator:
         raise NotPermittedError
     return tenant or caller.tenant
 
 
 def _key_for(caller: Caller, key: str | None) -> str:
-    """The API key that is meant: the caller's own, or any of the tenant for an admin. Raises NotPermittedError."""
+    """Returns the id of the API key that a request is for: the caller's own, or any of the tenant for an admin.
+
+    Raises NotPermittedError.
+    """
     if key not in (None, caller.key_id) and not caller.is_admin:
         raise NotPermittedError
     return key or caller.key_id

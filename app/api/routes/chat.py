@@ -1,4 +1,4 @@
-"""The routes of those who ask: POST /chat, its ratings, and a graph before and beside questions."""
+"""Routes for those who ask: POST /chat, ratings of answers, and what a graph contains."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ _RATING_ERRORS: Final = described(
 async def post_chat(
     request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf, state: StateOf
 ) -> ChatAnswer | Response:
-    """Asks a graph the last message. The answer is in pseudonyms; the capsule holds their names for the caller.
+    """Asks a graph the last message. The answer is in pseudonyms; the capsule contains their names for the caller.
 
-    Whoever hangs up before the answer is there ends the work on it.
+    If the caller closes the connection, the work on the answer ends.
     """
     require_grant(caller, question.graph)
     await run_in_threadpool(services.store.devices.admit, caller, question.public_key)
@@ -117,17 +117,17 @@ async def post_chat(
 
 @caller_router.post("/ratings", responses=_RATING_ERRORS)
 def rate_answer(rating: AnswerRating, caller: CallerOf, services: ServicesOf) -> AnswerRated:
-    """Rates an answer of the caller's own conversation right or wrong; later questions of this key learn from it.
+    """Rates an answer of the caller's own conversation as right or wrong; later questions of this key learn from it.
 
-    It may be sent again; the last rating of an answer wins. `correct` names the right answer of a wrong one: these
-    names are looked up in the service and kept nowhere.
+    A rating may be sent again; the last one for an answer counts. `correct` gives the right names for a wrong answer:
+    they are looked up in the service and not kept.
     """
     return services.ratings.rate(caller, rating)
 
 
 @caller_router.get("/graphs")
 def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
-    """The graphs that this key may ask, and the strategies that are offered."""
+    """Lists the graphs that this key may ask, those it may inspect, and the strategies that are offered."""
     graphs = [name for name in services.graphs.names(caller.tenant) if caller.may_ask(name)]
     inspectable = [name for name in graphs if caller.may_inspect(name)]
     return GraphNames(graphs=graphs, inspectable=inspectable, strategies=services.chat.strategies)
@@ -135,23 +135,23 @@ def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
 
 @caller_router.get("/graphs/{name}/suggestions", responses=_BROWSE_ERRORS)
 async def suggest_questions(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphSuggestions:
-    """Up to three questions that this graph answers; no name is in them. They are asked inside the service, once."""
+    """Returns up to three questions without names that this graph can answer; the service has tested each once."""
     require_grant(caller, name)
     return await services.suggester.suggest(caller, name)
 
 
 @caller_router.get("/graphs/{name}/outline", responses=_BROWSE_ERRORS)
 def outline_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphOutline:
-    """The concepts and relation words of a graph, for a key with the grant `inspect:GRAPH`, and for an admin."""
+    """Returns the concepts and relation words of a graph. Only with the grant `inspect:GRAPH`, or for an admin."""
     require_grant(caller, name)
     return services.browser.outline(caller, name)
 
 
 @caller_router.post("/graphs/{name}/browse", responses=_BROWSE_ERRORS)
 def browse_graph(name: GraphName, wanted: BrowseRequest, caller: CallerOf, services: ServicesOf) -> GraphExcerpt:
-    """Things of a concept or of a name, or one thing with its facts; names come sealed to the caller's key.
+    """Returns the things of a concept or of a name, or one thing with its facts; names are sealed to the caller's key.
 
-    For a key with the grant `inspect:GRAPH`, and for an admin.
+    Only with the grant `inspect:GRAPH`, or for an admin.
     """
     require_grant(caller, name)
     services.store.devices.admit(caller, wanted.public_key)

@@ -1,5 +1,6 @@
-"""The routes of admins about graphs: loaded, previewed, listed, reported on and deleted; concepts renamed, persons
-forgotten, cases approved; and the jobs that do this.
+"""Routes for admins about graphs and the jobs that change them.
+
+Graphs are loaded, previewed, listed, reported on and deleted; concepts are renamed, things erased, cases approved.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ _PREVIEW_ERRORS: Final = NOT_ADMITTED | described(
 
 
 class LoadByPath(BaseModel):
-    """The JSON body of a load from the server's own disk."""
+    """The JSON body that loads a graph from files on the server's own disk."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -90,9 +91,10 @@ class LoadByPath(BaseModel):
 async def load_graph(
     request: Request, name: GraphName, caller: CallerOf, services: ServicesOf, hold: bool = False
 ) -> JobStatus:
-    """Loads a graph, or a new version of it, in the background; GET /admin/jobs/{id} tells how far it is.
+    """Loads a graph, or a new version of it, in the background; GET /admin/jobs/{id} tells its progress.
 
-    With `hold` it waits, at most ten minutes, for POST /admin/jobs/{id}/live before the version takes its place.
+    With `hold` the new version waits at most ten minutes for POST /admin/jobs/{id}/live before it replaces the old
+    one.
     """
     gate = JobControl(holds=hold)
     if is_upload(request.scope):
@@ -117,8 +119,8 @@ async def preview_files(
 ) -> GraphPreview:
     """Shows what a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted.
 
-    Names of the sample come sealed to `public_key`; without it there are none. `changes` (PolicyChanges) are made to
-    the policy, given or proposed, and the reply has the policy that they yield.
+    The sample's names are sealed to `public_key`; without one the reply has no names. If the body has a part `changes`
+    (PolicyChanges), the given or proposed policy is changed so first. The reply contains the policy that was used.
     """
     await run_in_threadpool(services.store.devices.admit, caller, public_key)
     if not is_upload(request.scope):
@@ -129,7 +131,7 @@ async def preview_files(
 
 @admin_router.get("/graphs")
 def list_graphs(caller: CallerOf, services: ServicesOf) -> GraphList:
-    """Every graph of the tenant, with its counts."""
+    """Lists the graphs of the tenant, with their counts."""
     return GraphList(graphs=services.graphs.summaries(caller.tenant))
 
 
@@ -142,7 +144,7 @@ def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> Non
 
 @admin_router.get("/graphs/{name}/policy", responses=NOT_FOUND)
 def get_policy(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphPolicy:
-    """The policy of a graph's current version, as TOML, and the roles that keys may be granted."""
+    """Returns the policy of a graph's current version, as TOML, and the roles that keys may be granted."""
     return services.graphs.policy(caller.tenant, name)
 
 
@@ -150,7 +152,10 @@ def get_policy(name: GraphName, caller: CallerOf, services: ServicesOf) -> Graph
 def report_graph(
     name: GraphName, caller: CallerOf, services: ServicesOf, k: Annotated[int | None, Query(ge=2, le=100_000)] = None
 ) -> GraphReport:
-    """Reports how well prompts about a graph hide whom they show, and which names the guard lets pass."""
+    """Reports how well prompts about a graph hide the entities they are about, and which names the guard lets pass.
+
+    The report warns where a prompt fits fewer than `k` entities; without `k` the service's own threshold applies.
+    """
     return services.graphs.report(caller.tenant, name, k)
 
 
@@ -158,7 +163,10 @@ def report_graph(
 def estimate_refining(
     name: GraphName, caller: CallerOf, services: ServicesOf, least: Annotated[int, Query(ge=2)] = 20
 ) -> RefineEstimate:
-    """Estimates what renaming concepts by the model endpoint would ask and cost at most; nothing is sent."""
+    """Returns the number of calls, and the most they can cost, if the model endpoint renamed a graph's concepts.
+
+    Only concepts that at least `least` entities share would be renamed. Nothing is sent.
+    """
     return _refiner_of(services).estimate(caller.tenant, name, least)
 
 
@@ -166,7 +174,7 @@ def estimate_refining(
 async def refine_concepts(
     name: GraphName, wanted: RefineConcepts, caller: CallerOf, services: ServicesOf
 ) -> JobStatus:
-    """Has the model endpoint name concepts anew, in the background; a new version of the graph carries them."""
+    """Lets the model endpoint rename concepts, in the background, in a new version of the graph."""
     loop = asyncio.get_running_loop()
     job = await run_in_threadpool(
         _refiner_of(services).job,
@@ -181,7 +189,10 @@ async def refine_concepts(
 
 @admin_router.post("/graphs/{name}/forget/plan", responses=NOT_FOUND)
 def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> ForgetPlan:
-    """Counts what an erasure would remove; nothing is changed. Names of a choice are not told here."""
+    """Counts what an erasure would remove; nothing is changed.
+
+    If several things have the name, it lists them without names.
+    """
     choices = services.forgetter.choices(caller.tenant, name, wanted.name)
     if len(choices) > 1 and wanted.choice is None:
         told = [ForgetChoice(id=each.id, concept=each.concept, relations=list(each.relations)) for each in choices]
@@ -192,45 +203,50 @@ def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, serv
 
 @admin_router.post("/graphs/{name}/forget", status_code=202, responses=_FORGET_ERRORS)
 def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> JobStatus:
-    """Starts a job that takes a thing out of a graph and deletes all that is kept about it. The job's notes tell
-    what was deleted and which traces the scan still found."""
+    """Starts a job that erases a thing from a graph and everything that is kept about it.
+
+    The job's notes tell what was deleted and which traces the scan still found.
+    """
     job = services.forgetter.job(caller.tenant, name, _erasure_of(wanted))
     return services.jobs.start(caller.tenant, name, job.run)
 
 
 @admin_router.get("/graphs/{name}/cases", responses=NOT_FOUND)
 def list_cases(name: GraphName, caller: CallerOf, services: ServicesOf) -> CaseList:
-    """The cases that ratings of a graph's answers have left, and what they changed; no text is in them."""
+    """Lists what the service has learnt from ratings of a graph's answers (its cases), and how it affected answers.
+
+    A case holds the words of a question without its names, and the path of relations that leads to the right answer.
+    """
     return services.cases.listed(caller.tenant, name)
 
 
 @admin_router.post("/graphs/{name}/cases/approve", responses=NOT_FOUND)
 def approve_cases(name: GraphName, wanted: CaseChoice, caller: CallerOf, services: ServicesOf) -> CasesChanged:
-    """Lets cases count for every key that may ask the graph, where its role sees their relations."""
+    """Lets cases count for every key that may ask the graph and whose role sees their relations."""
     return services.cases.approve(caller.tenant, name, wanted)
 
 
 @admin_router.post("/graphs/{name}/cases/forget", responses=NOT_FOUND)
 def forget_cases(name: GraphName, wanted: CaseChoice, caller: CallerOf, services: ServicesOf) -> CasesChanged:
-    """Deletes cases; questions that come later do not lean on them any more."""
+    """Deletes cases, so that later questions do not use them."""
     return services.cases.forget(caller.tenant, name, wanted)
 
 
 @admin_router.get("/jobs/{job_id}", responses=NOT_FOUND)
 def get_job(job_id: str, caller: CallerOf, services: ServicesOf) -> JobStatus:
-    """Shows the progress of a load, or its end."""
+    """Returns the progress of a job, or its outcome."""
     return services.jobs.status(caller.tenant, job_id)
 
 
 @admin_router.post("/jobs/{job_id}/live", responses=_JOB_ERRORS)
 def approve_job(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobStatus:
-    """Lets the version of a load that was asked to hold take its place."""
+    """Lets the new version of a load that was started with `hold` replace the old one."""
     return services.jobs.approve(caller.tenant, job_id)
 
 
 @admin_router.delete("/jobs/{job_id}", responses=_JOB_ERRORS)
 def stop_job(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobStatus:
-    """Stops a job at its next step; the graph stays as it was. One that has ended stays so."""
+    """Stops a job at its next step, without a change to the graph. A job that has ended stays as it is."""
     return services.jobs.stop(caller.tenant, job_id)
 
 
@@ -258,7 +274,7 @@ def _preview(services: Services, tenant: str, upload: Upload, sample: int, publi
 
 
 def _parsed(kind: type[Body], text: str | bytes, place: str) -> Body:
-    """JSON that the framework does not read itself. Raises RequestValidationError, as if it did."""
+    """Parses JSON that FastAPI does not read itself. Raises RequestValidationError, as FastAPI would."""
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
@@ -267,7 +283,10 @@ def _parsed(kind: type[Body], text: str | bytes, place: str) -> Body:
 
 
 def _allowed(path: str, folder: Path | None) -> Path:
-    """The real file that `path` means, if it lies within `folder`, links followed. Raises BadRequestError."""
+    """Returns the real path of a file within `folder`, after following links.
+
+    Raises BadRequestError if there is no such file, or no folder is set.
+    """
     if folder is None:
         raise BadRequestError(
             "Loading from a path is not set up here.", "Upload the file, or have AROG_ALLOWED_LOAD_DIR set."

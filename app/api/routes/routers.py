@@ -1,4 +1,4 @@
-"""The routers: for callers, for admins, and for probes; with the errors and parameters that several routes have."""
+"""The routers for callers, admins and probes, and the errors and parameters that several routes share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Errors = dict[int | str, dict[str, Any]]
 
 
 def described(errors: Mapping[int, str]) -> Errors:
-    """The errors of a route for the API's description: each status with its words."""
+    """Returns a route's `responses` for FastAPI: for each status in `errors`, an ErrorBody and its description."""
     return {status: {"model": ErrorBody, "description": words} for status, words in errors.items()}
 
 

@@ -1,4 +1,4 @@
-"""Runs the migrations on the connection that `app.database.engine.migrate` hands over; there is no offline mode."""
+"""Runs the migrations on the connection that `app.database.engine.migrate` passes; there is no offline mode."""
 
 from __future__ import annotations
 

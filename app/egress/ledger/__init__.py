@@ -1,4 +1,4 @@
-"""The ledger of everything that left: sealed rows in a chain that reveals every change.
+"""Keeps the ledger of every request to a model: encrypted rows in a chain that reveals every later change.
 
 Imports `privacy`, `database` and `kg_store`.
 """

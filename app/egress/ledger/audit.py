@@ -1,4 +1,4 @@
-"""Checks and exports a ledger for those responsible for it, as JSON lines, which need no database to be checked."""
+"""Checks a tenant's ledger, and exports it as JSON lines that can be checked without the database."""
 
 from __future__ import annotations
 
@@ -35,13 +35,17 @@ _NOT_OF_CONTENT: Final = ("link", "payload")
 
 
 class ExportError(Exception):
-    """A file is no export of a ledger. The text names a line."""
+    """A file is not an export of a ledger; the error's text names the first wrong line."""
 
 
 def export(
     engine: Engine, master: MasterKey, upkeep: LedgerUpkeep, tenant: str, payloads: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yields a header, every checkpoint including one made now, and the rows up to it. Raises BrokenHeadError."""
+    """Signs a new checkpoint, then yields the lines of an export: a header, every checkpoint, and the rows.
+
+    Rows after the new checkpoint are left out. With `payloads`, each row has what was sent or replied. Raises
+    BrokenHeadError.
+    """
     last, public = upkeep.checkpoint(tenant), upkeep.signer.public()
     yield {"kind": "ledger", "format": FORMAT, "tenant": tenant, "key": public, "payloads": payloads}
     for checkpoint in upkeep.checkpoints(tenant):
@@ -61,15 +65,15 @@ def line_of(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def kept_checkpoints(lines: Iterable[str]) -> list[Checkpoint]:
-    """Returns the checkpoints in an export or in the output of `arog ledger checkpoint`. Raises ExportError."""
+    """Returns the checkpoints in the lines of an export or of `arog ledger checkpoint`. Raises ExportError."""
     read = [(number, _read(number, line)) for number, line in enumerate(lines, start=1)]
     return [_checkpoint(number, line) for number, line in read if line["kind"] == "checkpoint"]
 
 
 def check_export(lines: Iterable[str], key: str | None = None) -> Checked:
-    """Checks an export against `key`, the public key in hex; without one, against the key that the file names.
+    """Checks the lines of an export. Raises ExportError if they are not one.
 
-    Raises ExportError.
+    `key`: the public key (hex) that must have signed its checkpoints; without it, the key that the file itself names.
     """
     told = ((number, _read(number, line)) for number, line in enumerate(lines, start=1))
     header = next(told, (1, {}))[1]
@@ -127,22 +131,24 @@ def _row(number: int, line: dict[str, Any]) -> ChainRow:
 
 MAX_FINDINGS_TOLD: Final = 100
 MAX_ROWS_A_CALL: Final = 5_000
-"""Takes less than a second of processor time, so that no request blocks a worker for long. Chosen by hand."""
+"""The greatest number of rows that one call checks: less than a second of work, so that no call blocks a worker for
+long. Chosen by hand.
+"""
 
 CURSOR_PURPOSE: Final = "ledger check"
 
 
 class LedgerAudit:
-    """Verifies and exports the ledger of one tenant, for `arog ledger`."""
+    """Checks and exports the ledger of a tenant, for the commands `arog ledger`."""
 
     def __init__(self, engine: Engine, master: MasterKey, upkeep: LedgerUpkeep) -> None:
         self._engine, self._master, self._upkeep = engine, master, upkeep
 
     def check(self, tenant: str, cursor: str | None = None, most: int = MAX_ROWS_A_CALL) -> LedgerCheck:
-        """Checks the links and payloads of the next `most` rows; after the last row also the checkpoints and the end.
+        """Checks the links and payloads of the next `most` rows, and after the last row also the chain's end.
 
-        `cursor`: the one that the previous call for this tenant returned. Raises LedgerUnavailableError,
-        UnknownCursorError.
+        `cursor`: the one that the previous call for this tenant returned; None to begin. Raises
+        LedgerUnavailableError, UnknownCursorError.
         """
         progress = None if cursor is None else self._progress(tenant, cursor)
         signer = self._upkeep.signer
@@ -161,8 +167,9 @@ class LedgerAudit:
         )
 
     def _cursor(self, tenant: str, progress: CheckProgress) -> str:
-        """The progress sealed as text, so that nobody can submit another state of the check or that of
-        another tenant.
+        """Returns the progress of a check as encrypted text.
+
+        So nobody can hand in a made-up state of the check, or that of another tenant.
         """
         plain = json.dumps(asdict(progress)).encode()
         return base64.urlsafe_b64encode(self._master.seal(CURSOR_PURPOSE, bind(tenant), plain)).decode()
@@ -176,7 +183,7 @@ class LedgerAudit:
         return CheckProgress(**(told | {"before": tuple(told["before"])}))
 
     def lines(self, tenant: str, payloads: bool) -> Iterator[str]:
-        """Signs the chain and yields an export, line by line. Raises LedgerBrokenError."""
+        """Signs a checkpoint and returns the lines of an export. Raises LedgerBrokenError."""
         lines = export(self._engine, self._master, self._upkeep, tenant, payloads)
         try:
             first = next(lines)
@@ -190,4 +197,4 @@ class UnknownCursorError(Exception):
 
 
 class LedgerBrokenError(Exception):
-    """The end of the tenant's ledger was changed from outside."""
+    """The end of the tenant's ledger was changed by something other than this service."""

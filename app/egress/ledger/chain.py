@@ -1,7 +1,8 @@
-"""The ledger's tables and its chains: one per tenant, each row linked to the one before it, whoever writes.
+"""Defines the ledger's tables and its chains: one chain per tenant, in which each row is linked to the one before it.
 
-Row n's link is the SHA-256 of row n-1's link and row n's content, so that whoever holds one link can check all rows
-up to it. The end of the chain stands in a row of its own, sealed with the master key, in the same transaction.
+The link of row n is the SHA-256 of the link of row n-1 and the content of row n, so that whoever holds one link can
+check all rows up to it. The chain's end (its head) is written in a row of its own, encrypted with the master key, in
+the same transaction as the rows.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from kg_store.storage.master_key import MasterKey, bind
 
 metadata: Final = MetaData()
 
-# A row without `number` or `link` was added from outside: the check tells of it.
+# A row without `number` or `link` was not added by this service; a check reports it.
 ledger_entries: Final = Table(
     "ledger_entries",
     metadata,
@@ -79,7 +80,8 @@ ledger_replies: Final = Table(
     Index("uq_ledger_replies_number", "tenant", "number", unique=True),
 )
 
-# The end of each tenant's chain; `sealed` is a seal over nothing, bound to tenant, number and link.
+# The end of each tenant's chain. `sealed` is an empty text encrypted with the master key and bound to tenant, number
+# and link, which proves that this service wrote them.
 ledger_heads: Final = Table(
     "ledger_heads",
     metadata,
@@ -100,7 +102,7 @@ ledger_checkpoints: Final = Table(
     Index("ix_ledger_checkpoints_tenant", "tenant", "position"),
 )
 
-# One row: the key that signs checkpoints, sealed, so that it outlives rotations of the master key.
+# One row: the key that signs checkpoints, encrypted with the master key; it stays the same if that key is rotated.
 ledger_signers: Final = Table(
     "ledger_signers",
     metadata,
@@ -113,22 +115,28 @@ PURPOSE: Final = "ledger"
 
 
 def request_context(entry: Any) -> bytes:
-    """Returns the ids that the payload of a request (an entry or its row) is bound to: moved, it cannot be opened."""
+    """Returns the ids that the encryption of a request's payload is bound to; in another row it can't be opened.
+
+    `entry`: a LedgerEntry or its database row.
+    """
     return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
 
 
 def reply_context(entry: Any) -> bytes:
-    """Returns the ids that bind a reply to its request."""
+    """Returns the ids that the encryption of a reply is bound to; in another row it can't be opened.
+
+    `entry`: the LedgerEntry of the request that it replies to, or that request's database row.
+    """
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
 
 
 def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
-    """Returns the content to be sealed for a request: its body, followed by the anonymity number if there is one."""
+    """Returns the bytes to encrypt for a request: its body, followed by the anonymity number if there is one."""
     return payload if anonymity is None else payload + str(anonymity).encode()
 
 
 def opened_content(plain: bytes, size: int) -> tuple[bytes, int | None]:
-    """Returns the body, which has `size` bytes, and the anonymity number if there is one."""
+    """Splits decrypted content into the body, which has `size` bytes, and the anonymity number if there is one."""
     payload, number = plain[:size], plain[size:]
     return payload, int(number) if number.isdigit() else None
 
@@ -138,8 +146,9 @@ HEAD_PURPOSE: Final = "ledger head"
 
 
 class Kind(NamedTuple):
-    """The columns of a table that a link covers. Sealed content is covered by `digest`, so that it can be sealed
-    again.
+    """The columns of a table that a row's link covers.
+
+    Encrypted content is covered by its `digest` only, so that it can be encrypted again with another key.
     """
 
     word: str
@@ -152,7 +161,7 @@ REQUEST: Final = Kind(
 )
 REPLY: Final = Kind("reply", ("entry", "at", "tenant", "outcome", "size", "digest", "number"))
 
-# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+# Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to change the row.
 _MOVE: Final = (
     update(ledger_heads)
     .where(
@@ -175,36 +184,36 @@ Row = dict[str, Any]
 
 
 class BrokenHeadError(Exception):
-    """The end of a chain differs from what was last written; nothing may be added to it."""
+    """The end of a chain is not the one that this service last wrote; nothing may be added to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """The end of a chain: number and link of its last row; 0 and START before the first."""
+    """The end of a chain: number and link of its last row, or 0 and START if it has none."""
 
     number: int = 0
     link: str = START
 
 
 def content_of(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the content of a row for its link and for export; times are text in UTC."""
+    """Returns the content of a row that its link covers and an export shows; its time is text in UTC."""
     content = {name: row[name] for name in kind.fields}
     return content | {"kind": kind.word, "at": in_utc(row["at"]).isoformat(timespec="microseconds")}
 
 
 def in_utc(at: dt.datetime) -> dt.datetime:
-    """Returns the time in UTC; SQLite drops the time zone, and all times are stored in UTC."""
+    """Returns the time in UTC. A time without a zone counts as UTC, because SQLite drops the zone."""
     return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
 
 
 def link_of(before: str, content: Mapping[str, Any]) -> str:
-    """The link of a row whose predecessor has the link `before`; hex."""
+    """Returns the link (SHA-256 in hex) of a row with this content that follows the row with the link `before`."""
     plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return sha256(f"{before}\n{plain}".encode()).hexdigest()
 
 
 def linked(tenant: str, head: ChainHead, kind: Kind, rows: Sequence[Row]) -> ChainHead:
-    """Gives each row its tenant, number and link as a successor of `head`; returns the new head."""
+    """Sets tenant, number and link of each row, so that they follow `head` in order; returns the new head."""
     for row in rows:
         row["tenant"], row["number"] = tenant, head.number + 1
         head = ChainHead(head.number + 1, link_of(head.link, content_of(kind, row)))
@@ -217,7 +226,7 @@ def sealed_head(master: MasterKey, tenant: str, head: ChainHead) -> bytes:
 
 
 def is_sealed(master: MasterKey, tenant: str, head: ChainHead, sealed: bytes) -> bool:
-    """True where this service wrote that head."""
+    """Returns True if `sealed` proves that this service wrote the head."""
     try:
         master.open(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), sealed)
     except MasterKeyError:
@@ -227,18 +236,18 @@ def is_sealed(master: MasterKey, tenant: str, head: ChainHead, sealed: bytes) ->
 
 @dataclass(slots=True)
 class _Known:
-    """A tenant's head as this process last wrote it."""
+    """The head that this process last wrote for a tenant, and a lock for its threads."""
 
     head: ChainHead | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Chains:
-    """The heads of all tenants' chains.
+    """Appends rows to the tenants' chains.
 
-    Promise: no two rows of a tenant follow the same row, whichever threads and processes write; nothing is added to a
-    head that was changed from outside. Condition: database transactions are atomic. Limit: an older state of the whole
-    database, restored by somebody, is detected only with a checkpoint kept elsewhere.
+    Promise: no two rows of a tenant follow the same row, whichever threads and processes write, and nothing is added
+    to a head that this service did not write. Condition: database transactions are atomic. Limit: if somebody restores
+    an older state of the whole database, only a checkpoint kept elsewhere reveals it.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
@@ -252,11 +261,11 @@ class Chains:
             try:
                 self._append(tenant, known, statement, kind, rows)
             except IntegrityError:
-                # Another process began this tenant's chain at the same moment; its head is there now.
+                # Another process began this tenant's chain at the same moment; now its head can be read.
                 self._append(tenant, known, statement, kind, rows)
 
     def locked(self, connection: Connection, tenant: str) -> ChainHead:
-        """Returns the head, locked until the transaction ends. Raises BrokenHeadError."""
+        """Returns a tenant's head and locks it until the transaction ends. Raises BrokenHeadError."""
         row = connection.execute(_LOCK, {"of": tenant}).one_or_none()
         if row is None:
             return self._begun(connection, tenant)

@@ -1,4 +1,4 @@
-"""Checkpoints: signed statements of how long a tenant's chain was, what its end was, and what was cut from it."""
+"""Writes and reads checkpoints: signed statements of a chain's length and end, and of what was removed from it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _MESSAGE: Final = b"arog ledger checkpoint 1\n"
 
 @dataclass(frozen=True, slots=True)
 class RetentionCuts:
-    """The part that may rightly be missing: rows before `first`, whose link is `before`, and payloads older than
-    `payloads_from`.
+    """The part of a chain that retention or erasure removed, so that a check does not report it as missing.
 
-    `erased`: rows whose payload was removed at this checkpoint.
+    `first`: the number of the first row that still exists; `before`: the link of the row before it, which was deleted.
+    `payloads_from`: rows older than this time have no payload. `erased`: the numbers of the rows whose payload was
+    removed when this checkpoint was signed.
     """
 
     first: int = 1
@@ -37,7 +38,7 @@ class RetentionCuts:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One checkpoint: after row `number` the chain's link was `link`. `body` is the text that was signed."""
+    """A signed statement that row `number` of a tenant's chain had the link `link`. `body`: the signed text."""
 
     tenant: str
     number: int
@@ -48,7 +49,7 @@ class Checkpoint:
     signature: str
 
     def is_signed_by(self, public: str) -> bool:
-        """True if the signature is valid for the key `public` (hex)."""
+        """Returns True if the signature is valid for the public key `public` (hex)."""
         try:
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
             key.verify(bytes.fromhex(self.signature), _MESSAGE + self.body.encode())
@@ -58,7 +59,7 @@ class Checkpoint:
 
 
 def read_checkpoint(body: str, signature: str) -> Checkpoint:
-    """Reads a checkpoint. Raises ValueError if `body` is none."""
+    """Reads a checkpoint from its signed text. Raises ValueError if `body` is not one."""
     try:
         told = json.loads(body)
         until = told["payloads_from"]
@@ -75,14 +76,14 @@ def read_checkpoint(body: str, signature: str) -> Checkpoint:
 
 
 class Signer:
-    """Signs with an Ed25519 key that is created once and stored in the database, sealed with the master key."""
+    """Signs checkpoints with an Ed25519 key, which is created once and stored encrypted with the master key."""
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
         self._key: Ed25519PrivateKey | None = None
 
     def public(self) -> str:
-        """The public key for checking signatures, in hex. Raises MasterKeyError."""
+        """Returns the public key that checks the signatures, in hex. Raises MasterKeyError."""
         return self._private().public_key().public_bytes_raw().hex()
 
     def sign(
@@ -94,7 +95,7 @@ class Signer:
         cuts: RetentionCuts,
         at: dt.datetime | None = None,
     ) -> Checkpoint:
-        """Adds a checkpoint in the caller's transaction, before which `ready` must have been called."""
+        """Signs and stores a checkpoint in the caller's transaction. `ready` must be called before that begins."""
         body = _body(tenant, number, link, cuts, at or dt.datetime.now(dt.UTC))
         signature = self._private().sign(_MESSAGE + body.encode()).hex()
         row = {"tenant": tenant, "number": number, "body": body, "signature": signature}
@@ -102,7 +103,7 @@ class Signer:
         return read_checkpoint(body, signature)
 
     def ready(self) -> None:
-        """Creates the key if there is none, in a transaction of its own. Raises MasterKeyError."""
+        """Creates the signing key if there is none, in a transaction of its own. Raises MasterKeyError."""
         self._private()
 
     def _private(self) -> Ed25519PrivateKey:
@@ -124,7 +125,7 @@ class Signer:
             with self._engine.begin() as connection:
                 connection.execute(insert(ledger_signers), {"id": _SIGNER_ID, "sealed": sealed})
         except IntegrityError:
-            # Another process was first.
+            # Another process has stored a key at the same moment; that one is used.
             fresh = self._read() or fresh
         return fresh
 
@@ -134,7 +135,7 @@ def signer_context() -> bytes:
 
 
 def checkpoints_of(connection: Connection, tenant: str, newest_first: bool = False) -> Iterator[Checkpoint | int]:
-    """Yields every checkpoint in order; for one that cannot be read its position."""
+    """Yields every checkpoint of a tenant in order; in place of one that can't be read, its position (an int)."""
     position = ledger_checkpoints.c.position
     query = select(ledger_checkpoints).where(ledger_checkpoints.c.tenant == tenant)
     for row in connection.execute(query.order_by(position.desc() if newest_first else position)):
@@ -145,7 +146,7 @@ def checkpoints_of(connection: Connection, tenant: str, newest_first: bool = Fal
 
 
 def last_cuts(connection: Connection, tenant: str, public: str) -> RetentionCuts:
-    """Returns everything that was cut so far, from the last checkpoint with a valid signature, with `erased` empty."""
+    """Returns the cuts made so far, as the last checkpoint with a valid signature states them; `erased` is empty."""
     for checkpoint in checkpoints_of(connection, tenant, newest_first=True):
         if is_ours(checkpoint, tenant, public):
             return replace(checkpoint.cuts, erased=())
@@ -153,7 +154,7 @@ def last_cuts(connection: Connection, tenant: str, public: str) -> RetentionCuts
 
 
 def is_ours(checkpoint: Checkpoint | int, tenant: str, public: str) -> TypeGuard[Checkpoint]:
-    """True of a checkpoint of this tenant's chain that was signed with this key."""
+    """Returns True for a checkpoint of this tenant's chain that was signed with the key `public`."""
     return not isinstance(checkpoint, int) and checkpoint.tenant == tenant and checkpoint.is_signed_by(public)
 
 

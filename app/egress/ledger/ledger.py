@@ -1,4 +1,4 @@
-"""The ledger: one row for every request to the model, written before it is sent and never changed, and the replies."""
+"""Writes and reads the ledger: one row for every request to a model, written before it is sent, and its reply."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAX_ENTRIES: Final = 1_000
 Verdict = Literal["clear", "blocked"]
 ReplyOutcome = Literal["used", "unusable"]
 
-# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+# Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to add the row.
 _ADD: Final = insert(ledger_entries)
 _ADD_REPLIES: Final = insert(ledger_replies)
 
@@ -46,11 +46,12 @@ class LedgerUnavailableError(PrivacyError):
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One request to the model.
+    """The ledger's record of one request to a model.
 
-    `caller`: id of the API key; `payload`: the body, in pseudonyms. `hits`: number of the guard's findings; a blocked
-    body is never stored. `size` and `digest` are those of the body. `anonymity`: the number of entities that match
-    what it shows of a thing, None if it shows none; it is sealed with the body and kept as long.
+    `caller`: id of the API key. `step`: name of the task. `size` and `digest`: bytes and SHA-256 of the body.
+    `hits`: number of names or forbidden words that the guard found. `payload`: the body, in pseudonyms; a blocked body
+    is never stored. `anonymity`: the number of entities that match what the body shows of a thing, None if it shows
+    none; it is encrypted with the body and kept as long.
     """
 
     tenant: str
@@ -70,9 +71,9 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class LedgerReply:
-    """The model's reply to one request, in its own words; `text` is None after its retention period.
+    """The model's reply to one request. `text`: its words, None after the retention period.
 
-    `unusable`: it did not fit its schema or the rules of its task.
+    `outcome` is "unusable" if the reply did not fit its schema or the rules of its task.
     """
 
     entry: LedgerEntry
@@ -82,11 +83,11 @@ class LedgerReply:
 
 
 class Ledger:
-    """Writes and reads the ledger.
+    """Writes and reads the ledger of all tenants.
 
-    Promise: an entry is in the database before `record` returns, no method changes it, and one that is changed or
-    deleted from outside is detected (`app.egress.ledger.verification`). Condition: payloads can be read only with the
-    master key. Not promised: that someone with write access to the database cannot delete rows, nor that a restored
+    Promise: an entry is in the database before `record` returns, no method changes it, and payloads can be read only
+    with the master key. A check (`app.egress.ledger.verification`) reveals an entry that was changed or deleted by
+    anything else. Not promised: that someone with write access to the database cannot delete rows, nor that a restored
     older state of the whole database is detected without a checkpoint kept elsewhere.
     """
 
@@ -108,9 +109,9 @@ class Ledger:
     def entries(
         self, tenant: str, caller_id: str | None = None, answer_id: str | None = None, limit: int = 100
     ) -> list[LedgerEntry]:
-        """Returns entries, the newest first, with payloads opened; None selects every caller or every answer.
+        """Returns at most `limit` entries, the newest first, with their payloads decrypted.
 
-        Raises LedgerUnavailableError.
+        If `caller_id` or `answer_id` is None, those of all callers or answers. Raises LedgerUnavailableError.
         """
         query = select(ledger_entries).where(ledger_entries.c.tenant == tenant)
         if caller_id is not None:
@@ -121,7 +122,7 @@ class Ledger:
         return [self._opened(row) for row in self._rows(query)]
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Adds the replies to requests of one tenant, sealed like these. Raises LedgerUnavailableError."""
+        """Adds replies to requests of one tenant; their texts are encrypted. Raises LedgerUnavailableError."""
         try:
             rows = [self._reply_row(reply) for reply in replies]
             (tenant,) = {reply.entry.tenant for reply in replies}
@@ -181,7 +182,7 @@ _PLAIN: Final = (
 
 
 class RequestLog(Protocol):
-    """Records each request before it is sent, and the replies."""
+    """The part of the ledger that a guarded reasoner uses: it records each request before it is sent, and replies."""
 
     def record(self, entry: LedgerEntry) -> str:
         """Adds an entry and returns its id. Raises LedgerUnavailableError; then nothing may be sent."""
@@ -193,13 +194,13 @@ class RequestLog(Protocol):
 
 
 class InHouseLog:
-    """A log that keeps nothing, for questions that the service asks itself.
+    """A RequestLog that stores nothing, for questions that the service asks itself as a test.
 
-    Condition: the reasoner is inside the service, so nothing leaves.
+    Condition: the embedded reasoner answers them, so nothing leaves.
     """
 
     def record(self, entry: LedgerEntry) -> str:
         return entry.id
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""

@@ -1,4 +1,4 @@
-"""Removes what the ledger need not keep; each cut is signed, so that no other removal can pass for one."""
+"""Removes old or erased data from the ledger; each removal is signed, so that no other one can pass for it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ TABLES: Final = (ledger_entries, ledger_replies)
 _MANY: Final = 500
 
 Cut = Callable[[Connection, ChainHead, RetentionCuts], tuple[int, RetentionCuts]]
-"""Removes something; returns how much, and what may be missing from then on."""
+"""Removes something from a chain; returns how many rows, and the cuts that a check has to know from then on."""
 
 
 class LedgerUpkeep:
-    """Retention, erasure and checkpoints of all tenants' chains.
+    """Removes payloads and rows from the tenants' chains, and signs checkpoints of them.
 
-    Promise: a cut and the checkpoint that allows it are one transaction, in which no request is added.
+    Promise: a removal and the checkpoint that states it are one transaction, in which no request is added.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
@@ -53,7 +53,7 @@ class LedgerUpkeep:
         )
 
     def erase(self, tenant: str, entries: Sequence[str]) -> int:
-        """Removes the payloads of these requests and the replies to them; returns the number of rows."""
+        """Removes the payloads of the requests with these ids, and the replies to them; returns the number of rows."""
 
         def taken(connection: Connection, _head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
             numbers: list[int] = []
@@ -68,7 +68,7 @@ class LedgerUpkeep:
         return self._cut(tenant, taken)[0]
 
     def cut(self, tenant: str, before: dt.datetime) -> int:
-        """Deletes whole rows older than `before` at the beginning of the chain; returns how many."""
+        """Deletes the rows at the beginning of the chain that are older than `before`; returns how many."""
         border = before.astimezone(dt.UTC)
 
         def deleted(connection: Connection, head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
@@ -102,7 +102,7 @@ class LedgerUpkeep:
         return _of_each(tenants, lambda tenant: len([self.checkpoint(tenant)]))
 
     def resume(self, tenant: str) -> Checkpoint:
-        """Lets a chain whose end was changed from outside continue from its last row; the fault stays visible."""
+        """Lets a chain with a broken head go on from its last row, and signs that; a check still shows the fault."""
         self.signer.ready()
         with self._engine.begin() as connection:
             connection.execute(delete(ledger_heads).where(ledger_heads.c.tenant == tenant))
@@ -117,18 +117,18 @@ class LedgerUpkeep:
             return self.signer.sign(connection, tenant, head.number, head.link, cuts)
 
     def checkpoints(self, tenant: str) -> list[Checkpoint]:
-        """Every checkpoint of a tenant's chain that can be read, oldest first."""
+        """Returns every checkpoint of a tenant's chain that can be read, oldest first."""
         with self._engine.connect() as connection:
             return [each for each in checkpoints_of(connection, tenant) if not isinstance(each, int)]
 
     def tenants(self) -> list[str]:
-        """Returns every tenant with a row, a head or a checkpoint."""
+        """Returns the ids of all tenants that have a ledger: a row, a chain's head or a checkpoint."""
         tables = (ledger_entries, ledger_heads, ledger_checkpoints)
         with self._engine.connect() as connection:
             return sorted(connection.execute(union(*(select(table.c.tenant) for table in tables))).scalars())
 
     def _cut(self, tenant: str, cut: Cut) -> tuple[int, Checkpoint]:
-        # Made before the transaction: it takes one of its own, and SQLite has one writer.
+        # The signing key is made before the transaction: it needs one of its own, and SQLite allows one writer.
         self.signer.ready()
         with self._engine.begin() as connection:
             head = self._chains.locked(connection, tenant)
@@ -136,7 +136,7 @@ class LedgerUpkeep:
             return done, self.signer.sign(connection, tenant, head.number, head.link, cuts)
 
     def _with_payloads(self, border: dt.datetime) -> list[str]:
-        """The tenants with payloads to remove."""
+        """Returns the tenants with payloads or replies older than `border`."""
         entries = select(ledger_entries.c.tenant).where(
             ledger_entries.c.at < border, ledger_entries.c.sealed.is_not(None)
         )
@@ -148,7 +148,10 @@ class LedgerUpkeep:
 
 
 def _of_each(tenants: Sequence[str], work: Callable[[str], int]) -> int:
-    """Works on each chain; a broken one does not stop the others, and BrokenHeadError is raised at the end."""
+    """Calls `work` for each tenant and returns the sum of its results.
+
+    A broken chain does not stop the others; its BrokenHeadError is raised at the end.
+    """
     done, broken = 0, None
     for tenant in tenants:
         try:
@@ -171,7 +174,10 @@ def _forget(
 
 
 def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
-    """Removes the texts of replies whose request is gone, because nothing could open them; returns their numbers."""
+    """Removes the texts of replies whose request is deleted, because they can't be decrypted without the request.
+
+    Returns the row numbers of these replies in the chain.
+    """
     requests = select(ledger_entries.c.id).where(ledger_entries.c.tenant == tenant)
     left = (
         ledger_replies.c.tenant == tenant,
@@ -184,7 +190,7 @@ def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
 
 
 def _link(connection: Connection, tenant: str, number: int) -> str:
-    """The link of a row; START if there is no such row."""
+    """Returns the link of row `number` of a tenant's chain; START if there is no such row."""
     for table in TABLES:
         link: str | None = connection.execute(
             select(table.c.link).where(table.c.tenant == tenant, table.c.number == number)
@@ -200,9 +206,10 @@ _BATCH_SIZE = 500
 def requests_about(
     engine: Engine, master: MasterKey, tenant: str, conversations: Collection[str], holds: Callable[[bytes], bool]
 ) -> list[str]:
-    """Returns the ids of requests that belong to these conversations, or whose payload or reply `holds` accepts.
+    """Returns the ids of the requests that belong to `conversations`, or whose decrypted bytes `holds` accepts.
 
-    Raises MasterKeyError if a payload cannot be opened.
+    `holds` is called with the payload of each request, and with the reply to it. Raises MasterKeyError if one can't be
+    decrypted.
     """
     found: dict[str, None] = {}
     for row in _rows(engine, _REQUESTS, tenant):
@@ -224,7 +231,7 @@ _REPLIES = (
 
 
 def _rows(engine: Engine, query: Select[Any], tenant: str) -> Iterator[Row[Any]]:
-    """Rows in pages, so that a long ledger is not loaded into memory."""
+    """Yields the rows of a query, read in pages so that a long ledger is not loaded into memory at once."""
     last = -1
     while True:
         page = query.where(ledger_entries.c.tenant == tenant, ledger_entries.c.position > last)

@@ -1,4 +1,4 @@
-"""Checks a tenant's chain row by row, and reports the rows that differ from what was written."""
+"""Checks a tenant's chain row by row, and reports rows that were changed, moved, added or deleted."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ WAS_CUT = "was cut, and stands there again"
 TWICE = "stands there twice"
 
 MAX_LINKS_BEFORE = 8
-"""The greatest number of links that a row may follow after changed rows; with more, later rows are reported too. By
-hand.
+"""The greatest number of links that are tried for the row after changed rows; if more would be needed, unchanged rows
+after them are reported too. Chosen by hand.
 """
 
 MAX_FINDINGS = 1_000
@@ -55,7 +55,7 @@ MAX_FINDINGS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """One fault. `row`: the number in the tenant's chain, None if it concerns no single row."""
+    """A fault that a check found. `row`: its number in the tenant's chain, None if it concerns no single row."""
 
     what: str
     row: int | None = None
@@ -66,8 +66,9 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class ChainRow:
-    """A row as it was found. `payload`: None if it is missing; `payload_fits`: False if it does not
-    match its digest.
+    """A row of the chain as it is stored. `content`: the columns that its link covers.
+
+    `payload_fits`: False if the payload does not match its digest. `position`: its place in the table, if known.
     """
 
     number: int
@@ -82,8 +83,9 @@ class ChainRow:
 class CheckProgress:
     """The state of a check that takes several calls.
 
-    `after`: number of the last row read; `follows`: the number that must come next, `before`: the links that it may
-    follow; `rows` and `wrong`: counts so far.
+    `first`: the number of the first row. `after`: the number of the last row read. `follows`: the number that the next
+    row must have. `before`: the links that it may be linked to, empty after a gap. `position`: the greatest place in
+    the table so far. `rows`, `wrong`: the numbers of rows and faults so far.
     """
 
     first: int
@@ -97,10 +99,11 @@ class CheckProgress:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of checking one chain: numbers of its first and last row, checkpoints, faults, remarks.
+    """The result of checking one chain.
 
-    `wrong` counts all faults, `findings` holds the first MAX_FINDINGS of this call. `progress` is set if rows are
-    left.
+    `rows` and `checkpoints`: how many were checked. `first` and `last`: numbers of rows. `wrong`: the number of all
+    faults; `findings`: the first MAX_FINDINGS of this call. `remarks`: sentences that report no fault. `progress` is
+    set if rows are left to be checked.
     """
 
     tenant: str
@@ -115,14 +118,14 @@ class Checked:
 
     @property
     def is_whole(self) -> bool:
-        """Promise: true only if every row was checked and nothing is wrong."""
+        """True if every row was checked and no fault was found."""
         return not self.wrong and self.progress is None
 
 
 class ChainVerifier:
-    """Follows one chain: `see` takes its rows in the order of their numbers, then `end` says where it must stop.
+    """Checks one chain: `see` takes its rows in the order of their numbers, then `end` is told where it must end.
 
-    `progress`: where an earlier check stopped. Rows that were seen are not kept.
+    `checkpoints`: those in the database; `kept`: those kept elsewhere. `progress`: the state of an earlier check.
     """
 
     def __init__(
@@ -148,16 +151,16 @@ class ChainVerifier:
         if progress is None:
             progress = CheckProgress(cuts.first, 0, cuts.first, (cuts.before,), 0, 0, 0)
         elif progress.follows < cuts.first:
-            # It was cut meanwhile, beyond where the last walk stopped.
+            # Rows were deleted by retention since the last call, beyond the row where that stopped.
             progress = replace(progress, first=cuts.first, follows=cuts.first, before=(cuts.before,))
         self.first, self._next, self._after = progress.first, progress.follows, progress.after
-        # The link before the next row, as it was found and as it should be; neither where rows are missing.
+        # The links that the next row may follow: the stored and the right link of the row before; empty after a gap.
         self._before, self._position = progress.before, progress.position
         self.rows, self.wrong = progress.rows, progress.wrong
 
     @property
     def progress(self) -> CheckProgress:
-        """The progress from which another check can continue."""
+        """The state from which another check can continue."""
         return CheckProgress(self.first, self._after, self._next, self._before, self._position, self.rows, self.wrong)
 
     @property
@@ -166,7 +169,7 @@ class ChainVerifier:
 
     @property
     def after(self) -> int:
-        """The number of the last row that was seen."""
+        """The number of the last row that `see` took."""
         return self._after
 
     def see(self, row: ChainRow) -> None:
@@ -187,8 +190,9 @@ class ChainVerifier:
         self._next = row.number + 1
 
     def end(self, head: ChainHead | None) -> None:
-        """Checks the end of the chain; `head` is None if nothing trustworthy says where it ends, which the caller has
-        reported.
+        """Checks the end of the chain against its head and its checkpoints.
+
+        `head`: None if there is no trustworthy head, which the caller reports as a fault.
         """
         least = max(self._signed_to, 0 if head is None else head.number)
         if self.last < least:
@@ -210,7 +214,7 @@ class ChainVerifier:
         if row.link in right:
             self._before = (row.link,)
         else:
-            # A row whose content was changed still has the link that the next one follows; one whose link was, not.
+            # If the row's content was changed, the next row follows its stored link; if its link was, the right one.
             links = tuple(dict.fromkeys((row.link, *right)))
             self._before = (*links[: MAX_LINKS_BEFORE - 1], links[-1]) if len(links) > MAX_LINKS_BEFORE else links
 
@@ -251,11 +255,11 @@ def check(
     progress: CheckProgress | None = None,
     most: int | None = None,
 ) -> Checked:
-    """Checks the rows of one tenant's chain after `progress`, with payloads opened; at most `most` of them, and others
-    with the last one's number. Raises LedgerUnavailableError.
+    """Checks the rows of one tenant's chain and their decrypted payloads. Raises LedgerUnavailableError.
 
-    `kept`: checkpoints kept elsewhere, which reveal that the whole database was reset to an older state. Limit: each
-    page is read from the current state; changes to earlier pages are found by the next check.
+    `progress`: the state of an earlier call to go on from. `most`: the greatest number of rows, None for all. `kept`:
+    checkpoints kept elsewhere, which reveal that the whole database was reset to an older state. Limit: in a check of
+    several calls, changes to rows of earlier calls are found only by the next check.
     """
     public = signer.public()
     try:
@@ -278,11 +282,11 @@ def check(
 
 @contextmanager
 def one_state(engine: Engine) -> Iterator[Connection]:
-    """Opens a connection that reads the state at its beginning, whatever is written meanwhile."""
+    """Opens a connection that sees the database as it was at its beginning, whatever is written in the meantime."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     with engine.connect().execution_options(**level) as connection:
         if engine.dialect.name == "sqlite":
-            # Its driver begins no transaction for a select.
+            # The driver of SQLite begins no transaction for a select.
             connection.exec_driver_sql("BEGIN")
         yield connection
         connection.rollback()
@@ -291,16 +295,20 @@ def one_state(engine: Engine) -> Iterator[Connection]:
 def chain_rows(
     connection: Connection, master: MasterKey, tenant: str, after: int | None = None
 ) -> Iterator[tuple[ChainRow, bytes | None]]:
-    """Yields requests and replies by number, each with its payload if that exists and can be opened.
+    """Yields requests and replies in the order of their numbers, each with its payload, or None if it has none that
+    can be decrypted.
 
-    `after`: only rows with greater numbers.
+    `after`: only rows with greater numbers are read.
     """
     requests, replies = (rows(connection, master, tenant, after) for rows in (_requests, _replies))
     return heapq.merge(requests, replies, key=lambda each: each[0].number)
 
 
 def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
-    """True if all rows were read; False if it stopped after `most`, which it never does between rows of one number."""
+    """Feeds rows to `walk`; returns True if all were read, False if it stopped after `most`.
+
+    Rows with the same number are never split over two calls.
+    """
     for seen, (row, _payload) in enumerate(rows):
         if most is not None and seen >= most and row.number != walk.after:
             return False
@@ -309,7 +317,7 @@ def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], 
 
 
 def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[ChainFault]]:
-    """The checkpoints with a valid signature, in order, and faults for the others."""
+    """Returns the checkpoints with a valid signature, in order, and a fault for each of the others."""
     ours, findings = list[Checkpoint](), list[ChainFault]()
     for position, checkpoint in enumerate(checkpoints_of(connection, tenant), start=1):
         if is_ours(checkpoint, tenant, public):
@@ -366,14 +374,14 @@ def _replies(
         requests = {row.id: row for row in connection.execute(asked)}
         for row in page:
             request = requests.get(row.entry)
-            # A reply whose request was cut can't be opened any more: what its seal is bound to is gone.
+            # A reply whose request was deleted can't be decrypted, because its encryption is bound to that one's ids.
             payload = None if request is None else _opened(master, reply_context(request), row.sealed)
             content, fits = content_of(REPLY, row._asdict()), request is None or _fits(payload, row)
             yield ChainRow(row.number, row.link, content, row.sealed is not None, fits), payload
 
 
 def _pages(connection: Connection, table: Table, tenant: str, after: int | None) -> Iterator[Sequence[Row[Any]]]:
-    """Rows by number, in pages, so that a long ledger is not loaded into memory."""
+    """Yields pages of rows in the order of their numbers, so that a long ledger is not loaded into memory at once."""
     last = after
     while True:
         query = select(table).where(table.c.tenant == tenant, table.c.number.is_not(None))

@@ -1,5 +1,6 @@
-"""Eraser: plans an erasure from a graph, lists those made, and creates the job that does it: remove, wait for readers,
-delete mentions, clean up, scan, finish.
+"""Eraser: plans erasures from a graph, lists those made, and creates the job that carries one out.
+
+Its steps: remove, wait for readers, delete mentions, clean up, scan, finish.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ from kg_store.terms import as_mids
 from kg_store.text.normalise import normalise
 
 PATIENCE_S: Final = 180.0
-"""Seconds to wait for questions that still read the previous version: longer than a question may take. Chosen by hand.
+"""Seconds to wait for questions that still read the previous version: more than a question may take.
+
+Chosen by hand.
 """
 _LOOK_AGAIN_S: Final = 0.5
 _TRIES: Final = 5
@@ -46,7 +49,7 @@ _UNTOUCHED_S: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class ErasureStores:
-    """All stores that may hold traces of a thing. `incoming`: the folder of uploads."""
+    """All stores that may contain traces of a thing. `incoming` is the folder of uploads."""
 
     catalog: Catalog
     conversations: ConversationStore
@@ -60,18 +63,18 @@ class ErasureStores:
     name_concepts: NameConcepts
 
     def conversations_about(self, opened: PrivateGraph, mids: Collection[int], texts: Sequence[str]) -> list[str]:
-        """Returns the conversations about a graph that hold one of these things or texts."""
+        """Returns the ids of the graph's conversations that contain one of these things or texts."""
         return self.conversations.that_hold(opened.tenant, opened.name, mids, texts, opened.blind.schema)
 
     def requests_about(self, tenant: str, met: Sequence[str], sought: ResidueQuery) -> list[str]:
-        """Returns the requests of the conversations `met`, and those that hold what is sought."""
+        """Returns the ids of requests that belong to the conversations `met`, or contain what is sought."""
         return requests_about(
             self.engine, self.master, tenant, set(met), lambda plain: sought.is_in(plain.decode("utf-8", "replace"))
         )
 
 
 class ErasureJob:
-    """Finishes erasures begun earlier, then removes `chosen` from a graph."""
+    """Finishes erasures that were begun earlier, then removes `chosen` from a graph."""
 
     def __init__(
         self, stores: ErasureStores, of: PrivateGraph, begun: Sequence[Erasure], chosen: Sequence[int], wait_s: float
@@ -91,10 +94,10 @@ class ErasureJob:
 
 
 class _ErasureRun:
-    """The steps of one erasure. Each may be repeated, because an interrupted erasure starts again."""
+    """The steps of one erasure. Each can be repeated, because an interrupted erasure starts again from the first."""
 
     _opened: PrivateGraph
-    """The graph without the things."""
+    """The graph after the things were removed."""
     _sought: ResidueQuery
     """The names and texts of the things, except those that other things have too."""
 
@@ -103,7 +106,7 @@ class _ErasureRun:
         self._rows = ForgottenRows(stores.engine, stores.master)
 
     def run(self, wait_s: float) -> list[str]:
-        """Runs every step; returns sentences on what was done and what the scan found."""
+        """Runs every step, and returns sentences on what was done and what the scan found."""
         self._take_out()
         self._progress("waiting for questions under way", 50.0)
         is_read = self._is_read_after(wait_s)
@@ -120,7 +123,10 @@ class _ErasureRun:
         return [*done, *describe_scan(traces, self._sought, shared)]
 
     def _take_out(self) -> None:
-        """Removes the things from whichever version is current."""
+        """Removes the things from the graph's current version.
+
+        Tries again if another load replaces that version meanwhile. Raises ErasureUnfinishedError after _TRIES times.
+        """
         tenant, graph = self._erasure.tenant, self._erasure.graph
         for attempt in range(_TRIES):
             opened = self._stores.catalog.open(tenant, graph)
@@ -128,7 +134,7 @@ class _ErasureRun:
             if not len(going.chosen):
                 self._stores.catalog.delete_retired_records(tenant, graph, self._erasure.mids)
                 return
-            # Before the graph forgets them: whoever goes on after a kill must know what to look for.
+            # Stored before they are removed: a run that continues after a crash must know what to look for.
             self._keep(going.mids.tolist(), *names_of_removed(opened, going.mids))
             try:
                 self._stores.catalog.without(
@@ -140,7 +146,7 @@ class _ErasureRun:
         raise ErasureUnfinishedError("the graph is loaded again and again meanwhile")
 
     def _keep(self, mids: Sequence[int], names: Sequence[str], texts: Sequence[str]) -> None:
-        """Stores that these are to be removed too."""
+        """Adds these MIDs, names and texts to the stored erasure."""
         self._erasure = replace(
             self._erasure,
             mids=tuple(sorted({*self._erasure.mids, *mids})),
@@ -150,7 +156,7 @@ class _ErasureRun:
         self._rows.keep(self._erasure)
 
     def _is_read_after(self, wait_s: float) -> bool:
-        """True if somebody still reads an older version after `wait_s` seconds."""
+        """Waits at most `wait_s` seconds, and returns True if an older version still has readers then."""
         catalog, until = self._stores.catalog, time.monotonic() + wait_s
         catalog.release_replaced_versions()
         while is_read := catalog.has_readers(self._erasure.tenant, self._erasure.graph):
@@ -160,32 +166,37 @@ class _ErasureRun:
         return is_read
 
     def _open_without(self) -> None:
-        """Opens the current graph and collects the names and texts to look for, without those of other things."""
+        """Opens the current graph, and collects what the scan will look for: the names and texts of erased things.
+
+        A name that another thing of the graph has too is left out.
+        """
         erasure = self._erasure
         self._opened = self._stores.catalog.open(erasure.tenant, erasure.graph)
         own = [name for name in erasure.names if not self._opened.names.named(name)]
         self._sought = ResidueQuery.of((*own, *erasure.texts), self._opened.public)
 
     def _unsay(self) -> tuple[int, int]:
-        """Deletes conversations that mention the things, and requests and replies of these or with a name; returns
-        both numbers.
+        """Deletes conversations that mention the things, and requests that belong to these or contain a name.
+
+        Returns both numbers.
         """
         erasure, stores = self._erasure, self._stores
         met = stores.conversations_about(self._opened, erasure.mids, (*erasure.names, *erasure.texts))
         requests = stores.requests_about(erasure.tenant, met, self._sought)
         if requests:
             stores.upkeep.erase(erasure.tenant, requests)
-        # A case names no thing that was known when it was made; it goes where its words hold one all the same, or a
-        # masked relation that went with the last of its things.
+        # A case contains no name that was known when it was made. It is deleted if its words contain one anyway, or a
+        # masked relation that disappeared with the last thing that had it.
         labels = frozenset(relation.label for relation in self._opened.blind.schema.relations)
         stores.cases.forget_without(erasure.tenant, erasure.graph, labels, self._sought.is_in)
         stores.names_read.forget(erasure.tenant, erasure.graph, (*erasure.names, *erasure.texts))
-        # Last: what they met tells which requests are theirs.
+        # Conversations go last, because they tell which requests belong to them.
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 
     def _delete_leftovers(self) -> int:
-        """Deletes uploads that have not been changed for a while: their load was killed, and they are
-        not encrypted.
+        """Deletes uploaded files that have not changed for _UNTOUCHED_S seconds, and returns their number.
+
+        They were left by loads that were killed, and are not encrypted.
         """
         old = time.time() - _UNTOUCHED_S
         left = [path for path in self._stores.incoming.rglob("*") if path.is_file() and path.stat().st_mtime < old]
@@ -194,8 +205,9 @@ class _ErasureRun:
         return len(left)
 
     def _compact(self) -> None:
-        """Truncates SQLite's write-ahead log, which still has the old pages; PostgreSQL's is left to its
-        administrator.
+        """Truncates SQLite's write-ahead log, which still contains the old pages.
+
+        PostgreSQL's is left to its administrator.
         """
         if self._stores.engine.dialect.name == "sqlite":
             with self._stores.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -217,7 +229,10 @@ class _ErasureRun:
         return traces
 
     def _end(self, is_read: bool, traces: ResidueReport) -> None:
-        """Marks the erasure as done. Raises ErasureUnfinishedError if something is left."""
+        """Marks the erasure as done.
+
+        Raises ErasureUnfinishedError if an old version still has readers or traces are left.
+        """
         if is_read:
             raise ErasureUnfinishedError(
                 "a running service still reads the version before; what it was asked of it is gone from the disk"
@@ -231,7 +246,7 @@ class _ErasureRun:
 
 
 class Eraser:
-    """Erases things.
+    """Plans, creates, lists and undoes erasures.
 
     Promise: when a `job` ends without an error, nothing that the master key opens in the database and data folder
     names what was erased, no process serves it, and no new load of its source brings it back. Condition: every replica
@@ -249,7 +264,10 @@ class Eraser:
         return self._chooser.choices(self._catalog.open(tenant, graph), name)
 
     def plan(self, tenant: str, graph: str, wish: ErasureRequest) -> ErasurePlan:
-        """Returns what would be removed. Raises UnknownGraphError, UnknownNameError, AmbiguousNameError, LoadError."""
+        """Returns what an erasure would remove, in counts.
+
+        Raises UnknownGraphError, UnknownNameError, AmbiguousNameError, LoadError.
+        """
         opened = self._catalog.open(tenant, graph)
         going = self._catalog.closure_of_removal(opened, self._chooser.chosen(opened, wish))
         names, texts = names_of_removed(opened, going.mids)
@@ -272,10 +290,10 @@ class Eraser:
         )
 
     def job(self, tenant: str, graph: str, wish: ErasureRequest | None, wait_s: float = PATIENCE_S) -> ErasureJob:
-        """Returns a job, to be run in a thread, that first finishes earlier erasures; without `wish` it does only
-        that.
+        """Returns a job, to be run in a thread, that finishes earlier erasures and then does this one.
 
-        Raises UnknownGraphError, UnknownNameError, AmbiguousNameError at once.
+        Without `wish` it only finishes earlier ones. Raises UnknownGraphError, UnknownNameError, AmbiguousNameError at
+        once.
         """
         begun = self._rows.begun(tenant, graph)
         opened = self._catalog.open(tenant, graph)
@@ -287,7 +305,10 @@ class Eraser:
         return ErasureJob(self._stores, opened, begun, chosen, wait_s)
 
     def has_unfinished_erasure(self, tenant: str, graph: str, name: str) -> bool:
-        """True if an erasure of that name was begun; the name may be stored nowhere else by now."""
+        """True if an erasure of that name was begun and is not finished.
+
+        The name may be stored nowhere else by then.
+        """
         names = {normalise(each).text for erasure in self._rows.begun(tenant, graph) for each in erasure.names}
         return normalise(name).text in names
 
@@ -296,5 +317,5 @@ class Eraser:
         return self._rows.list_erasures(tenant, graph)
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Allows the next load to bring back what an erasure removed; returns how many things."""
+        """Lets the next load bring back what an erasure removed, and returns the number of things."""
         return self._rows.undo_erasure(tenant, graph, erasure_id)

@@ -1,4 +1,4 @@
-"""The things of a graph that a request for erasure means, and in counts what would go with them."""
+"""Finds the things that a request for erasure means, and counts everything that an erasure would remove with them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FACTS_OF_A_CHOICE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several things with the same name: `relations` and `facts` (in real words) describe it to the owner."""
+    """One of several things with the same name, described to the owner by its relations and some facts."""
 
     id: str
     concept: str
@@ -33,10 +33,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ErasureRequest:
-    """The thing to erase: by a name, or by an id in the source. `choice` selects one of several with the same name.
+    """The thing to erase, by a name or by its id in the source. `choice` selects one of several with the same name.
 
-    `kinds`: neighbours of these concepts are erased too; `mentions`: so are texts of others that contain one of its
-    names.
+    `kinds`: neighbours of these concepts are erased too; `mentions`: texts of other things that contain one of its
+    names are erased too.
     """
 
     name: str = field(repr=False)
@@ -46,7 +46,11 @@ class ErasureRequest:
 
 
 class TargetResolver:
-    """Resolves targets in one catalog; `master` makes the handles that distinguish things with the same name."""
+    """Finds the things of one catalog that a request means.
+
+    Where several things have the same name, each gets a handle: an id by which the owner can choose it and which
+    reveals no MID. A key derived from `master` computes the handles.
+    """
 
     def __init__(self, catalog: Catalog, master: MasterKey) -> None:
         self._catalog, self._master = catalog, master
@@ -56,7 +60,10 @@ class TargetResolver:
         return [self._choice(opened, mid) for mid in self._named(opened, name)]
 
     def chosen(self, opened: PrivateGraph, wish: ErasureRequest) -> list[int]:
-        """Returns the MIDs that are erased first. Raises UnknownNameError, AmbiguousNameError."""
+        """Returns the MIDs that the request names: the thing, its neighbours of `kinds`, and texts that mention it.
+
+        Raises UnknownNameError, AmbiguousNameError.
+        """
         named = self._named(opened, wish.name)
         if wish.choice is not None:
             named = [mid for mid in named if self._handle(mid) == wish.choice]
@@ -87,13 +94,16 @@ class TargetResolver:
         return Choice(self._handle(mid), concept_of(opened.blind, mids), labels, tuple(facts))
 
     def _handle(self, mid: int) -> str:
-        """A handle that identifies a thing outside of the service, where no MID may be shown."""
+        """Returns an id for a thing that may be shown outside of the service, where no MID may."""
         key = self._master.derived("choice of things")
         return blake2b(mid.to_bytes(8, "big"), key=key, digest_size=4).hexdigest()
 
 
 def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -> list[int]:
-    """The neighbours of these concepts. Raises UnknownNameError if a concept has none among them."""
+    """Returns the neighbours of `mids` that have one of these concepts.
+
+    Raises UnknownNameError if a concept has none.
+    """
     blind, found = opened.blind, list[int]()
     around = [tail for hop in blind.relations_of(as_mids(mids)) for tail in blind.neighbours(as_mids(mids), hop).tails]
     concepts = {int(mid): concept_of(blind, as_mids([int(mid)])) for mid in as_mids(around)}
@@ -116,8 +126,9 @@ def _fact(opened: PrivateGraph, mid: int, hop: Hop) -> str:
 class ErasurePlan:
     """Everything that an erasure would remove, in counts.
 
-    `around`: things that stay and share facts with it, by concept. `mentions`: names and values of others that contain
-    one of its names; `shared`: its names that others have too.
+    `around`: things that stay and share facts with it, by concept. `alone`: things connected only to what is removed,
+    which go too. `mentions`: names and values of other things that contain one of its names. `shared`: its names that
+    other things have too.
     """
 
     things: int
@@ -150,9 +161,7 @@ class ErasurePlan:
 
 
 def names_of_removed(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
-    """Returns the names of these things, and the texts among their values; numbers and dates do not
-    identify anybody.
-    """
+    """Returns the names of these things, and the text values among them; numbers and dates identify nobody."""
     records = opened.vault.records(mids).values()
     names = [name for record in records for name in record.names]
     texts = [record.lexical for record in records if record.lexical and record.value_kind is ValueKind.TEXT]

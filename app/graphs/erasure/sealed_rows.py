@@ -1,4 +1,4 @@
-"""Everything that the master key has sealed: sealed again with a newer key, and searched after an erasure."""
+"""Everything that the master key has sealed: seals it again with a newer key, and searches it after an erasure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OF_REQUEST: Final = ("id", "tenant", "caller", "answer", "conversation", "step"
 
 
 def sealed_columns() -> list[SealedColumn]:
-    """Every column of the database that holds sealed bytes."""
+    """Returns every column of the database that contains sealed bytes."""
     said = select(
         ledger_replies.c.entry, ledger_replies.c.sealed, *(ledger_entries.c[name] for name in _OF_REQUEST)
     ).join(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
@@ -82,7 +82,7 @@ def sealed_columns() -> list[SealedColumn]:
 
 
 def reseal_all(engine: Engine, master: MasterKey, folder: DataFolder) -> Iterator[tuple[str, int]]:
-    """Seals again everything that an older key has sealed; yields the kind and the number so far.
+    """Seals again everything that an older key has sealed; yields (table or "files", number so far).
 
     It may be killed and started again at any time. Raises MasterKeyError if something cannot be opened.
     """
@@ -98,7 +98,10 @@ def sealed_by(engine: Engine, folder: DataFolder) -> Counter[int]:
 
 
 _MIN_BYTES: Final = 6
-"""Shorter names occur in random bytes by chance. Chosen by hand."""
+"""The fewest bytes of a name that is searched for in files: shorter ones occur in random bytes by chance.
+
+Chosen by hand.
+"""
 
 _CHUNK: Final = 1 << 22
 _BATCH_SIZE: Final = 2_000
@@ -107,7 +110,11 @@ _ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ResidueQuery:
-    """The names and texts to look for, which no other thing has. Public words occur everywhere and are skipped."""
+    """The names and texts of erased things to search for; public words are left out, because they occur everywhere.
+
+    `texts`: those that are searched. `passed_over`: the number of those left out. `index`: finds the texts in
+    decrypted rows, None if there are none. `bytes`: the texts as they may be encoded in files.
+    """
 
     texts: tuple[str, ...] = field(repr=False)
     passed_over: int
@@ -125,7 +132,7 @@ class ResidueQuery:
         return cls(tuple(telling), len(distinct) - len(telling), index, long)
 
     def is_in(self, text: str) -> bool:
-        """True if one of them occurs in `text` as separate words, with JSON escapes undone."""
+        """True if one of the texts occurs in `text` as separate words; JSON escapes are also read as their letters."""
         if self.index is None:
             return False
         readings = {text, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)}
@@ -134,10 +141,12 @@ class ResidueQuery:
 
 @dataclass(slots=True)
 class ResidueReport:
-    """Counts of what was found.
+    """The counts of a search for traces.
 
-    `shut`: sealed with a key that is not available, so nothing can be said of these. `others`: names and values of
-    other things of the graph that contain one of the names. `elsewhere`: rows of other graphs of the tenant.
+    `opened`: rows that were opened. `holding`: those that contain what was sought. `shut`: rows whose key is not
+    available, so that nothing is known of them. `others`: names and values of other things of the graph that contain a
+    name. `elsewhere`: rows of other graphs of the tenant that do. `files`, `bytes`: what was read below the folder.
+    `raw`: files that contain what was sought.
     """
 
     opened: int = 0
@@ -164,12 +173,13 @@ def look_for(
     sought: ResidueQuery,
     progress: Callable[[int], None],
 ) -> ResidueReport:
-    """Opens every sealed row of the tenant and reads every file below `folder`; `progress` gets the number of rows so
-    far.
+    """Searches every sealed row of the tenant and every file below `folder`, and returns the counts.
+
+    `progress` gets the number of rows opened so far.
     """
     traces, gone = ResidueReport(), frozenset(mids)
     for where in sealed_columns():
-        # Erasures under way name what is looked for, until they are through.
+        # Unfinished erasures contain what is searched for, until they are done.
         if where.table is not erasures:
             for row in _rows(engine, where):
                 if getattr(row, "tenant", tenant) == tenant:
@@ -214,7 +224,7 @@ def _rows(engine: Engine, where: SealedColumn) -> Iterator[Row[Any]]:
 
 
 def _read(path: Path, sought: ResidueQuery, traces: ResidueReport) -> None:
-    """Reads a file in overlapping pieces, so that nothing is missed between two of them."""
+    """Searches a file in pieces that overlap, so that a match across a border is found."""
     traces.files += 1
     found, overlap = False, max(map(len, sought.bytes), default=1) - 1
     try:
@@ -226,5 +236,5 @@ def _read(path: Path, sought: ResidueQuery, traces: ResidueReport) -> None:
                 found = found or any(each in data for each in sought.bytes)
                 tail = data[-overlap:] if overlap else b""
     except FileNotFoundError:
-        return  # A version that was swept away meanwhile.
+        return  # The file of an old version, which was deleted meanwhile.
     traces.raw += found

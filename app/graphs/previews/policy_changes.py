@@ -18,8 +18,9 @@ Name = str | tuple[str, ...]
 
 
 def with_changes(policy: Policy, changes: PolicyChanges, headers: Headers) -> Policy:
-    """Returns `policy` with all changes in order. Raises PolicyError, which names a change by number and quotes none
-    of it.
+    """Returns `policy` with all changes applied in order.
+
+    Raises PolicyError, whose text names a change by its number and quotes none of it.
     """
     for number, of_column in enumerate(changes.columns, start=1):
         policy = _checked(policy, of_column, headers, f"change {number}")
@@ -62,7 +63,7 @@ def _replaced(policy: Policy, table: TablePolicy) -> Policy:
 
 
 def _in_role(table: TablePolicy, change: ColumnChange, policy: Policy, place: str) -> TablePolicy:
-    """The table with the column in its role, and the role's settings."""
+    """Returns the table with the column in its new role, and with the settings of that role."""
     role, column = change.role or role_of(table, change.column), change.column
     if role in ("class", "schema"):
         raise PolicyError(f"{place}: a column of a table can't have this role")
@@ -99,12 +100,15 @@ def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy
 
 
 def role_changes(old: ColumnPolicy, role: str) -> bool:
-    """True where a column with these settings has another role."""
+    """True if a column with the settings `old` would change its role by becoming `role`.
+
+    The settings give one of three roles: "reference", "concept" or "value".
+    """
     return role != ("reference" if old.table is not None else "concept" if old.concept is not None else "value")
 
 
 def role_of(table: TablePolicy, column: str) -> str:
-    """The role of a column in the words of the protocol."""
+    """Returns the role of a column in the words of the protocol."""
     if column == table.key:
         return "key"
     for place, name in enumerate(table.names):
@@ -135,7 +139,7 @@ def _without_relation(table: TablePolicy, column: str, role: str, place: str) ->
 
 
 def _names_without(names: Sequence[Name], column: str) -> tuple[Name, ...]:
-    """The names without one column; a joined name keeps its other part."""
+    """Returns the names without one column; a name joined from two columns keeps the other."""
     left: list[Name] = []
     for name in names:
         parts = tuple(part for part in _parts(name) if part != column)
@@ -153,7 +157,11 @@ def _made(table: TablePolicy, **changed: object) -> TablePolicy:
 
 
 def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, before: str | None, place: str) -> Policy:
-    """Carries what was decided about the relation over to its new words; the exposure applies to this column only."""
+    """Returns the policy after the owner chose how much of a column a model reads (its exposure).
+
+    `before`: the column's relation before the change, None if it had none. Its settings also apply to the column's
+    relation now, even if that has another IRI. If another column shares the relation, this one gets its own.
+    """
     column = change.column
     if column not in table.columns:
         if change.exposure not in (None, "private"):
@@ -174,7 +182,7 @@ def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, bef
     policy = policy.model_copy(update={"relations": {**policy.relations, table.relation_iri(column): settings}})
     concept = table.columns[column].concept
     if concept is not None and change.exposure is not None:
-        # The kind of its things is called as the column is.
+        # The things in a reference column have a class named after the column, so it gets the same exposure.
         return _with_class(policy, CLASS_NAMESPACE + quote(concept, safe=""), change.exposure == "masked")
     return policy
 
@@ -209,7 +217,7 @@ def _with_class(policy: Policy, iri: str, is_masked: bool) -> Policy:
 
 
 def _with_predicate(policy: Policy, change: ColumnChange, place: str) -> Policy:
-    """Changes a predicate of files that are not tables."""
+    """Returns the policy with changes to a predicate of files that are not tables."""
     predicate, role = change.column, change.role
     if role in ("key", "alias", "concept", "class", "schema"):
         raise PolicyError(f"{place}: a relation of triples is a name, a value, a reference or unused")
@@ -235,7 +243,7 @@ def _with_predicate(policy: Policy, change: ColumnChange, place: str) -> Policy:
 
 
 def _tidy(policy: Policy) -> Policy:
-    """The policy without settings for relations that no table has any more."""
+    """Returns the policy without settings for relations that no table uses."""
     used = {table.relation_iri(column) for table in policy.tables for column in table.columns}
     used |= {table.class_iri.replace(":class:", ":relation:") for table in policy.tables if table.links}
     relations = policy.relations.items()

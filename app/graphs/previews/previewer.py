@@ -1,4 +1,4 @@
-"""Previews for owners: what a model would see of files under a policy, and what each column is taken for and why."""
+"""Makes previews for owners: what a model would see of files, and what each column is taken for and why."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _read(sheets: Sequence[Sheet], table: TablePolicy) -> TableColumns:
 
 
 def columns_seen(tables: Sequence[TableColumns], seen: Preview) -> Iterator[ColumnSeen]:
-    """Yields every column in the order of the files, then every predicate of other files."""
+    """Yields every column in the order of the files, then every predicate of files that are not tables."""
     relations = {relation.iri: relation for relation in seen.relations}
     keyed = [each.table for each in tables if each.table.key is not None]
     for each in tables:
@@ -148,7 +148,7 @@ def _column(
 
 
 def _words(relation: Relation | None, own: str) -> str:
-    """The words of a relation in prompts; its own words if it is masked, because the owner may see them."""
+    """Returns a relation's words in prompts, or its own words if it is masked, because the owner may see them."""
     return own if relation is None or relation.mask is not None else relation.label
 
 
@@ -216,17 +216,23 @@ def _predicate_choice(use: PredicateUse) -> ColumnSeen:
 
 
 MAX_PREVIEWS: Final = 2
-"""Two cores, and the memory of two loads. Chosen by hand."""
+"""The most previews at the same time: a preview takes one core and the memory of a load.
+
+Chosen by hand for two cores.
+"""
 WAIT_S: Final = 20.0
-"""Longer than most previews take, and shorter than a browser waits. Chosen by hand."""
+"""Seconds to wait for a place: more than most previews take, and less than a browser waits. Chosen by hand."""
 
 
 class PreviewBusyError(Exception):
-    """This tenant's other preview is being made, or too many others' are."""
+    """Another preview of this tenant is being made, or there are too many of other tenants."""
 
 
 class Turns:
-    """Lets `most` tenants work at once, each alone with itself; others wait for a place, `wait_s` seconds at most."""
+    """Lets at most `most` tenants make a preview at the same time, one preview each.
+
+    Further tenants wait at most `wait_s` seconds for their turn; a second request of a tenant is refused at once.
+    """
 
     def __init__(self, most: int, wait_s: float) -> None:
         self._wait_s, self._places = wait_s, threading.BoundedSemaphore(most)
@@ -235,7 +241,7 @@ class Turns:
 
     @contextmanager
     def of(self, tenant: str) -> Iterator[None]:
-        """The turn of a tenant. Raises PreviewBusyError."""
+        """Holds the turn of a tenant while the context is open. Raises PreviewBusyError."""
         with self._lock:
             if tenant in self._busy:
                 raise PreviewBusyError
@@ -253,7 +259,7 @@ class Turns:
 
 
 class Previewer:
-    """Makes MAX_PREVIEWS previews at a time, because each takes the memory of a load; of a tenant one.
+    """Makes previews, at most MAX_PREVIEWS at the same time, because each takes the memory of a load.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
     to the caller's key. A tenant's long preview does not keep another waiting. Limit: predicates and masked classes
@@ -273,8 +279,7 @@ class Previewer:
         public_key: str | None,
         changes: PolicyChanges | None = None,
     ) -> GraphPreview:
-        """Returns the preview of files under `policy`, or under the proposed policy without one, with `changes`
-        applied.
+        """Returns the preview of files under `policy` (the proposed one if None), after `changes` to it.
 
         Raises PolicyError, LoadError, PreviewBusyError, BadPublicKeyError.
         """
@@ -326,7 +331,10 @@ class Previewer:
 
 
 def changed(sources: Sequence[Path], given: Policy | None, changes: PolicyChanges) -> tuple[RawGraph, Policy]:
-    """Returns the triples, and the given or proposed policy with the changes. Raises PolicyError, LoadError."""
+    """Returns the triples of the files, and the given or proposed policy with the changes.
+
+    Raises PolicyError, LoadError.
+    """
     if given is None:
         raw, used = read_and_propose(sources)
         if not (changes.columns or changes.tables):

@@ -1,4 +1,4 @@
-"""Sentence embeddings: the model's files, its encoders, batches of texts.
+"""Computes sentence embeddings: finds the model's files, loads its encoder, and embeds texts in batches.
 
 Imports nothing of this project above `settings`.
 """

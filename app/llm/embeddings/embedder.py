@@ -1,4 +1,4 @@
-"""Sentence embeddings: MiniLM from the installed package, or any sentence-transformers model by name or folder."""
+"""Embeds texts with a sentence model: MiniLM from the installed package, or any other by name or folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from app.llm.embeddings.onnx_export import open_exported
 
 Vectors = npt.NDArray[np.float32]
 
-# A larger run is not faster for each text, and everyone in it would wait for all of it. Chosen by hand.
+# The greatest number of texts in one run. A larger run would not be faster for each text, and every request in it
+# would wait for the whole run. Chosen by hand.
 TEXTS_OF_A_RUN = 256
 
 
@@ -34,17 +35,20 @@ class _Request:
 
 
 class BatchingEncoder:
-    """Runs requests in order of arrival; a thread that finds no run in progress starts one for all that wait."""
+    """Encodes the texts of several threads together, in order of arrival.
+
+    A thread that finds no run in progress starts one for all waiting requests that fit in.
+    """
 
     def __init__(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
-        """`encode` returns one row a text; it is never called by two threads at once."""
+        """Takes the function `encode`, which returns one row for each text; only one thread at a time calls it."""
         self._encode = encode
         self._turn = threading.Condition()
         self._is_running = False
         self._waiting: deque[_Request] = deque()
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Returns one row a text. Raises what the run raised."""
+        """Returns one row for each text. Raises the error of `encode`."""
         mine = _Request(texts)
         with self._turn:
             self._waiting.append(mine)
@@ -59,7 +63,7 @@ class BatchingEncoder:
         return mine.vectors
 
     def _run_next(self) -> None:
-        """Runs the next batch. The caller holds the lock before and after; others can queue during the run."""
+        """Runs the next batch. The caller holds the lock; it is released during the run, so that others can queue."""
         self._is_running, requests = True, self._next()
         self._turn.release()
         try:
@@ -70,7 +74,7 @@ class BatchingEncoder:
             self._turn.notify_all()
 
     def _next(self) -> list[_Request]:
-        """The first request, and those behind it that fit into the same run."""
+        """Removes from the queue the first request and those after it that fit into the same run, and returns them."""
         taken = [self._waiting.popleft()]
         count = len(taken[0].texts)
         while self._waiting and (count := count + len(self._waiting[0].texts)) <= TEXTS_OF_A_RUN:
@@ -90,13 +94,13 @@ class BatchingEncoder:
 
 
 Likeness = Callable[[str, Sequence[str]], Vectors]
-"""Returns the likeness (cosine) of a text to each of others, computed inside the service; shape (others,)."""
+"""Returns the cosine of a text with each of other texts, computed inside the service; shape (others,)."""
 
 CACHED_TEXTS = 50_000
 
 
 class Encoder(Protocol):
-    """A loaded sentence model. Thread-safe."""
+    """A loaded sentence model: it embeds texts, returns the vectors of their tokens, and counts them. Thread-safe."""
 
     def encode(self, texts: Sequence[str]) -> Vectors: ...
 
@@ -106,14 +110,14 @@ class Encoder(Protocol):
 
 
 class Embedder:
-    """Returns unit vectors of texts. Thread-safe; loads at first use and caches what it has embedded.
+    """Returns unit vectors of texts. Thread-safe; it loads the model at first use and caches vectors.
 
-    Questions are cached too: the cache is in memory and holds only text in pseudonyms. What several threads ask for at
-    once is embedded together.
+    Questions are cached too, in memory only and in pseudonyms. Texts that several threads ask for at once are embedded
+    together.
     """
 
     def __init__(self, model: str = BOXED_MODEL, cache_dir: Path | None = None) -> None:
-        """`cache_dir`: folder for the network of ONNX Runtime; without it torch runs the model."""
+        """Takes a model's name or folder. `cache_dir`: folder for its ONNX network; if None, torch runs the model."""
         self._name, self._cache_dir = model, cache_dir
         self._loading, self._lock = threading.Lock(), threading.Lock()
         self._encoder: Encoder | None = None
@@ -125,7 +129,7 @@ class Embedder:
         self._loaded()
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
-        """Returns one unit vector a text; shape (texts, dimensions)."""
+        """Returns one unit vector for each text; shape (texts, dimensions)."""
         with self._lock:
             known = {text: self._sentences[text] for text in texts if text in self._sentences}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
@@ -140,7 +144,7 @@ class Embedder:
         return self._loaded().token_vectors(texts)
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Embeds texts that will be asked for next in one run, which takes hardly longer than one of them."""
+        """Embeds texts that will be needed next and caches them: one run takes hardly longer than a single text."""
         if texts:
             self.sentences(texts)
 
@@ -152,7 +156,7 @@ class Embedder:
         return result
 
     def count_tokens(self, text: str) -> int:
-        """Returns the number of tokens of `text`, without the special ones around it."""
+        """Returns the number of tokens of `text`, without the special tokens that the model adds around it."""
         return self._loaded().count_tokens(text)
 
     def _keep(self, fresh: dict[str, Vectors]) -> None:

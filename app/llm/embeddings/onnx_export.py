@@ -1,8 +1,8 @@
-"""Makes the network of a sentence model as an ONNX file, once, and keeps it in the cache folder.
+"""Writes the network of a sentence model as an ONNX file, once, and stores it in the cache folder.
 
-BERT networks are written from their weights, in a second and without torch. Any other network is exported by torch and
-compared with it, in a process of its own: `python -m app.llm.embeddings.onnx_export MODEL FOLDER`. So the service
-itself never loads torch.
+BERT networks are written from their weights, in a second and without torch. Any other network is exported and checked
+by torch in a process of its own, so that the service itself never loads torch:
+`python -m app.llm.embeddings.onnx_export MODEL FOLDER`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SELF: Final = ("query", "key", "value")
 
 
 def is_plain_bert(model: Path) -> bool:
-    """True if `write_bert` can write the network of the model in the folder `model`."""
+    """Returns True if `write_bert` can write the network of the model in the folder `model`."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -57,10 +57,10 @@ def is_plain_bert(model: Path) -> bool:
 
 
 def write_bert(model: Path, target: Path) -> None:
-    """Writes the network to the file `target`.
+    """Writes the network of the BERT model in the folder `model` to the ONNX file `target`. Raises OSError.
 
-    It has three inputs of shape (texts, tokens), and the output `hidden`, the last layer, of shape (texts, tokens,
-    dimensions). Raises OSError.
+    It has three inputs (INPUTS) of shape (texts, tokens), and the output `hidden`, the last layer, of shape (texts,
+    tokens, dimensions).
     """
     import onnx
     from safetensors.numpy import load_file
@@ -77,7 +77,10 @@ def write_bert(model: Path, target: Path) -> None:
 
 @dataclass(slots=True)
 class _Network:
-    """The nodes and numbers of the network in order of execution. Each method returns the name of its output."""
+    """Builds the ONNX graph of a BERT network, node by node in order of execution.
+
+    `numbers`: the weights that nodes use, by name. Methods that add nodes return the name of the output.
+    """
 
     weights: Weights
     heads: int
@@ -124,7 +127,7 @@ class _Network:
         return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
 
     def _added(self, given: str, before: str, at: str) -> str:
-        """Adds the linear map at `at` to its input, normalised."""
+        """Adds the nodes that compute `LayerNorm(before + linear(given))`, with the weights under the name `at`."""
         norms = [self._keep(f"{at}{name}", self.weights[f"{at}LayerNorm.{name}"]) for name in ("weight", "bias")]
         inputs = [self._times(given, f"{at}dense"), before, *norms, self._bias(f"{at}dense")]
         return self.node("SkipLayerNormalization", inputs, f"{at}added", epsilon=self.epsilon)
@@ -146,7 +149,7 @@ class _Network:
         return helper.make_node(operator, inputs, outputs, domain=domain, **attributes)
 
 
-# Part of every file's name; raise it if the export, or the steps around the network, change.
+# Part of every file's name. Raise it whenever the export or the steps around the network change.
 FORMAT = 2
 MAX_DIFFERENCE = 1e-5
 EXPORT_WITHIN_S = 900
@@ -165,10 +168,10 @@ PROBES = (
 
 
 def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
-    """Returns the encoder for the exported network, exporting it first if it is missing or broken.
+    """Returns an encoder that runs the model's ONNX network, which is exported first if it is missing or broken.
 
-    None if onnxruntime is not installed, the model needs more than the mean of its tokens, or the export failed; then
-    a log line says so and torch runs the model.
+    None if onnxruntime is not installed, the model needs more than the mean of its tokens, or the export failed; a log
+    line says so, and the caller uses torch.
     """
     recipe = encoder_config_of(model.path)
     if recipe is None or not (model.path / "tokenizer.json").is_file():
@@ -189,10 +192,10 @@ def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
 
 
 def export(model: ModelFolder, recipe: EncoderConfig, cache: Path) -> bool:
-    """Writes the network and then its verdict, each completely or not at all.
+    """Writes the model's network and then its verdict to the folder `cache`, each completely or not at all.
 
-    Returns False, and writes no network, if it cannot be exported or gives other vectors than torch. Raises OSError,
-    ImportError.
+    The verdict is a JSON file with the network's SHA-256. Returns False, and writes no network, if it can't be
+    exported or gives other vectors than torch. Raises OSError, ImportError.
     """
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = _key_of(model)
@@ -214,7 +217,7 @@ def _is_written(model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool
 
 
 def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool:
-    """Writes the network; False if it cannot be written or gives other vectors than torch."""
+    """Writes the network to `target`; returns False if it can't be exported or gives other vectors than torch."""
     try:
         _write_onnx(reference, target)
         exported = OnnxEncoder(target, model.path, recipe)
@@ -235,7 +238,7 @@ def _write_onnx(reference: TorchEncoder, target: Path) -> None:
     features: dict[str, Any] = reference.features(["lives in", "Who is it treated by?"])
 
     class Network(torch.nn.Module):
-        """The transformer with positional inputs, as the exporter requires."""
+        """Wraps the transformer so that it takes positional inputs, as the exporter requires."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -260,14 +263,17 @@ def _write_onnx(reference: TorchEncoder, target: Path) -> None:
 
 
 def _key_of(model: ModelFolder) -> str:
-    """The file name for a model under the installed package versions. Raises PackageNotFoundError."""
+    """Returns the file name (without suffix) for a model with the installed versions of the packages that run it.
+
+    Raises PackageNotFoundError.
+    """
     packages = _RUN_BY if is_plain_bert(model.path) else _RUN_BY + _EXPORTED_BY
     parts = [FORMAT, sorted(model.digests.items()), [version(package) for package in packages]]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 def _network_of(model: ModelFolder, cache: Path) -> Path | None:
-    """The file of the network, made if it is missing; None if it is known to give other vectors than torch."""
+    """Returns the network's file, written if it is missing; None if it is known to give other vectors than torch."""
     network, verdict = (cache / f"{_key_of(model)}.{suffix}" for suffix in ("onnx", "json"))
     if not _fits(network, verdict):
         _log.info("writing the sentence model's network for ONNX Runtime, once")
@@ -280,7 +286,7 @@ def _network_of(model: ModelFolder, cache: Path) -> Path | None:
 
 
 def _fits(network: Path, verdict: Path) -> bool:
-    """True if the network's file is unchanged, or the verdict says that it gives other vectors than torch."""
+    """Returns True if no export is needed: the network is unchanged, or known to give other vectors than torch."""
     try:
         digest = _digest_in(verdict)
         return digest is None or sha256_of(network) == digest
@@ -294,13 +300,13 @@ def _digest_in(verdict: Path) -> str | None:
 
 
 def _export_apart(model: ModelFolder, cache: Path) -> None:
-    """Exports in a separate process, which takes the exporter's output, warnings and memory with it."""
+    """Exports the network in a separate process, so that the exporter's output, warnings and memory end with that."""
     command = [sys.executable, "-m", "app.llm.embeddings.onnx_export", str(model.path), str(cache)]
     subprocess.run(command, check=True, capture_output=True, timeout=EXPORT_WITHIN_S)  # noqa: S603  # our own module  # nosec B603
 
 
 def main(name: str, cache: str) -> None:
-    """Exports the model with this name or folder."""
+    """Exports the network of the sentence model with this name or folder to the folder `cache`."""
     model = find_model(name)
     recipe = encoder_config_of(model.path) if model else None
     if model is None or recipe is None:

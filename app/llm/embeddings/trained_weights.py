@@ -1,4 +1,4 @@
-"""Files of what is trained on top of the sentence model: small networks, and an adapter of its vectors."""
+"""Reads and writes files of what is trained on top of the sentence model: small networks, and an adapter."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ FORMAT: Final = 1
 
 @dataclass(frozen=True)
 class TrainedNetwork(Generic[ConfigT]):
-    """A network's settings, and its trained numbers by the name of their layer: `tail.weight`."""
+    """A network's settings, and its trained arrays by name, such as `tail.weight` for the weights of layer `tail`."""
 
     config: ConfigT
     arrays: Arrays = field(repr=False)
 
 
 def linear(arrays: Arrays, name: str, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Returns the layer `name` of `values`, shape (..., width), with its bias if it has one."""
+    """Applies the linear layer `name` to `values`, shape (..., width); adds the layer's bias if it has one."""
     weight, bias = arrays[f"{name}.weight"], arrays.get(f"{name}.bias")
-    # One product of two matrices is several times as fast as one for each question.
+    # One product of two large matrices is several times as fast as many products of small ones.
     flat = values.reshape(-1, values.shape[-1]) @ weight.T
     result: npt.NDArray[np.float32] = (flat if bias is None else flat + bias).reshape(*values.shape[:-1], len(weight))
     return result
 
 
 class NetworkWeightsError(Exception):
-    """The file holds no such network for this service's sentence model; the text says what is wrong and what to do."""
+    """A file holds no usable network for this service's sentence model; the text says why, and what to do."""
 
 
 def write_network(name: str, network: TrainedNetwork[ConfigT], file: Path, model: str) -> None:
-    """Writes the network that `arog train NAME` trained on vectors of the sentence model `model`.
+    """Writes a network that `arog train NAME` trained on vectors of the sentence model `model` to a file.
 
-    The same numbers give the same bytes.
+    The same network always gives the same bytes.
     """
     from safetensors.numpy import save
 
     told = {"format": FORMAT, "model": weights_digest_of(model), "config": asdict(network.config)}
     ordered = {place: np.ascontiguousarray(array) for place, array in sorted(network.arrays.items())}
-    # One entry only, because several are written in an order that changes from run to run.
+    # All metadata is one entry, because several entries would be written in an order that changes from run to run.
     file.write_bytes(save(ordered, {name: json.dumps(told)}))
 
 
@@ -64,9 +64,11 @@ def read_network(
     file: Path,
     model: str,
 ) -> TrainedNetwork[ConfigT]:
-    """Returns the network that `write_network` wrote to `file`, for vectors of the sentence model `model`.
+    """Returns the network that `write_network` wrote to `file`.
 
-    `shapes_of`: the shape that each array must have. Raises NetworkWeightsError.
+    `config_of` makes the network's settings of those in the file, and `shapes_of` returns for them the shape that each
+    array must have. Raises NetworkWeightsError if the file is unusable or was trained for another sentence model than
+    `model`.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -103,17 +105,17 @@ Part = Literal["question", "step"]
 
 ADAPTER_FORMAT = 1
 PARTS: tuple[Part, ...] = ("question", "step")
-# Paths of this many or more steps count as equally long. Chosen by hand.
+# Paths with at least this many steps count as equally long. Chosen by hand.
 MAX_LENGTH = 4
 
 
 class AdapterError(Exception):
-    """The file holds no adapter for this service's sentence model; the text says what is wrong and what to do."""
+    """A file holds no usable adapter for this service's sentence model; the text says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """Changes unit vectors along a few directions; vectors stay the same if `up` is zero.
+    """A low-rank change of unit vectors: x becomes x + (x @ down) @ up, scaled to length 1.
 
     `down`: shape (dimensions, rank). `up`: shape (rank, dimensions).
     """
@@ -122,7 +124,7 @@ class Adapter:
     up: Matrix
 
     def moved(self, vectors: Matrix) -> Matrix:
-        """Returns the changed vectors, again of length 1; shape (texts, dimensions) as given."""
+        """Returns the changed vectors, each of length 1; shape (texts, dimensions)."""
         moved = vectors + (vectors @ self.down) @ self.up
         result: Matrix = moved / np.maximum(np.linalg.norm(moved, axis=-1, keepdims=True), 1e-9)
         return result
@@ -130,10 +132,11 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class RelationAdapter:
-    """The trained part of the likeness of a whole question to a path; without training it changes nothing.
+    """The trained part of comparing a question with paths; the default values change nothing.
 
-    `gain` and `offset` bring the trained cosines to the scale of scores. `hops`, shape (dimensions, MAX_LENGTH): how
-    the wording predicts the length of the path ("grandchildren" needs two hops).
+    `adapters` change the vectors of questions and of steps. `gain` and `offset` scale the cosines of changed vectors
+    to scores. `hops`, shape (dimensions, MAX_LENGTH), predicts a path's length from the question's wording
+    ("grandchildren" needs two steps).
     """
 
     adapters: Mapping[Part, Adapter] = field(default_factory=dict)
@@ -142,13 +145,14 @@ class RelationAdapter:
     hops: Matrix | None = None
 
     def moved(self, part: Part, vectors: Matrix) -> Matrix:
-        """Returns adapted vectors of questions or steps; shape (texts, dimensions)."""
+        """Returns vectors of questions or steps (`part`) as changed by their adapter; shape (texts, dimensions)."""
         adapter = self.adapters.get(part)
         return vectors if adapter is None else adapter.moved(vectors)
 
     def of_lengths(self, question: Matrix, lengths: npt.NDArray[np.int64]) -> Matrix:
-        """Returns the gain or cost of each path by its number of steps, for a question's original vector; shape
-        (paths,).
+        """Returns what each path gains or loses in score by its number of steps; shape (paths,).
+
+        `question`: the question's vector, not changed by an adapter. `lengths`: the number of steps of each path.
         """
         if self.hops is None:
             return np.zeros(len(lengths))
@@ -160,7 +164,7 @@ NO_HEAD = RelationAdapter()
 
 
 def write_head(head: RelationAdapter, file: Path, model: str) -> None:
-    """Writes an adapter that was trained on vectors of a sentence model; the same adapter gives the same bytes."""
+    """Writes an adapter trained on vectors of the sentence model `model`; the same adapter gives the same bytes."""
     arrays: dict[str, npt.NDArray[Any]] = {
         "format": np.array(ADAPTER_FORMAT),
         "model": np.array(weights_digest_of(model)),
@@ -175,7 +179,10 @@ def write_head(head: RelationAdapter, file: Path, model: str) -> None:
 
 
 def read_head(file: Path, model: str) -> RelationAdapter:
-    """Returns the adapter in `file` for vectors of the sentence model `model`. Raises AdapterError."""
+    """Returns the adapter in `file`.
+
+    Raises AdapterError if it is unusable or was trained for another sentence model than `model`.
+    """
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -192,8 +199,9 @@ def read_head(file: Path, model: str) -> RelationAdapter:
 
 
 def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> RelationAdapter:
-    """The adapter in `arrays`. Raises KeyError, TypeError or ValueError if some are missing, misshapen
-    or not finite.
+    """Returns the adapter in `arrays`.
+
+    Raises KeyError, TypeError or ValueError if an array is missing, has a wrong shape or holds no finite numbers.
     """
     if not all(np.isfinite(array).all() for name, array in arrays.items() if name != "model"):
         raise ValueError

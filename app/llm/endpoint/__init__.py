@@ -1,4 +1,4 @@
-"""A model behind OpenAI's API: requests, retries, and checks of its replies.
+"""Asks a model behind OpenAI's API: builds requests, sends and retries them, and checks the replies.
 
 Imports `llm.tasks` and `privacy.safe_text`.
 """

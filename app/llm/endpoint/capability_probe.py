@@ -1,8 +1,8 @@
-"""Capability probe: finds out what an endpoint can do by asking it, and judges by its replies, not by the status.
+"""Finds out by a few test requests what an endpoint can do, and judges by the replies, not by the status codes.
 
-A probe is constant: fixed words, the model's name and the settings' seed; nothing of a graph or a caller is in it.
-First it finds the form in which the endpoint takes requests, then it asks puzzles: a model that solves them may write
-answers of its own, any other chooses from lists.
+Test requests are constant: fixed words, the model's name and the settings' seed, nothing of a graph or a caller. The
+first ones find the form in which the endpoint takes requests, the others are puzzles: a model that solves them may
+write answers of its own, any other chooses from lists.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from app.llm.endpoint.request_body import (
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
 from app.llm.tasks import StepReply, Task
 
-WORD: Final = "quorvexil"  # no model says it unless the schema leaves it nothing else
+WORD: Final = "quorvexil"  # An invented word: a model writes it only if the schema is enforced.
 PROBE_DEADLINE_S: Final = 30.0
 _ASKED: Final = "Reply with a JSON object whose field `word` holds the colour of fresh snow."
 _MAX_TOKENS: Final = 256
@@ -46,17 +46,20 @@ _SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
     "$defs": {"word": {"type": "string", "enum": [WORD]}},
 }
-"""Uses every construct of the answers' schemas, so that an endpoint which does not support one is found out."""
+"""Uses every construct that the schemas of answers use, so that an endpoint which does not support one fails the test.
+"""
 ENOUGH: Final = 4
-"""The number of puzzles that a model must solve to write answers of its own. Chosen by hand; not fitted."""
-_OTHER_FIELDS: Final = (400, 404, 422, 500)  # another body may help: some servers fail on unknown fields
+"""The number of puzzles that a model must solve to be allowed to write answers of its own. Chosen by hand; not fitted.
+"""
+# With these statuses the request is tried with other fields, because some servers refuse unknown ones.
+_OTHER_FIELDS: Final = (400, 404, 422, 500)
 
 Send = Callable[[bytes], Awaitable[Completion]]
 
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A fixed question, and the expressions that answer it."""
+    """A fixed test question for a model, and all expressions that count as the right answer."""
 
     task: Task[StepReply]
     right: tuple[str, ...]
@@ -66,9 +69,9 @@ class Puzzle:
 class Capabilities:
     """The findings of a probe.
 
-    `problem`: why the endpoint cannot be asked, else empty. `puzzles`: number solved, None if none were asked.
-    `seconds`, `prompt_tokens` and `reply_tokens` are means over the puzzles, which are about as long as questions; 0
-    if not reported.
+    `enforces_schema`: replies keep to the JSON schema. `reports_usage`: replies hold token counts. `problem`: why the
+    endpoint can't be asked, else empty. `puzzles`: number solved, None if none were asked. `seconds`, `prompt_tokens`
+    and `reply_tokens` are means over the puzzles, which are about as long as questions; 0 if not reported.
     """
 
     dialect: Dialect = DEFAULT
@@ -83,7 +86,7 @@ class Capabilities:
 
 
 def probe_body(wording: RequestTemplate, dialect: Dialect) -> bytes:
-    """Returns the bytes of one probe; they depend on the settings alone."""
+    """Returns the bytes of one test request in the form `dialect`; they depend on the settings alone."""
     body = {
         "model": wording.model,
         **limit_fields(dialect, 0.0, wording.seed, min(_MAX_TOKENS, wording.max_tokens)),
@@ -95,7 +98,10 @@ def probe_body(wording: RequestTemplate, dialect: Dialect) -> bytes:
 
 
 async def find_capabilities(send: Send, wording: RequestTemplate, is_vllm: bool) -> Capabilities:
-    """Finds the capabilities with a few short requests. Raises nothing for what the endpoint does."""
+    """Finds the capabilities of an endpoint with a few short requests.
+
+    An error of the endpoint is not raised but returned as `problem`. `is_vllm`: vLLM's own fields are tried too.
+    """
     problem = ""
     for is_plain in (True, False):
         try:
@@ -110,7 +116,10 @@ async def find_capabilities(send: Send, wording: RequestTemplate, is_vllm: bool)
 
 
 async def _best_dialect(send: Send, wording: RequestTemplate, is_vllm: bool, is_plain: bool) -> Capabilities:
-    """The form that works best. Raises the error of the last try if none was answered."""
+    """Returns the capabilities in the best form of request that the endpoint answers.
+
+    Raises the error of the last try if it answers none.
+    """
     modes: list[SchemaMode] = [mode for mode in MODES if is_vllm or mode != "structured_outputs"]
     for mode in modes:
         dialect = Dialect(mode, is_plain=is_plain)
@@ -129,7 +138,7 @@ async def _best_dialect(send: Send, wording: RequestTemplate, is_vllm: bool, is_
 
 
 async def _with_stream(send: Send, wording: RequestTemplate, found: Capabilities) -> Capabilities:
-    """The findings with streaming turned on, if a stream brings everything that a whole reply brings."""
+    """Returns the findings with streaming turned on if a streamed reply has all that an unstreamed one has."""
     dialect = replace(found.dialect, streams=True)
     try:
         completion = await _ask(send, wording, dialect)
@@ -144,7 +153,7 @@ async def _with_stream(send: Send, wording: RequestTemplate, found: Capabilities
 async def with_puzzles(
     send: Send, wording: RequestTemplate, found: Capabilities, puzzles: Sequence[Puzzle]
 ) -> Capabilities:
-    """Returns the findings with the number of puzzles solved, and with the form of reply that this allows."""
+    """Asks the puzzles; returns the findings with the number solved and the form of reply that this allows."""
     spoken = replace(wording, dialect=replace(found.dialect, form="tree"))
     right, began, completions = 0, time.monotonic(), list[Completion]()
     for puzzle in puzzles:

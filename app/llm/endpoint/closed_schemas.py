@@ -1,11 +1,12 @@
-"""JSON schemas of replies, closed for each request: a model may only name what it is shown.
+"""Makes the JSON schemas of replies, closed for each request so that a model can only name what the request shows.
 
 A schema is text in parts: static parts, which are the same for all requests and known to the guard, and `Hole`s, which
 each request fills with what it offers: numbers, pseudonyms, candidates, relation words.
 
-Answers are a list of words: a model writes `["count", "reach", "Eq7f2k", "lives in"]` for `count(reach(Eq7f2k,
-"lives in"))`, so that a schema can list every word that it may use. A tree is in Polish notation: a function, then its
-arguments in the order of `kg_store.algebra.expressions.FUNCTIONS`, without brackets; nested lists are accepted too.
+An answer is a list of words (here called a tree): a model writes `["count", "reach", "Eq7f2k", "lives in"]` for
+`count(reach(Eq7f2k, "lives in"))`, so that a schema can list every word that it may use. The words are in Polish
+notation: a function, then its arguments in the order of `kg_store.algebra.expressions.FUNCTIONS`, without brackets.
+Nested lists are accepted too.
 
     tree  = word | function tree ... | "follow" way ... | "both" tree tree
     word  = pseudonym | "way(2)" | "hint" | "none" | "more"
@@ -49,9 +50,9 @@ from kg_store.errors import ExpressionError
 Tree = list[str]
 
 NONE: Final = "none"
-"""Alone as a reply: nothing shown answers the question."""
+"""As the whole reply: nothing shown answers the question. It is also the name of a function."""
 MORE: Final = "more"
-"""As a reply: no candidate fits, so the next ones should be shown."""
+"""As the whole reply: no candidate fits, so the next ones should be shown."""
 HINT: Final = "hint"
 FOLLOW: Final = "follow"
 BOTH: Final = "both"
@@ -68,21 +69,24 @@ WORDS: Final = (
     *PERIODS,
     *map(str, range(1, MAX_NUMBER + 1)),
 )
-"""The words of a tree that are allowed for every question."""
+"""The words that an answer may use for every question."""
 
 _WAY = re.compile(r"way\((\d{1,4})\)")
-# Names that no pseudonym has stand for `way(2)` while an expression is parsed.
+# While an expression is parsed, `way(2)` is written `WAY2`, a name that no pseudonym has.
 _AS_NAME = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _STAND_IN = re.compile(r"\bWAY(\d{1,4})\b")
 _PSEUDONYM = re.compile(r"[A-Z][a-z0-9]{5}")
 
 
 class TreeError(ValueError):
-    """The words form no answer; the error text quotes none of them."""
+    """The words of a reply do not form an answer; the error's text quotes none of them."""
 
 
 def flat(value: Any) -> Tree:
-    """Returns the words of nested lists in order. Raises TreeError if `value` holds anything but text and lists."""
+    """Returns the words of nested lists in order.
+
+    Raises TreeError if `value` holds anything but text and lists, or more than MAX_WORDS words.
+    """
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):
@@ -94,7 +98,10 @@ def flat(value: Any) -> Tree:
 
 
 def step_reply_of(tree: Sequence[str], hint: str = "") -> StepReply:
-    """Returns the reply that `tree` means; `hint` is the expression behind the word "hint". Raises TreeError."""
+    """Returns the reply that the words `tree` mean; `hint`: the expression that the word "hint" stands for.
+
+    Raises TreeError.
+    """
     match list(tree):
         case ["none"]:
             return StepReply(action="not_in_graph")
@@ -109,18 +116,21 @@ def step_reply_of(tree: Sequence[str], hint: str = "") -> StepReply:
 
 
 def expression_of(tree: Sequence[str], hint: str = "") -> str:
-    """Returns the expression that `tree` means; `way(2)` stays as it is. Raises TreeError."""
+    """Returns the expression that the words `tree` mean; `way(2)` in it stays as it is. Raises TreeError."""
     found: str = _whole(_expressions(tree, hint))
     return found
 
 
 def tree_of(expression: str) -> Tree:
-    """Returns the words of an expression, which may hold `way(2)`. Raises ExpressionError."""
+    """Returns the words that a model would write for an expression, which may use `way(2)`.
+
+    Raises ExpressionError.
+    """
     return list(_words_of(parse(_AS_NAME.sub(r"WAY\1", expression))))
 
 
 def tree_of_reply(reply: StepReply) -> Tree:
-    """Returns the words for `reply`. Raises ExpressionError."""
+    """Returns the words that a model would write for `reply`. Raises ExpressionError."""
     if reply.action == "not_in_graph":
         return [NONE]
     if reply.action == "follow":
@@ -130,7 +140,7 @@ def tree_of_reply(reply: StepReply) -> Tree:
 
 
 def _whole(parses: Iterator[tuple[Any, Sequence[str]]]) -> Any:
-    """The first parse that uses all words and that the grammar accepts."""
+    """Returns the first parse that uses all words and is valid in the grammar. Raises TreeError if there is none."""
     for found, rest in parses:
         if not rest and all(map(_is_known, [found] if isinstance(found, str) else found)):
             return found
@@ -138,7 +148,7 @@ def _whole(parses: Iterator[tuple[Any, Sequence[str]]]) -> Any:
 
 
 def _expressions(words: Sequence[str], hint: str, depth: int = 0) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yields every expression that `words` may begin with, and the words after it."""
+    """Yields every expression that `words` may begin with, each with the words after it."""
     if not words or depth > MAX_NODES:
         return
     word, rest = words[0], words[1:]
@@ -155,7 +165,10 @@ def _expressions(words: Sequence[str], hint: str, depth: int = 0) -> Iterator[tu
 def _arguments(
     shape: Sequence[str], words: Sequence[str], hint: str, depth: int
 ) -> Iterator[tuple[tuple[str, ...], Sequence[str]]]:
-    """Yields every way to read a function's arguments, the longest first if some are optional."""
+    """Yields every way to read a function's arguments from `words`, each with the words after them.
+
+    `shape`: the kinds of arguments as in FUNCTIONS. Readings with optional arguments come before those without.
+    """
     if not shape:
         yield (), words
         return
@@ -179,7 +192,7 @@ def _argument(want: str, words: Sequence[str], hint: str, depth: int) -> Iterato
 
 
 def _several(words: Sequence[str], least: int, hint: str) -> Iterator[tuple[list[str], Sequence[str]]]:
-    """Yields lists of at least `least` expressions that use up all of `words`."""
+    """Yields every way to read all of `words` as at least `least` expressions in a row."""
     if not words and least <= 0:
         yield [], words
         return
@@ -193,7 +206,7 @@ def _is_set(word: str) -> bool:
 
 
 def _is_known(expression: str) -> bool:
-    """True if the grammar accepts the expression; `way(2)` counts as a pseudonym."""
+    """Returns True if the expression is valid in the grammar; `way(2)` counts as a pseudonym."""
     try:
         parse(_AS_NAME.sub(r"WAY\1", expression))
     except ExpressionError:
@@ -209,7 +222,7 @@ def _number(way: str) -> int:
 
 
 def _words_of(expression: Expression) -> Iterator[str]:
-    """The words of an expression in the order of the function's arguments; more than two sets are nested in pairs."""
+    """Yields the words of an expression, a function before its arguments; more than two sets are nested in pairs."""
     if isinstance(expression, Name):
         yield _STAND_IN.sub(r"way(\1)", expression.pseudonym)
         return
@@ -227,7 +240,7 @@ def _words_of(expression: Expression) -> Iterator[str]:
 
 
 MAX_CHOICES: Final = 9
-"""The greatest number of candidates on a list, beside the service's own reading. Chosen by hand."""
+"""The greatest number of candidates on a list to choose from, beside the service's own reading. Chosen by hand."""
 _MARK = "\x04"
 _HOLE = re.compile(r',"\\u0004(\w+)"')
 
@@ -236,12 +249,15 @@ Values = Mapping[str, Sequence[str | int]]
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A place in a schema that each request fills: the rest of an enum, after the entries that are always in it."""
+    """A place in a schema's enum, behind its constant entries, where each request inserts what it offers.
+
+    `name`: the key of these entries in the `Values` of a request.
+    """
 
     name: str
 
     def filled(self, values: Values) -> str:
-        """Returns JSON to follow the first entries of a list; empty if nothing is offered."""
+        """Returns the JSON text to insert after the first entries of a list; empty if the request offers nothing."""
         return "".join(f",{json.dumps(each)}" for each in values.get(self.name, ()))
 
 
@@ -249,7 +265,7 @@ SchemaPart = str | Hole
 
 
 def parts_of(text: str) -> Iterator[SchemaPart]:
-    """Splits JSON at the marks of its holes."""
+    """Yields the parts of a marked schema's JSON text: its static parts, and a Hole for each mark."""
     at = 0
     for found in _HOLE.finditer(text):
         yield text[at : found.start()]
@@ -260,7 +276,7 @@ def parts_of(text: str) -> Iterator[SchemaPart]:
 
 @cache
 def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
-    """Returns the schema of the replies to `task`, with a mark for each hole."""
+    """Returns the JSON schema of the replies to `task`, with a mark in place of what each request offers."""
     if task == "step" and form == "choice":
         return _object(answer={"type": "string", "enum": [NONE, f"{_MARK}choices"]})
     if task == "step":
@@ -281,15 +297,16 @@ def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
 
 
 def open_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
-    """Returns the schema without what a request offers: constant, for endpoints that get it as part of the
-    instructions.
+    """Returns the JSON schema of the replies to `task` without the lists of what a request offers.
+
+    It is the same for all requests, for endpoints that get the schema as part of the instructions.
     """
     found: dict[str, Any] = _without_holes(marked_schema(task, form))
     return found
 
 
 def values_of(given: TaskModel) -> dict[str, list[str | int]]:
-    """Returns everything that `given` offers, by the name of the hole."""
+    """Returns the words or numbers that `given` offers, by the name of the hole that they fill."""
     if isinstance(given, StepInput):
         return {"words": list(words_offered(given)), "choices": list(choices_of(given))}
     if isinstance(given, AnswerInput):
@@ -304,10 +321,9 @@ def values_of(given: TaskModel) -> dict[str, list[str | int]]:
 
 
 def words_offered(given: StepInput | AnswerInput) -> list[str]:
-    """Returns the words of a tree that only this request allows: its candidates, pseudonyms and relations, and the
-    hint.
+    """Returns the words that an answer may use only in this request: candidates, pseudonyms, relations and the hint.
 
-    If there are no candidates, functions may use a relation in either direction.
+    An `AnswerInput` has no candidates, so functions may use its relations in both directions.
     """
     ways: Sequence[Candidate] = given.candidates if isinstance(given, StepInput) else ()
     hint = given.hint if isinstance(given, StepInput) else ""
@@ -326,7 +342,7 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
 
 
 def choices_of(given: StepInput) -> dict[str, str]:
-    """Returns the expressions of a numbered list to choose from; number 0 is the service's own reading."""
+    """Returns a list to choose from: an expression for each number; number 0 is the service's own reading."""
     numbers = given.nearest or tuple(way.number for way in given.candidates)
     ways = [f"way({number})" for number in numbers if f"way({number})" != given.hint][:MAX_CHOICES]
     first = {"0": given.hint} if given.hint else {}
@@ -334,7 +350,7 @@ def choices_of(given: StepInput) -> dict[str, str]:
 
 
 def list_of_choices(given: StepInput) -> list[str]:
-    """Returns the list in words: `2. the patients that Eo55ac treats`."""
+    """Returns the lines of the list to choose from, such as `2. the patients that Eo55ac treats`."""
     said = dict(zip((way.number for way in given.candidates), given.phrases, strict=False))
     plain = {
         way.number: said.get(way.number) or f"{way.start}: {', '.join(way.path)} ({way.concept})"
@@ -364,12 +380,15 @@ def _text(most: int) -> dict[str, Any]:
 
 
 def _number_of(hole: str) -> dict[str, Any]:
-    """Whole numbers; 0 stands for none of those offered, so that the enum is never empty."""
+    """Returns the schema of a number: one that the request offers, or 0, which means none of them.
+
+    The 0 also keeps the enum from being empty, if a request offers no number.
+    """
     return {"type": "integer", "enum": [0, f"{_MARK}{hole}"]}
 
 
 def _words() -> dict[str, Any]:
-    """An answer, word by word."""
+    """Returns the schema of an answer as a list of words."""
     return {"type": "array", "items": {"type": "string", "enum": [*WORDS, f"{_MARK}words"]}, "maxItems": MAX_WORDS}
 
 

@@ -1,4 +1,7 @@
-"""ModelEndpoint: makes one OpenAI-compatible endpoint reliable: OpenAI, vLLM, Ollama, llama.cpp's server."""
+"""Makes one OpenAI-compatible endpoint reliable by a queue, retries, a deadline, a circuit breaker and a probe.
+
+Such endpoints are OpenAI, vLLM, Ollama and the server of llama.cpp.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ State = Literal["closed", "open", "trying"]
 
 
 class CircuitOpenError(ReasonerUnavailableError):
-    """Nothing was sent, because the endpoint failed too often and rests."""
+    """Nothing was sent, because the circuit breaker is open: the endpoint failed too often."""
 
 
 class CircuitBreaker:
-    """Opens after `threshold` failures in a row for `rest_s` seconds; then one request tries while the others wait.
+    """Stops requests to an endpoint for `rest_s` seconds after `threshold` failures in a row.
 
-    ReasonerUnavailableError counts as a failure unless it is one of `harmless`. Any other result shows that the
-    endpoint works.
+    Then one request is let through as a try, and others are refused until it ends. ReasonerUnavailableError counts as
+    a failure unless it is one of `harmless`. Any other result shows that the endpoint works.
     """
 
     def __init__(
@@ -64,9 +67,9 @@ class CircuitBreaker:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Wraps one request and counts its failure.
+        """Wraps one request in a `with` block and counts it if it fails.
 
-        Raises CircuitOpenError without entering if the breaker is open.
+        Raises CircuitOpenError before the request if the breaker is open.
         """
         if not self.lets_pass:
             raise self._open_error()
@@ -103,11 +106,11 @@ FIRST_WAIT_S, LONGEST_WAIT_S, JITTER_S = 0.5, 2.0, 0.5
 
 
 class DeadlineExceededError(ReasonerUnavailableError):
-    """The deadline is over, so no time is left for another try."""
+    """The deadline of a completion is over, so no time is left for another try."""
 
 
 def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.Attempt]:
-    """Yields up to `most` attempts, with growing random waits, or with the wait that the endpoint asks for.
+    """Yields at most `most` attempts, with growing random waits between them, or the wait that the endpoint asks for.
 
     `left_s` returns the seconds that are left; an attempt that would come later is not made.
     """
@@ -118,23 +121,26 @@ def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.At
 
 
 def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | Literal[False]:
-    """Returns the seconds to wait after `failed` earlier failures; False if there should be no further try."""
+    """Returns the seconds to wait before the next try; False if there should be none.
+
+    `failed`: the number of failures before `error`. `left_s`: the seconds that are left.
+    """
     if not isinstance(error, ReasonerUnavailableError) or isinstance(error, CircuitOpenError | DeadlineExceededError):
         return False
     asked_s = error.retry_after_s if isinstance(error, EndpointRateLimitError) else None
     if asked_s is None:
         asked_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**failed)
-    # Jitter, so that requests which failed together do not all return together.
+    # The wait gets a random part, so that requests which failed at the same time are not repeated at the same time.
     wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret  # nosec B311
     return wait_s if wait_s < left_s else False
 
 
 class FairQueue:
-    """Lets at most `places` requests run at once; waiting tenants get the next place in turn. For one event loop."""
+    """Lets at most `places` requests run at once; waiting tenants take turns. To be used in one event loop only."""
 
     def __init__(self, places: int) -> None:
         self._places = self._free = places
-        # The tenant whose turn is next comes first.
+        # The waiting requests of each tenant; the tenant whose turn is next comes first.
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @property
@@ -144,7 +150,7 @@ class FairQueue:
 
     @asynccontextmanager
     async def place(self, tenant: str) -> AsyncIterator[None]:
-        """Holds a place while the context lasts; cancelling a caller gives its place up."""
+        """Waits for a place and holds it during the `with` block; a cancelled caller gives its place up."""
         await self._enter(tenant)
         try:
             yield
@@ -161,7 +167,7 @@ class FairQueue:
             await mine
         except asyncio.CancelledError:
             if mine.done() and not mine.cancelled():
-                self._leave()  # The place was granted in the same moment, so it is passed on.
+                self._leave()  # The place was granted at the same moment, so it is passed on.
             raise
 
     def _leave(self) -> None:
@@ -182,9 +188,9 @@ ATTEMPTS = 3
 class ModelEndpoint:
     """One model at one endpoint: queues requests, sends them, and retries where that may help.
 
-    `deadline_s` bounds a completion with all its waits and retries, in seconds; `concurrency` is the greatest number
-    of open requests. `patience_s` is the longest wait in seconds before a retry, if another endpoint can be asked
-    instead. Cancelling the caller cancels the request.
+    `deadline_s`: the longest time of a completion with all its waits and retries, in seconds. `concurrency`: the
+    greatest number of open requests. `patience_s`: the longest wait in seconds before a retry; finite if another
+    endpoint can be asked instead. `puzzles`: asked by `probe`. Cancelling the caller cancels the request.
     """
 
     def __init__(
@@ -212,9 +218,7 @@ class ModelEndpoint:
 
     @property
     def address(self) -> str:
-        """Host and port, to be shown only to those who set them; the URL may also hold a password,
-        which is left out.
-        """
+        """Host and port of the URL, without a password that it may hold; shown only to those who set the URL."""
         return urlsplit(self._url).netloc.rpartition("@")[2]
 
     @property
@@ -235,18 +239,21 @@ class ModelEndpoint:
 
     @property
     def is_in_doubt(self) -> bool:
-        """True if the findings of the last probe may be outdated."""
+        """True if the findings of the last probe may be outdated, so that it should be repeated."""
         return self._is_in_doubt or self.breaker.state != "closed"
 
     def speak(self, dialect: Dialect) -> None:
-        """Makes later requests use `dialect`."""
+        """Sets the form in which later requests are made."""
         self._wording = replace(self._wording, dialect=dialect)
 
     async def probe(self) -> Capabilities:
-        """Probes the endpoint and uses the findings for later requests. Raises nothing for what the endpoint does."""
+        """Finds out what the endpoint can do, and uses the findings for later requests.
+
+        Errors of the endpoint are not raised but returned in the findings.
+        """
         before = self.found
         self.found = await self._found_anew(before)
-        # One unlucky reply may look as if no schema were enforced; that counts only if it is found twice.
+        # A single reply may look by chance as if no schema were enforced, so this is believed only if found twice.
         is_new = not self.found.enforces_schema and self.found != before
         self._is_in_doubt = bool(self.found.problem) or is_new
         if not self.found.problem:
@@ -256,7 +263,7 @@ class ModelEndpoint:
         return self.found
 
     async def _found_anew(self, before: Capabilities | None) -> Capabilities:
-        """New findings. Puzzles are asked once, and again only if the dialect has changed."""
+        """Returns new findings. Puzzles are asked at the first probe, and again only if the dialect has changed."""
         send, wording = self._sender.send, self._wording
         found = await find_capabilities(send, wording, wording.is_salted)
         if found.problem or not self._puzzles:
@@ -267,7 +274,10 @@ class ModelEndpoint:
         return await with_puzzles(send, wording, found, self._puzzles)
 
     async def complete(self, body: bytes, tenant: str = "") -> Completion:
-        """Sends exactly `body`, and again if the endpoint was busy, broken or out of reach."""
+        """Sends exactly `body` and returns the completion; tries again if the endpoint is busy, broken or unreachable.
+
+        Raises ReasonerUnavailableError, ReasonerRefusedError, ReplyUnusableError.
+        """
         until = asyncio.get_running_loop().time() + self._deadline_s
 
         def left_s() -> float:
@@ -286,7 +296,7 @@ class ModelEndpoint:
         in_time = asyncio.timeout(left_s())
         try:
             async with in_time, self._queue.place(tenant):
-                in_time.reschedule(None)  # The request has its own time limit, which the breaker counts.
+                in_time.reschedule(None)  # The request has its own time limit; the breaker counts exceeding that.
                 with self.breaker.watch():
                     return await self._send(body, left_s())
         except TimeoutError:
@@ -299,5 +309,5 @@ class ModelEndpoint:
         except TimeoutError:
             raise DeadlineExceededError("the endpoint did not answer within the deadline") from None
         except (ReasonerRefusedError, ReplyUnusableError):
-            self._is_in_doubt = True  # It may be another server by now, with another dialect.
+            self._is_in_doubt = True  # Another server, with another dialect, may answer at this address by now.
             raise

@@ -1,6 +1,6 @@
-"""PromptedReasoner: asks OpenAI-compatible endpoints, as described in docs/reasoner_contract.md.
+"""Defines PromptedReasoner, which asks models at OpenAI-compatible endpoints (docs/reasoner_contract.md).
 
-Of a reply it accepts only what the request offered, even if the endpoint enforced no schema.
+It accepts a reply only if all its words and numbers were offered in the request, also if no schema was enforced.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from app.privacy.safe_text import Egress
 
 
 class MisfitError(Exception):
-    """The reply cannot be used; `complaint` says why, in fixed words."""
+    """A reply can't be used; `complaint` says why, in a fixed sentence that can be sent back to the model."""
 
     def __init__(self, complaint: str) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class _Answer(BaseModel):
 
 
 def read_reply(task: Task[ReplyT], completion: Completion) -> ReplyT:
-    """Returns the reply to `task`. Raises MisfitError."""
+    """Returns the completion as a reply to `task`. Raises MisfitError if it does not fit the schema or the offer."""
     found = _object_in(completion)
     model = task.kind.reply_model
     try:
@@ -98,7 +98,7 @@ def read_reply(task: Task[ReplyT], completion: Completion) -> ReplyT:
 
 
 def wire_words(reply: TaskModel, tree: Tree) -> str:
-    """Returns the JSON that an endpoint sends for an answer; used by stand-ins of a model."""
+    """Returns the JSON text that a model sends for the answer `tree`; used by programs that imitate a model."""
     told = {"thought": reply.thought, "sufficient": reply.sufficient} if isinstance(reply, AnswerReply) else {}
     return json.dumps(told | {"answer": tree})
 
@@ -125,7 +125,10 @@ def _check_words(tree: Tree, offered: Sequence[str]) -> None:
 
 
 def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:
-    """`reply` without numbers that were not offered. Raises MisfitError if none is left."""
+    """Returns `reply` without numbers that were not offered.
+
+    Raises MisfitError if a choice among candidates has none left.
+    """
     offered = values_of(given).get("numbers", [])
     if isinstance(reply, ChooseReply) and isinstance(given, ChooseInput):
         kept = [number for number in reply.choices if number in offered]
@@ -157,7 +160,7 @@ def _object_in(completion: Completion) -> dict[str, Any]:
 
 
 def _bare(content: str) -> str:
-    """The JSON alone, without the code fence or the thinking aloud that some models put around it."""
+    """Returns the JSON text alone, without a code fence around it or a `<think>` part before it."""
     text = content.strip()
     if text.startswith("<think>"):
         text = text.partition("</think>")[2].strip()
@@ -167,11 +170,11 @@ def _bare(content: str) -> str:
 
 
 class PromptedReasoner:
-    """Makes one chat completion under a JSON schema for each task.
+    """Asks a model each task by one chat completion under a JSON schema.
 
-    `fallbacks` are asked in order if `endpoint` rests, is out of reach or refuses. A reply that cannot be used is
-    asked for once more, with the reason. Both come back as a Retry, so that the guard and the ledger see them like any
-    request. `salt_key` separates the prefix caches of tenants.
+    `fallbacks`: endpoints that are asked in order if `endpoint` can't be reached, failed too often or refuses. A reply
+    that can't be used is asked for once more, with the reason. Both are returned as a Retry, so that the guard and the
+    ledger check them like any request. `salt_key`: makes a salt for each tenant, so that they share no prefix cache.
     """
 
     def __init__(
@@ -222,13 +225,14 @@ class PromptedReasoner:
             return _repair(task, misfit.complaint, tokens, completion.content)
 
     def _position(self, first: int) -> int:
-        """The first endpoint from position `first` on that does not rest; `first` if all do."""
+        """Returns the position of the first endpoint, from `first` on, that may be asked now; `first` if none may."""
         ready = (at for at in range(first, len(self._endpoints)) if self._endpoints[at].is_ready)
         return next(ready, first)
 
     def _salt_of(self, tenant: str) -> str:
-        """An identifier of the tenant that only this service can compute: an HMAC under its key, in digits, so that
-        the guard never takes it for a word.
+        """Returns the tenant's salt: the HMAC of its id under `salt_key`, which only this service can compute.
+
+        It is written in digits, so that the guard never takes it for a word.
         """
         if not self._salt_key:
             return ""
@@ -242,7 +246,10 @@ class PromptedReasoner:
 
 
 def _repair(task: Task[ReplyT], complaint: str, tokens: Tokens, words: str) -> Retry:
-    """A request to repair the reply. Raises ReplyUnusableError if the reply was already a repair."""
+    """Returns a Retry that asks for the reply once more, with the complaint.
+
+    Raises ReplyUnusableError if the reply was already a second one.
+    """
     if not task.manner.complaints:
         return Retry(replace(task.manner, complaints=(complaint,)), tokens, words)
     unusable = ReplyUnusableError(f"{task.kind.name}: {complaint.strip()}")

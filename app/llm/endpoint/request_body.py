@@ -1,4 +1,4 @@
-"""The body of one chat completion: static words around one JSON block with the task's input."""
+"""Builds the body of a chat completion: static text around one JSON block with the task's input."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ ENFORCING: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "objec
 class Dialect:
     """The form in which an endpoint takes requests.
 
-    `mode`: where the schema goes. `json_schema`: in `response_format`; `structured_outputs`: vLLM's own field;
-    `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: in the instructions, with JSON
-    alone enforced; `prompt`: in the instructions. `is_plain`: False for models that take `max_completion_tokens` and
-    neither temperature nor seed. `form`: "tree", or "choice" for models that can only choose from a list.
+    `mode`: the place of the schema. `json_schema`: in `response_format`; `structured_outputs`: in vLLM's own field;
+    `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: in the instructions, where the
+    endpoint enforces only JSON; `prompt`: in the instructions, where it enforces nothing. `is_plain`: False for models
+    that take `max_completion_tokens` and neither temperature nor seed. `form`: "tree" (words of an expression), or
+    "choice" for models that can only choose from a list.
     """
 
     mode: SchemaMode = "json_schema"
@@ -47,7 +48,7 @@ DEFAULT = Dialect()
 
 
 def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a body that carry the schema outside of the messages."""
+    """Returns the fields of a body that hold the schema `name` outside of the messages; empty if it is in them."""
     if dialect.mode == "json_schema":
         return {
             "response_format": {
@@ -62,7 +63,7 @@ def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[s
 
 
 def schema_words(dialect: Dialect, name: str, schema: dict[str, Any]) -> str:
-    """Returns the schema as text for the instructions, for endpoints that do not enforce it; else empty."""
+    """Returns the schema as text for the instructions; empty for endpoints that enforce it."""
     if dialect.mode in ENFORCING:
         return ""
     text = json.dumps(schema, separators=(",", ":"))
@@ -78,7 +79,7 @@ def limit_fields(dialect: Dialect, temperature: float, seed: int | None, max_tok
 
 
 def stream_fields(dialect: Dialect) -> dict[str, Any]:
-    """Returns the fields that ask for a stream; a stream that goes wrong can be ended early."""
+    """Returns the fields that ask for a streamed reply, which can be ended early if it goes wrong."""
     return {"stream": True, "stream_options": {"include_usage": True}} if dialect.streams else {}
 
 
@@ -100,8 +101,9 @@ _SIZES: Final = tuple(size for size in get_args(Size) if size)
 
 
 def step_text(given: StepInput) -> str:
-    """Returns the input as JSON with things, evidence and candidates as lines, without fields that
-    hold their default.
+    """Returns the input of a step as JSON text, in which each thing, fact and candidate is one line of text.
+
+    Fields with their default value are left out.
     """
     shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates"})
     lines = {
@@ -118,7 +120,7 @@ def step_text(given: StepInput) -> str:
 
 
 def read_step(text: str) -> StepInput:
-    """Returns the input that `step_text` wrote. Raises ValueError."""
+    """Returns the input from the text that `step_text` returned for it. Raises ValueError."""
     shown: dict[str, Any] = json.loads(text)
     read = {"things": _thing, "evidence": _fact, "candidates": _way}
     return StepInput.model_validate(
@@ -169,7 +171,7 @@ def _parted(concept: str) -> tuple[str, Size]:
     return (kind, cast(Size, size)) if comma and size in _SIZES else (concept, "")
 
 
-_SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # marks for insertions; no static text holds these characters
+_SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # Marks for insertions: characters that no static text holds.
 _MARKS = re.compile(r"\\u000([123])")
 _BEFORE_COMPLAINTS = "\n\nYour last reply to this can't be used. "
 _AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its schema."
@@ -177,8 +179,10 @@ _AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its sch
 
 @dataclass(frozen=True, slots=True)
 class RequestTemplate:
-    """The common part of all bodies for one endpoint. `is_salted`: the endpoint shares its prefix cache between
-    tenants.
+    """The part that all bodies for one endpoint have in common.
+
+    `max_tokens`: the greatest number of tokens of a reply. `is_salted`: bodies hold a salt for each tenant, because
+    the endpoint would share its prefix cache between tenants.
     """
 
     model: str
@@ -189,14 +193,15 @@ class RequestTemplate:
 
 
 def form_of(task: Task[Any], wording: RequestTemplate) -> ReplyForm:
-    """Returns the form in which `task` is to be answered; a repair always chooses from a list."""
+    """Returns the form of the reply to `task`: that of the endpoint, or "choice" for the second try of a step."""
     return "choice" if task.kind.name == "step" and task.manner.complaints else wording.dialect.form
 
 
 def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoint: int = 0) -> Egress:
-    """Returns the bytes of one request. The input is JSON within a JSON string, so it is escaped twice.
+    """Returns the bytes of one request, in segments. The input is JSON within a JSON string, so it is escaped twice.
 
-    Constant text comes first, so that the endpoint's prefix cache can keep it; a complaint comes last.
+    Constant text comes first, so that the endpoint's prefix cache can keep it; a complaint about the last reply comes
+    last. `salt`: that of the tenant. `endpoint`: the position of the endpoint that it is sent to.
     """
     form, values = form_of(task, wording), values_of(task.input)
     segments: list[Segment] = []
@@ -215,8 +220,8 @@ def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoi
 
 
 def input_text(given: TaskModel, form: ReplyForm) -> str:
-    """Returns the input as a model reads it; if it chooses from a list, candidates are that list in words."""
-    # A field with its default value says nothing and costs tokens.
+    """Returns the input as JSON text; for a model that chooses from a list, candidates are that list in words."""
+    # Fields with their default value are left out, because they say nothing and cost tokens.
     if not isinstance(given, StepInput):
         return given.model_dump_json(exclude_defaults=True)
     if form == "tree":
@@ -226,7 +231,7 @@ def input_text(given: TaskModel, form: ReplyForm) -> str:
 
 
 def text_read(body: bytes) -> str:
-    """Returns the text of a body that the model reads: the messages, and the schema if it is outside of them."""
+    """Returns the text of a body that the model reads: the messages, and a schema that is outside of them."""
     request = json.loads(body)
     format_ = request.get("response_format", {})
     schema = format_.get("json_schema", {}).get("schema") or format_.get("schema")
@@ -236,7 +241,7 @@ def text_read(body: bytes) -> str:
 
 
 def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ...]:
-    """Returns every static segment that a body of `kind` may have, for all dialects."""
+    """Returns every static segment that the body of a task of `kind` may have, in any dialect."""
     segments: list[bytes] = []
     for dialect, form, is_repair in product(_DIALECTS, FORMS, (False, True)):
         frame = _frame_of(kind, replace(wording, dialect=replace(dialect, form=form)), form, is_repair)
@@ -249,7 +254,7 @@ def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ..
 def _frame_of(
     kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm, is_repair: bool
 ) -> tuple[SchemaPart, ...]:
-    """The parts of a body in order: static text, marks for what is inserted, and holes of the schema."""
+    """Returns the parts of a body in order: static text, marks for insertions, and the holes of the schema."""
     dialect = wording.dialect
     schema = marked_schema(kind.name, form)
     words = str(kind.words_for(form)) + schema_words(dialect, kind.name, open_schema(kind.name, form))
@@ -275,7 +280,7 @@ def _frame_of(
 
 
 def most_tokens(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) -> int:
-    """Returns the greatest number of tokens to ask for; more for endpoints that do not enforce the schema."""
+    """Returns the limit of tokens for a reply: that of the task, or the template's if no schema is enforced."""
     is_closed = wording.dialect.mode in ENFORCING and wording.dialect.is_plain
     if not is_closed:
         return wording.max_tokens
@@ -283,7 +288,10 @@ def most_tokens(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) 
 
 
 def _told(complaints: tuple[str, ...]) -> list[bytes]:
-    """One segment a sentence, so that the guard knows each of them."""
+    """Returns the complaints about the last reply as segments of a body; empty if there are none.
+
+    Each fixed sentence is a segment of its own, because the guard skips the sentences that it knows as static text.
+    """
     return (
         [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS)] if complaints else []
     )
@@ -310,8 +318,8 @@ _DIALECTS = tuple(
 class Completion:
     """An endpoint's reply to one body.
 
-    Token counts are None if the endpoint reports none, and may be any whole number. `has_odd_usage`: a reported count
-    was not a whole number. `retries`: number of requests that failed before this one.
+    Token counts are as the endpoint reports them, unchecked; None if it reports none. `has_odd_usage`: a reported
+    count was not a whole number. `retries`: the number of requests that failed before this one.
     """
 
     content: str
@@ -325,7 +333,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a million tokens, in the currency of the settings."""
+    """The prices of a million tokens of prompts and of replies, in the currency of the settings."""
 
     prompt: float
     completion: float
@@ -339,7 +347,7 @@ class CompletesChats(Protocol):
 
     @property
     def wording(self) -> RequestTemplate:
-        """The template of its bodies; it changes when the endpoint has been probed."""
+        """The template of the bodies that this endpoint takes; a probe of it may change the template."""
         ...
 
     @property
@@ -347,7 +355,7 @@ class CompletesChats(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """False while it rests after repeated failures."""
+        """False while no request is sent, because too many have failed."""
         ...
 
     async def complete(self, body: bytes, tenant: str = "") -> Completion:
@@ -359,7 +367,8 @@ class CompletesChats(Protocol):
 
 
 MAX_TIMES_OURS: Final = 2
-"""Tokenisers differ: one may need this many times the tokens of another for JSON and English. Chosen by hand."""
+"""A reported prompt may have at most this many times the tokens that the service counts, since tokenisers differ.
+Chosen by hand."""
 
 MAX_FRAME_TOKENS: Final = 256
 """The greatest number of tokens that a chat template and a schema in another form may add to a prompt. Chosen by hand.
@@ -367,11 +376,11 @@ MAX_FRAME_TOKENS: Final = 256
 
 
 def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: int, max_tokens: int) -> Tokens:
-    """Returns the endpoint's token counts if both are plausible, else the service's own, without retries and price.
+    """Returns the endpoint's token counts if both are plausible, else the service's own; adds no retries and no price.
 
-    `prompt_tokens` and `written_tokens` are the service's counts, `max_tokens` is the limit in the request. Promise:
-    neither count is negative; that of the prompt is at most MAX_TIMES_OURS times the service's plus MAX_FRAME_TOKENS,
-    that of the reply at most `max_tokens`, whatever the endpoint reports. Limit: counts that are too low are believed.
+    `prompt_tokens` and `written_tokens`: the service's counts. `max_tokens`: the limit in the request. Promise:
+    whatever the endpoint reports, neither count is negative; that of the prompt is at most MAX_TIMES_OURS times the
+    service's plus MAX_FRAME_TOKENS, that of the reply at most `max_tokens`. Limit: too low counts are believed.
     """
     prompt, written = completion.prompt_tokens, completion.completion_tokens
     most = prompt_tokens * MAX_TIMES_OURS + MAX_FRAME_TOKENS
@@ -382,5 +391,5 @@ def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: i
 
 
 def _is_within(reported: int | None, most: int) -> bool:
-    """True if the count is plausible or missing, since many endpoints report nothing."""
+    """Returns True if a count is from 0 to `most`, or missing, since many endpoints report none."""
     return reported is None or 0 <= reported <= most

@@ -1,4 +1,4 @@
-"""Sends one HTTP request to an OpenAI-compatible endpoint, once. Only this module uses the openai package."""
+"""Sends one HTTP request to an OpenAI-compatible endpoint, without retries; only this module uses `openai`."""
 
 from __future__ import annotations
 
@@ -20,21 +20,25 @@ from client_sdk.protocol.service import retry_after_s, seconds_of
 if TYPE_CHECKING:
     import openai
 
-MAX_WHITE_SPACE = 64  # characters in a row: constrained decoding that will never end
+MAX_WHITE_SPACE = 64  # Characters in a row; after so many a reply is given up, as constrained decoding may never end.
 MAX_REPLY_BYTES = 4_194_304
-# A pool searches all its connections for each request, so several small pools are faster than one with hundreds.
+# A pool of connections searches all of them for each request, so several small pools are faster than a large one.
 POOLS, POOL_SIZE = 16, 16
 _FOR_NOW = (408, 409, 429)
-_NO_MONEY = "insufficient_quota"  # a 429 that waiting does not cure
+_NO_MONEY = "insufficient_quota"  # The code of a status 429 that waiting does not help against.
 _COUNTS = ("prompt_tokens", "completion_tokens")
-# The headers that a request needs; the package's others reveal the platform, versions and OPENAI_ORG_ID.
+# The headers that a request needs. The openai package adds others, which reveal the platform, versions and
+# OPENAI_ORG_ID; they are removed.
 _HEADERS = frozenset(
     {"host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization"}
 )
 
 
 class EndpointRateLimitError(ReasonerUnavailableError):
-    """The endpoint asks to come again later (429, or a Retry-After), after `retry_after_s` seconds if it says so."""
+    """The endpoint asks to try again later (status 429, or a Retry-After).
+
+    `retry_after_s`: the seconds that it asks to wait, None if it states none.
+    """
 
     def __init__(self, text: str, retry_after_s: float | None) -> None:
         super().__init__(text)
@@ -42,7 +46,7 @@ class EndpointRateLimitError(ReasonerUnavailableError):
 
 
 class _Part(BaseModel):
-    """The fields of a reply that are read; vendors add others."""
+    """Base of the models of a reply: they have the fields that are read, and others are ignored."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -72,7 +76,7 @@ class _Chunk(_Part):
 
 
 class _Error(_Part):
-    """An error with status 200, nested (`{"error": {...}}`) or flat (`{"object": "error", ...}`)."""
+    """A body with status 200 that is an error: nested (`{"error": {...}}`) or flat (`{"object": "error", ...}`)."""
 
     error: Any = None
     object: str | None = None
@@ -83,14 +87,14 @@ class _Error(_Part):
 
 
 class HttpTransport:
-    """The connections to one endpoint.
+    """Sends requests to one endpoint.
 
-    Promise: a request has exactly the given body, and no headers beyond what HTTP needs, the key and `User-Agent:
-    arog`. Errors quote nothing, because a provider's error body may hold the prompt.
+    Promise: a request has exactly the given body, and only the headers that HTTP needs, the key and `User-Agent:
+    arog`. Errors quote nothing of a reply, because a provider's error body may hold the prompt.
     """
 
     def __init__(self, url: str, api_key: str = "") -> None:
-        # This takes a second, which commands and services without an endpoint avoid.
+        # Imported here because it takes a second, which commands and services without an endpoint need not wait.
         import openai
 
         trusted = httpx2.create_ssl_context()
@@ -104,7 +108,7 @@ class HttpTransport:
         self._open = [0] * POOLS
 
     async def send(self, body: bytes) -> Completion:
-        """Makes one try; cancelling it closes its connection.
+        """Sends `body` once and returns the completion; cancelling the call closes its connection.
 
         Raises ReasonerUnavailableError, ReasonerRefusedError, ReplyUnusableError.
         """
@@ -117,7 +121,7 @@ class HttpTransport:
 
     @contextmanager
     def _least_pool(self) -> Iterator[openai.AsyncOpenAI]:
-        """The first pool with room, so that few connections are kept open if few are needed."""
+        """Yields the client of the first pool with room, so that few connections stay open if few are needed."""
         at = next((at for at, held in enumerate(self._open) if held < POOL_SIZE), self._open.index(min(self._open)))
         self._open[at] += 1
         try:
@@ -129,7 +133,8 @@ class HttpTransport:
 def _pool(trusted: ssl.SSLContext) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         verify=trusted,
-        # The queue limits how many run at once, and the deadline is kept by the caller: these count from byte to byte.
+        # No limits here: the queue limits open requests, and the caller keeps the deadline. The client's own timeouts
+        # would count from one byte to the next.
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         timeout=None,
         event_hooks={"request": [_strip_headers]},
@@ -154,14 +159,14 @@ async def _exchange(client: openai.AsyncOpenAI, body: bytes) -> Completion:
 
 
 async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
-    """The response, whose body has not been read yet."""
+    """Sends the request and returns the response, whose body has not been read yet."""
     import openai
 
     response = await client.post(
         "/chat/completions",
         cast_to=httpx2.Response,
         content=body,
-        # The body was approved for this endpoint, so redirects are not followed.
+        # Redirects are not followed, because the body was approved for this endpoint only.
         options={"headers": {"Content-Type": "application/json"}, "follow_redirects": False},
         stream=True,
         stream_cls=openai.AsyncStream[Any],
@@ -234,7 +239,10 @@ def _is_error(raw: bytes) -> bool:
 
 
 def _chunk_of(data: object) -> _Chunk:
-    """A chunk of a stream. Raises ValueError if `data` is none."""
+    """Returns `data` as a chunk of a stream.
+
+    Raises ValueError if it is not one, ReasonerUnavailableError if it is an error.
+    """
     if isinstance(data, dict) and _Error.model_validate(data).is_one:
         raise ReasonerUnavailableError("the endpoint sent an error inside its stream")
     return _Chunk.model_validate(data)
@@ -249,9 +257,7 @@ def _unreachable(reason: str) -> ReasonerUnavailableError:
 
 
 def wait_asked_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """Returns the seconds that the endpoint asks to wait, by `retry-after-ms` or `Retry-After`; None if it does not
-    ask.
-    """
+    """Returns the seconds that the headers `retry-after-ms` or `Retry-After` ask to wait; None if both are missing."""
     thousandths = seconds_of(headers.get("retry-after-ms"))
     return retry_after_s(headers.get("retry-after"), now) if thousandths is None else thousandths / 1000
 
@@ -279,7 +285,7 @@ _NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN)
 
 
 def connection_reason(error: BaseException) -> str:
-    """Returns the reason of the deepest known cause; an empty text if none is known."""
+    """Returns the reason why a connection failed, from the error or its causes; empty if none of them is known."""
     return next((reason for each in _causes(error) if (reason := _reason_of(each))), "")
 
 
@@ -300,7 +306,10 @@ def _reason_of(error: BaseException) -> str:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yields the error and all its causes, including the members of groups, since each address of a host may fail."""
+    """Yields the error and all its causes.
+
+    Members of exception groups are among them: if a host has several addresses, each may fail for its own reason.
+    """
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):

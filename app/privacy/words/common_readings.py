@@ -1,6 +1,6 @@
-"""Places in a sentence that show the common word: "the price", "little doctors", "what does it price at".
+"""Recognises words that are common words because of their place: "the price", "little doctors".
 
-A word that is part of a name of the tenant leaves only from such a place (docs/decisions/0042).
+A word that is part of some name of the tenant leaves only from such a place (docs/decisions/0042).
 """
 
 from __future__ import annotations
@@ -47,19 +47,22 @@ from kg_store.names.name_words import MODALS
 _SPACE: Final = frozenset((" ", "\u00a0", "-"))
 _POSSESSIVE: Final = frozenset(f"{mark}s" for mark in APOSTROPHES)
 _MAX_DESCRIBING: Final = 3
-"""Words between an article and its noun: "the very old city hospital". Chosen by hand."""
+"""The most words between an article and its noun: "the very old city hospital". Chosen by hand."""
 
 _CLOSED: Final = FUNCTION_WORDS | ADVERBS | NEVER_NAMES | MODALS | MEASURING | PRONOUNS
 
 
 def reads_as_common(turn: TurnTokens, at: int) -> bool:
-    """True if the place of the word at `at` proves that the common word is meant, and no name."""
+    """True if the word at `at` is a common word because of its place in the sentence, or can be no name at all."""
     word = base_of(turn.tokens[at].word)
     return word in _CLOSED or turn.lexicon.is_own(word) or any(proves(turn, at) for proves in _PROOFS)
 
 
 def _has_an_article(turn: TurnTokens, at: int) -> bool:
-    """True of "the price", "her old field", "two rivers"; false of "the doctor rivers", "the price ward"."""
+    """True if a determiner, number or possessive stands before the word, with at most descriptive words between.
+
+    True in "the price", "her old field", "two rivers"; false in "the doctor rivers", "the price ward".
+    """
     for before in islice(range(at - 1, -1, -1), _MAX_DESCRIBING + 1):
         token, gap = turn.tokens[before], turn.gap(before + 1)
         if token.is_replaced and gap[:2] in _POSSESSIVE:
@@ -78,7 +81,7 @@ def _has_an_article(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_possessive(word: str) -> bool:
-    """True of "nurse's"; false of "it's", "who's", "that's"."""
+    """True if `word` ends in an apostrophe ending that shows possession ("nurse's"), not a contraction ("it's")."""
     base = base_of(word)
     return base != word and base not in PRONOUNS | ASKING | DETERMINERS | ADVERBS
 
@@ -90,7 +93,10 @@ def _may_describe(turn: TurnTokens, at: int) -> bool:
 
 
 def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
-    """True of "little doctors"; false of "grace long", where the next word names somebody, and of "long doctor"."""
+    """True if the word is an adjective before a plural noun that is no name: "little doctors".
+
+    False in "grace long", where the next word names somebody, and in "long doctor", where the noun is singular.
+    """
     word, after = base_of(turn.tokens[at].word), turn.word_after(at)
     if "a" not in kinds_of(word) or not after or turn.gap(at + 1) not in _SPACE or "n" not in kinds_of(after):
         return False
@@ -100,7 +106,7 @@ def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_said_of_its_subject(turn: TurnTokens, at: int) -> bool:
-    """True of the adjective in "which film is long", "is the ward new"."""
+    """True if the word is an adjective after "be" and its subject: "which film is long", "is the ward new"."""
     linking = turn.word_before(at)
     if "a" not in kinds_of(turn.tokens[at].word):
         return False
@@ -116,12 +122,12 @@ def _is_plainly_a_noun(turn: TurnTokens, word: str) -> bool:
 
 
 def _has_an_of(turn: TurnTokens, at: int) -> bool:
-    """True of "price of oil": a noun that something follows by "of"."""
+    """True if the word is a noun followed by "of": "price of oil"."""
     return turn.word_after(at) == "of" and "n" in kinds_of(turn.tokens[at].word)
 
 
 def _is_a_kind(turn: TurnTokens, at: int) -> bool:
-    """True of "what kind of music"."""
+    """True if the word follows a classifying noun and "of": "what kind of music"."""
     return turn.word_before(at) == "of" and turn.word_before(at - 1) in CLASSIFIERS
 
 
@@ -130,12 +136,15 @@ def _is_a_phrase(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_an_adverb(turn: TurnTokens, at: int) -> bool:
-    """True of a word that no dictionary has as noun, adjective or verb."""
+    """True if the dictionary lists the word, but not as noun, adjective or verb."""
     return not is_nominal(turn.tokens[at].word) and not is_verb(turn.tokens[at].word)
 
 
 def _is_a_verb(turn: TurnTokens, at: int) -> bool:
-    """True of "they grant", "to mark", "what films star her", "when did the price rise"."""
+    """True if the word is a verb because of a pronoun, modal, "to", or object beside it: "they grant", "to mark".
+
+    After a noun ("what films star her", "when did the price rise") `_is_verb_of_a_noun` decides.
+    """
     word, before, after = base_of(turn.tokens[at].word), turn.before(at), _next_to(turn, at)
     if not is_verb(word) or base_of(turn.tokens[at].word) != turn.tokens[at].word:
         return False
@@ -154,25 +163,28 @@ def _is_a_verb(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_verb_of_a_noun(turn: TurnTokens, at: int) -> bool:
-    """True if a noun stands before, and what the verb is said of, or "did", shows that it is one."""
+    """True if the verb's subject is a noun, and an object or an earlier "do", "does" or "did" proves it a verb."""
     before, after = turn.word_before(at), _next_to(turn, at)
     if "n" not in kinds_of(before) or before in FUNCTION_WORDS or turn.gap(at) not in _SPACE:
         return False
     if turn.begins(at - 1) and is_verb(before):
-        return False  # "need price asap"
+        return False  # "need price asap": "need" is an order here, not the subject.
     has_object = after is not None and (after.is_replaced or after.word in PREPOSITIONS | DETERMINERS | PRONOUNS)
     asked = any(token.word in ("do", "does", "did") for token in turn.tokens[: max(0, at - 1)])
     return has_object or asked
 
 
 def _next_to(turn: TurnTokens, at: int) -> Token | None:
-    """The token after, if nothing but a space parts the two."""
+    """Returns the token after, if only a space separates the two."""
     after = turn.after(at)
     return after if after is not None and turn.gap(at + 1) in _SPACE else None
 
 
 def _is_an_exclamation(turn: TurnTokens, at: int) -> bool:
-    """True of "great, which ward", "sounds good", "..., right?"."""
+    """True if an adjective opens the sentence, is a tag after a comma, or follows a verb like "sounds".
+
+    Examples: "great, which ward", "..., right?", "sounds good".
+    """
     if not only_describes(turn.tokens[at].word):
         return False
     is_tag = turn.after(at) is None and turn.gap(at).strip() == ","
@@ -180,13 +192,13 @@ def _is_an_exclamation(turn: TurnTokens, at: int) -> bool:
 
 
 def _leads_a_name(turn: TurnTokens, at: int) -> bool:
-    """True of "sir" in front of a replaced name."""
+    """True if the word is a title, occupation or kinship word in front of a replaced name, such as "sir"."""
     after = _next_to(turn, at)
     return turn.tokens[at].word in ADDRESSING | OCCUPATIONS_AND_KIN and after is not None and after.is_replaced
 
 
 def _is_said_to_exist(turn: TurnTokens, at: int) -> bool:
-    """True of "is there hope for"."""
+    """True if the word follows "there" and is not the last: "is there hope for"."""
     return turn.word_before(at) == "there" and turn.after(at) is not None
 
 

@@ -1,4 +1,4 @@
-"""Classes of English words, and the words of a turn with what surrounds each."""
+"""Lists of English words by grammatical class, and the tokens of a turn with what surrounds each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEASURING: Final = frozenset(
     "earliest older younger newer bigger larger smaller higher lower longer shorter cheaper heavier average "
     "total number between before after which where whose".split()
 )
-"""Words that a question is told by, in the form in which they are typed."""
+"""Superlatives and comparatives, and other words that tell what is asked, in the form in which they are typed."""
 
 ADVERBS: Final = frozenset(
     "now today tomorrow yesterday tonight here there then ever still again together home later soon".split()
@@ -44,7 +44,7 @@ NAMING_ELSEWHERE: Final = frozenset(
     heten genaamd
     """.split()
 )
-"""As `NAMING`, in other languages; as they are typed, in small letters."""
+"""The words of `NAMING` in other languages, in lower case as they are typed."""
 DETERMINERS: Final = frozenset(
     """
     a an the this that these those my your his her its our their whose which what any some no every each all both many
@@ -71,14 +71,14 @@ NEVER_NAMES: Final = frozenset(
     once twice out really only also maybe perhaps sometime sometimes
     """.split()
 )
-"""Pronouns and adverbs that stand where a noun does; in small letters their place says nothing."""
+"""Pronouns and adverbs that can stand in a noun's place; in lower case that place does not make them names."""
 
 LINKING: Final = frozenset("sound sounds sounded look looks looked seem seems seemed feel feels felt".split())
 ADDRESSING: Final = frozenset("sir madam mister reverend father mother brother sister uncle aunt".split())
 CLASSIFIERS: Final = frozenset(
     "kind kinds type types sort sorts genre category form list number name names set".split()
 )
-# What stands before "to" where a person follows it, and no verb.
+# Words after which "to" leads to a person and not to a verb: "married to".
 BEFORE_RECEIVERS: Final = frozenset(
     """
     married related belong belongs belonging talk talks talked speak spoke given sent assigned close next similar due
@@ -124,13 +124,13 @@ def is_verb(word: str) -> bool:
 
 
 def is_verb_alone(word: str) -> bool:
-    """True of a form that is only a verb (lived), or a verb in the third person (lives)."""
+    """True if the form can only be a verb ("lived"), or is a verb in the third person ("lives")."""
     kinds = kinds_of(word)
     return "v" in kinds and ("n" not in kinds or word.endswith("s"))
 
 
 def only_describes(word: str) -> bool:
-    """True of an adjective that is not a noun, and of "great" in "that sounds great"."""
+    """True if the word is an adjective and nothing else, or an exclamation such as "great"."""
     return word in EXCLAMATIONS or word == "good" or kinds_of(word) == "a"
 
 
@@ -139,7 +139,11 @@ def is_participle(word: str) -> bool:
 
 
 class Stand(Enum):
-    """The role of a token: a word, a replaced name, or another replaced part."""
+    """The role of a token.
+
+    WORD: a word of the text. NAME: a replaced name. UNKNOWN: a replaced word that is in no name of the graph. VALUE:
+    another replaced part, such as a number.
+    """
 
     WORD = "word"
     NAME = "name"
@@ -149,7 +153,7 @@ class Stand(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text[start:end]; `word` is in lower case, and empty for a replaced part."""
+    """text[start:end]. `word` is the token in lower case, empty for a replaced part."""
 
     start: int
     end: int
@@ -163,16 +167,16 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class TurnTokens:
-    """The tokens of one turn in order, and what surrounds each."""
+    """The tokens of one turn in order, with access to the neighbours of each. `at` is the position of a token."""
 
     text: str = field(repr=False)
     tokens: Sequence[Token] = field(repr=False)
     lexicon: Lexicon = field(repr=False)
     language: str = ""
-    """The language of the text if it is not English (ISO 639-1)."""
+    """The language of the text (ISO 639-1), empty for English."""
 
     def before(self, at: int) -> Token | None:
-        """Returns the token before, if it is in the same sentence."""
+        """Returns the token before the one at `at`, or None if it belongs to another sentence."""
         return self.tokens[at - 1] if at and not ENDS.intersection(self.gap(at)) else None
 
     def after(self, at: int) -> Token | None:
@@ -191,6 +195,6 @@ class TurnTokens:
         return after.word if after else ""
 
     def begins(self, at: int) -> bool:
-        """True if a sentence, line or list item begins there."""
+        """True if a sentence, line or list item begins at the token."""
         gap = self.gap(at).rstrip(BULLETS)
         return at == 0 or (bool(gap) and gap[-1] in ENDS)

@@ -20,7 +20,7 @@ from kg_store.text.quantities import Unit, unit_of_label
 from kg_store.text.relative_dates import relative_dates_in
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
-"""A word with the endings after its apostrophes; digits count as letters."""
+"""Matches a word, together with endings after apostrophes; digits count as letters."""
 
 _ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*+")
 
@@ -39,7 +39,7 @@ def _ranges_of_symbols() -> str:
 
 _PICTURES = range(0x1F000, 0x1FC00)
 SYMBOLS: Final = re.compile(f"[{_ranges_of_symbols()}\U000f0000-\U0010ffff]+")
-"""Characters beyond ASCII that belong to no word and are no punctuation, space or currency sign."""
+"""Matches runs of characters beyond ASCII that are no letters, punctuation, spaces or currency signs."""
 
 CONTRACTIONS: Final = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
 APOSTROPHE: Final = re.compile(rf"[{APOSTROPHES}]")
@@ -48,11 +48,11 @@ _MIN_WORDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The words that may leave.
+    """The words that may leave in questions about one graph.
 
-    `public`: words of the graph's shown schema and of the service's templates; `names`: name words of all graphs of
-    the tenant. Promise: a word that `permits` accepts is a common word of a language, or of a shown schema. Condition:
-    words are passed in lower case, as typed. Limit: a common word may still be somebody's name.
+    `public`: words of the graph's shown schema and of the service's templates; `names`: words of names in all graphs
+    of the tenant. Promise: a word that `permits` accepts is a common word of a language, or of a shown schema.
+    Condition: words are passed in lower case, as typed. Limit: a common word may still be somebody's name.
     """
 
     public: PublicWords = field(repr=False)
@@ -64,28 +64,27 @@ class Lexicon:
     """Units of the values of shown relations, from `schema_units`."""
 
     periods: frozenset[str] = field(default=frozenset(), repr=False)
-    """Words of the shown schema that look like relative dates, from `schema_periods`."""
+    """Parts of the shown schema's words that look like relative dates, from `schema_periods`."""
 
     def permits(self, word: str, language: str = "") -> bool:
-        """True if `word` may leave, in a text of that language (ISO 639-1) or of English."""
+        """True if `word` may leave in a text of the language (ISO 639-1). English words always may."""
         base, *endings = APOSTROPHE.split(word)
         if endings and not CONTRACTIONS.issuperset(endings):
             return False
         return in_lexicon(base) or self._is_shown(base) or (bool(language) and base in words_of_language(language))
 
     def permits_in_any_language(self, word: str) -> bool:
-        """True if `word` may leave in some language; used by the guard, which does not know the text's language."""
+        """True if `word` may leave in some language; for the guard, which does not know the text's language."""
         return in_any_lexicon(word) or self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
-        """True if `word` is a word of the shown schema: a common noun of the graph, even if somebody
-        has it as a name.
-        """
+        """True if `word` is a word of the shown schema: a common noun of the graph, even if it is also a name."""
         return base_of(word) in self.schema
 
     def names_somebody(self, word: str) -> bool:
-        """True if `word`, or a word that it is a form of, is part of a name of the tenant; "Don't" does not count as
-        "Don".
+        """True if `word`, or its base form, is part of a name in the tenant's graphs.
+
+        "Don't" does not count as "Don".
         """
         base, *endings = APOSTROPHE.split(word)
         if endings[:1] == ["t"]:
@@ -93,13 +92,14 @@ class Lexicon:
         return base in self.names.parts or any(stem in self.names.parts for stem in stems(base))
 
     def may_be_short_name(self, word: str) -> bool:
-        """True of a word of two letters that is a name if marked: a foreign word, or a rare English one in a name of
-        the tenant.
+        """True if `word` is a two-letter word that counts as a name when it is marked as one.
+
+        It is no English word, or it is part of a name of the tenant.
         """
         return is_short_name(word) and (word in self.names.parts or not in_lexicon(word))
 
     def stand_in_one_name(self, word: str, other: str) -> bool:
-        """True if `word`, or a word that it is a form of, stands beside `other` in a name of the tenant's graphs."""
+        """True if `word`, or its base form, stands next to `other` in a name of the tenant's graphs."""
         base = base_of(word)
         return any(self.names.are_neighbours(form, other) for form in (base, *stems(base)))
 
@@ -108,7 +108,7 @@ class Lexicon:
 
 
 def words_in(text: str) -> Iterator[re.Match[str]]:
-    """Yields every word of `text` (see WORD); pure ASCII text takes a faster path."""
+    """Yields every match of WORD in `text`; ASCII text takes a faster pattern."""
     return (_ASCII_WORD if text.isascii() else WORD).finditer(text)
 
 
@@ -119,27 +119,26 @@ def schema_words(schema: Schema) -> frozenset[str]:
 
 @cached_by_version
 def schema_units(schema: Schema) -> frozenset[Unit]:
-    """Returns the units at the end of the labels of shown relations."""
+    """Returns the units of measure at the end of labels of shown relations."""
     labels = (relation.label for relation in schema.relations if relation.mask is None)
     return frozenset(unit for label in labels if (unit := unit_of_label(label)) is not None)
 
 
 @cached_by_version
 def schema_periods(schema: Schema) -> frozenset[str]:
-    """Returns parts of schema words that look like relative dates: "last year", if a relation is
-    "revenue last year".
-    """
+    """Returns the parts of the schema's words that look like relative dates: "last year" of "revenue last year"."""
     return frozenset(part for phrase in phrases_of(schema) for part in relative_dates_in(phrase.replace("_", " ")))
 
 
 def base_of(word: str) -> str:
-    """Returns `word` without what follows an apostrophe."""
+    """Returns `word` up to its first apostrophe."""
     return word.partition("'")[0] if word.isascii() else APOSTROPHE.split(word, maxsplit=1)[0]
 
 
 def language_of(words: Iterable[str]) -> str:
-    """Returns the language other than English that knows most of `words` (lower case); empty if unclear or mostly
-    English.
+    """Returns the language (ISO 639-1) that knows most of `words` (lower case).
+
+    Empty if they are mostly English, too few, or less than a third are known.
     """
     told = Counter(words)
     bases: Counter[str] = Counter()
@@ -149,7 +148,7 @@ def language_of(words: Iterable[str]) -> str:
         return ""
     counts = {code: _times(bases, bases.keys() & words_of_language(code)) for code in languages()}
     best = max(counts, key=lambda code: counts[code])
-    # Short words are of many languages: what English alone has tells that it is English.
+    # Many languages share short words, so only words that the other language lacks count for English.
     english = _times(bases, filter(in_lexicon, bases.keys() - words_of_language(best)))
     return best if counts[best] > english and counts[best] * 3 >= bases.total() else ""
 

@@ -1,4 +1,4 @@
-"""Places and marks that show that a common word is somebody's name: "does rose live here", "mr field"."""
+"""Recognises common words that are names because of their place or marks: "does rose live here", "mr field"."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ENCLOSED: Final = re.compile(
     r"""["“”„][^"“”„\n]{1,80}["“”]|«[^«»\n]{1,80}»|»[^«»\n]{1,80}«|‹[^‹›\n]{1,80}›|[‘‚][^‘’‚\n]{1,80}[’‘](?!\w)|"""
     r"""(?<!\w)'[^'\n]{1,80}'(?!\w)|`[^`\n]{1,80}`|\([^()\n]{1,80}\)|\[[^\[\]\n]{1,80}\]|\{[^{}\n]{1,80}\}"""
 )
-"""Text in quotes or brackets that is not longer than names are."""
+"""Matches text in quotes or brackets of at most 80 characters, about the length of a long name."""
 
 _ASKED: Final = ASKING | AUXILIARIES
 _BESIDE: Final = frozenset((" ", "-", "–", "_", ", "))
@@ -61,15 +61,18 @@ _OFFICE: Final = re.compile(
     r"(?<=\w )(?<!\bhis )(?<!\bher )(?<!\bmy )(?<!\bour )(?<!\btheir )(?<!\byour )(?<!'s )(?<!’s )\b"
     r"(Miss|Sir|Dame|Lady|Lord|Sister|Brother|Father|Mother|Nurse|Doctor|Professor|Reverend|Captain|Judge)[ \u00a0]\Z"
 )
-"""A title with a capital before a name inside a sentence; "her sister" in lower case says who it is."""
+"""Matches a capitalised title before a name inside a sentence.
+
+Not after a possessive: in "her Sister Rose" the word says who it is.
+"""
 
 _LONGEST_TITLE: Final = 12
 
 
 def start_with_titles(text: str, start: int, lexicon: Lexicon) -> int:
-    """Returns where the name at text[start:] begins including its titles: Dr, Prof. Dr., Sister.
+    """Returns the start of the name at text[start:] including its titles (Dr, Prof. Dr., Sister).
 
-    A title that is a word of the schema says what kind of thing is meant, and is left out.
+    A title that is a word of the schema is left out, because it says what kind of thing is meant.
     """
     while title := _title_before(text, start):
         if lexicon.is_own(title[0].strip(". \u00a0").lower()):
@@ -84,9 +87,7 @@ def _title_before(text: str, start: int) -> re.Match[str] | None:
 
 
 def is_marked(turn: TurnTokens, at: int) -> bool:
-    """True if quotes, brackets or emphasis touch the word, or a possessive ending without anything
-    that a noun needs.
-    """
+    """True if quotes, brackets or emphasis touch the word, or if it is a possessive without a determiner."""
     token = turn.tokens[at]
     around = turn.text[token.start - 1 : token.start] + turn.text[token.end : token.end + 1]
     if not MARKS.isdisjoint(around):
@@ -97,21 +98,24 @@ def is_marked(turn: TurnTokens, at: int) -> bool:
 
 
 def is_addressed(turn: TurnTokens, at: int) -> bool:
-    """True after a title or an occupation: "mr field", "patient field"."""
+    """True if a title, an occupation, an initial or a word like "named" stands before: "mr field", "patient field"."""
     before, word = turn.tokens[at - 1] if at else None, turn.tokens[at].word
     gap = turn.gap(at).strip()
     if before is None or gap not in ("", ".", ":"):
         return False
     is_named = before.word in NAMING and is_nominal(word) and word not in LINKING and not turn.lexicon.is_own(word)
     is_initial = gap == "." and len(before.word) == 1
-    # A title may be no word of the lexicon itself: herr.
+    # Compares the typed text, because a title such as "herr" may be outside the lexicon and replaced already.
     title = turn.text[before.start : before.end].lower()
     is_named = is_named or (title in NAMING_ELSEWHERE and not turn.lexicon.is_own(word))
     return title in TITLES or is_named or is_initial or (before.word in OCCUPATIONS_AND_KIN and _is_named_so(turn, at))
 
 
 def _is_named_so(turn: TurnTokens, at: int) -> bool:
-    """True of "patient field", "doctor field has"; false of "whose father died", "his wife's sister lives"."""
+    """True if the word after an occupation or kinship word can be a name, and not that person's verb.
+
+    True in "patient field", "doctor field has"; false in "whose father died", "his wife's sister lives".
+    """
     word, after = turn.tokens[at].word, turn.word_after(at)
     if not is_nominal(word) or not is_singular(word) or word in OCCUPATIONS_AND_KIN or turn.lexicon.is_own(word):
         return False
@@ -119,13 +123,14 @@ def _is_named_so(turn: TurnTokens, at: int) -> bool:
 
 
 def is_labelled(turn: TurnTokens, at: int) -> bool:
-    """True after a label with a colon: "patients: field", "to: field"."""
+    """True if a colon separates the word from the one before: "patients: field", "to: field"."""
     return at > 0 and turn.gap(at).strip() == ":" and not turn.lexicon.is_own(turn.tokens[at].word)
 
 
 def is_marked_alone(turn: TurnTokens, at: int) -> bool:
-    """True if the word stands in quotes or brackets, on a line of its own, or in capitals in a text that has lower
-    case too.
+    """True if the word has quotes or brackets on both sides or a line of its own, or is in capitals.
+
+    Capitals count only in a text that has lower case too.
     """
     token, text = turn.tokens[at], turn.text
     if text[token.start - 1 : token.start] in MARKS and text[token.end : token.end + 1] in MARKS:
@@ -136,7 +141,10 @@ def is_marked_alone(turn: TurnTokens, at: int) -> bool:
 
 
 def is_enclosed(turn: TurnTokens, at: int) -> bool:
-    """True inside quotes or brackets with few words, none of which asks: "charles duke of burgundy"."""
+    """True if the word is inside quotes or brackets with few others, no question word among them.
+
+    Example: "charles duke of burgundy". False if all of the words belong to the schema.
+    """
     if MARKS.isdisjoint(turn.text):
         return False
     token = turn.tokens[at]
@@ -148,13 +156,16 @@ def is_enclosed(turn: TurnTokens, at: int) -> bool:
 
 
 def _words_of(turn: TurnTokens, start: int, end: int) -> list[str]:
-    """The words of text[start:end], with replaced ones as typed; none if there are too many."""
+    """Returns the words of text[start:end], replaced ones as typed; empty if there are more than a name can have."""
     found = [match[0].lower() for match in words_in(turn.text[start:end])]
     return found if len(found) <= MAX_NAME_WORDS else []
 
 
 def is_beside_its_name(turn: TurnTokens, at: int) -> bool:
-    """True if the word touches another, replaced word of a name that it is part of: "clinic lakeside"."""
+    """True if the word and a replaced word beside it are also neighbours in a name of the tenant.
+
+    For example, "lakeside" in "clinic lakeside", where "clinic" is replaced, if the tenant has a "Lakeside Clinic".
+    """
     word = turn.tokens[at].word
     before, after = turn.before(at), turn.after(at)
     others = []
@@ -166,7 +177,10 @@ def is_beside_its_name(turn: TurnTokens, at: int) -> bool:
 
 
 MIN_FOREIGN_LETTERS: Final = 4
-"""Shorter words of another language are articles and the like, which occur in names too (von der). Chosen by hand."""
+"""Shorter words of another language are articles and particles, which occur in names too (von, der).
+
+Chosen by hand.
+"""
 
 
 def speaks_for_name(turn: TurnTokens, at: int) -> bool:
@@ -179,19 +193,19 @@ def speaks_for_name(turn: TurnTokens, at: int) -> bool:
 
 
 def stands_as_a_name(turn: TurnTokens, at: int) -> bool:
-    """True if the position of a word outside the lexicon shows a name, whatever its language or rarity."""
+    """True if the place of a word outside the lexicon shows a name; its language and rarity do not matter here."""
     return any(speaks(turn, at) for speaks in _PLACING)
 
 
 def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
-    """True if a sentence may begin with the common word at `at`: an order, a plural, an adjective."""
+    """True if the common word at `at` can begin a sentence: an order, a plural or an adjective."""
     if turn.tokens[at].word in EXCLAMATIONS:
         return True
     return _is_order(turn, at) or _is_said_of_many(turn, at) or _describes_a_noun(turn, at)
 
 
 def _stands_by_a_name(turn: TurnTokens, at: int) -> bool:
-    """True if the word touches a replaced name and is not a verb or noun that the sentence needs."""
+    """True if the word touches a replaced name and is part of it, and not the sentence's verb or noun."""
     before, token = turn.before(at), turn.tokens[at]
     if before is not None and before.is_replaced and turn.gap(at) in (" ", "-", "–", ", "):
         return turn.gap(at) == "-" or _goes_on(turn, at, before)
@@ -203,13 +217,19 @@ def _stands_by_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_after_a_number(turn: TurnTokens, at: int) -> bool:
-    """True of "2 diabetes", part of a name with a number; false of "the 1990 film", "5 patients"."""
+    """True if a singular noun follows a replaced number with no determiner before: "2 diabetes", part of a name.
+
+    False in "the 1990 film" and "5 patients".
+    """
     word = turn.tokens[at].word
     return is_nominal(word) and is_singular(word) and turn.word_before(at - 1) not in DETERMINERS
 
 
 def _leads_to_a_name(turn: TurnTokens, at: int) -> bool:
-    """True of "lakeside brackwede", "rose-brackwede"; false of "long and brackwede"."""
+    """True if a noun belongs to the unknown name behind it: "lakeside brackwede", "rose-brackwede".
+
+    True too if "and" or the like joins the two, unless an article stands before or the word is not singular.
+    """
     word, after = turn.tokens[at].word, turn.after(at)
     if after is None or not is_nominal(word):
         return False
@@ -223,13 +243,13 @@ def _leads_to_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _goes_on(turn: TurnTokens, at: int, before: Token) -> bool:
-    """True if the word continues the name in front of it."""
+    """True if the word continues the replaced name in front of it, instead of being the sentence's verb or noun."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     kinds = kinds_of(base_of(word))
     if turn.gap(at) == ", ":
         return _is_bare_noun(turn, at) and before.stand is Stand.UNKNOWN and not after
     if before.stand is Stand.NAME or word in KIN or not is_nominal(word) or turn.lexicon.is_own(word):
-        return False  # "tom hanks films": what the graph holds is whole, a stranger's name may go on.
+        return False  # "tom hanks films": a name of the graph is complete; only an unknown name may continue.
     asking = turn.word_before(at - 1)
     if asking in BE:
         return "a" not in kinds and not is_participle(word)
@@ -239,7 +259,7 @@ def _goes_on(turn: TurnTokens, at: int, before: Token) -> bool:
 
 
 def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
-    """True of a singular noun where a name may stand, without an article or the like that a common noun needs."""
+    """True if a singular noun stands where a name can, without the article that a common noun needs."""
     token, before = turn.tokens[at], turn.before(at)
     if token.word in MODALS:
         asked = before is not None and (before.word in AUXILIARIES or before.word in PREPOSITIONS)
@@ -265,13 +285,13 @@ def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
     if before.word == "as":
         return turn.after(at) is None
     if before.word in PREPOSITIONS:
-        # "the husband of ...", "a kind of film": what something is of, and what there are kinds of.
+        # Not a name: "husband" in "the husband of ...", "film" in "a kind of film".
         return turn.word_after(at) != "of" and turn.word_before(at - 1) not in CLASSIFIERS
     return _is_verb_before(turn, at)
 
 
 def _addresses_a_name(turn: TurnTokens, at: int) -> bool:
-    """True of "sir isaac newton": the name is replaced, and the title stays."""
+    """True if the word is a title in front of a replaced name: "sir" in "sir isaac newton". The title stays."""
     after = turn.after(at)
     return turn.tokens[at].word in ADDRESSING and after is not None and after.is_replaced and turn.gap(at + 1) == " "
 
@@ -282,7 +302,10 @@ def _is_joined_to_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _follows_an_auxiliary(turn: TurnTokens, at: int, auxiliary: str) -> bool:
-    """True of "does rose live", "where is field"; false of "which film is long"."""
+    """True if an auxiliary that opens the question stands before the word: "does rose live", "where is field".
+
+    False in "which film is long", where the auxiliary does not open it.
+    """
     first = at == 1 or turn.begins(at - 1) or turn.word_before(at - 1) in ASKING
     if not first or turn.lexicon.is_own(turn.tokens[at].word):
         return False
@@ -290,18 +313,18 @@ def _follows_an_auxiliary(turn: TurnTokens, at: int, auxiliary: str) -> bool:
 
 
 def _is_bare_noun(turn: TurnTokens, at: int) -> bool:
-    """True of a singular noun or adjective that no noun follows."""
+    """True if the word is a singular noun or adjective outside the schema, followed by no noun and no known name."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     if not is_singular(word) or turn.lexicon.is_own(word) or word.endswith("ing"):
         return False
     follows = turn.after(at)
     if follows is not None and follows.stand is Stand.NAME:
-        return False  # "modern egypt", "describe movie ..."
+        return False  # "modern egypt", "describe movie ...": the word belongs to the known name.
     return not after or after in FUNCTION_WORDS or after in MODALS or not is_nominal(after) or is_verb_alone(after)
 
 
 def _is_verb_before(turn: TurnTokens, at: int) -> bool:
-    """True after a verb: "who treats field", "who has gout"."""
+    """True if the word before is a verb, so that this one is its object: "who treats field", "who has gout"."""
     verb = turn.word_before(at)
     kinds = kinds_of(verb)
     if "v" not in kinds or verb in FUNCTION_WORDS or verb in PLURALS:
@@ -314,7 +337,7 @@ def _is_verb_before(turn: TurnTokens, at: int) -> bool:
 
 
 def _opens_as_a_name(turn: TurnTokens, at: int) -> bool:
-    """True of "rose lives where?" and of a line of one word; false of an order."""
+    """True if the word opens the sentence as its subject ("rose lives where?") or is all of it; false for an order."""
     word, after = turn.tokens[at].word, turn.after(at)
     if turn.lexicon.is_own(word) or word in EXCLAMATIONS:
         return False
@@ -329,26 +352,29 @@ def _opens_as_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_order(turn: TurnTokens, at: int) -> bool:
-    """True of orders: "Compare the", "Rank all", "Count patients"."""
+    """True if the word is a verb before a determiner or plural: "Compare the", "Rank all", "Count patients"."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     return is_verb(word) and bool(after) and (after in DETERMINERS or not is_singular(after))
 
 
 def _is_said_of_many(turn: TurnTokens, at: int) -> bool:
-    """True of "Films directed by", "Cities with"; false of "Woods has", "Banks lives"."""
+    """True if the word is a plural and no singular verb follows: "Films directed by", "Cities with".
+
+    False in "Woods has" and "Banks lives", where the verb shows that one person is meant.
+    """
     word, after = turn.tokens[at].word, turn.word_after(at)
     is_one = after in SINGULAR_AUXILIARIES or (after.endswith("s") and is_verb_alone(after))
     return not is_singular(word) and bool(after) and not is_one
 
 
 def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
-    """True of "Old movies", "Female doctors"."""
+    """True if the word is an adjective before a noun: "Old movies", "Female doctors"."""
     after = turn.word_after(at)
     return "a" in kinds_of(turn.tokens[at].word) and "n" in kinds_of(after) and not is_verb_alone(after)
 
 
 def _is_apposed(turn: TurnTokens, at: int) -> bool:
-    """True of a word alone between commas: "my neighbour, field, asked"."""
+    """True if the word stands alone after a comma and before a comma or the end: "my neighbour, field, asked"."""
     word = turn.tokens[at].word
     is_last = at + 1 == len(turn.tokens) or turn.gap(at + 1).lstrip().startswith((",", ".", "?", "!"))
     if at == 0 or turn.gap(at).strip() != "," or not is_last or word in FUNCTION_WORDS | EXCLAMATIONS:
@@ -357,14 +383,17 @@ def _is_apposed(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_foreign_here(turn: TurnTokens, at: int) -> bool:
-    """True in a text of another language, whose grammar is not analysed, for all but its shortest words."""
+    """True if the text is in another language than English, unless the word is short or of the schema.
+
+    Such a word counts as a name, because the grammar of other languages is not analysed.
+    """
     word = base_of(turn.tokens[at].word)
     is_short = len(word) < MIN_FOREIGN_LETTERS and word in words_of_language(turn.language)
     return bool(turn.language) and not is_short and not turn.lexicon.is_own(word)
 
 
 def _is_rare_word(turn: TurnTokens, at: int) -> bool:
-    """True of a bare singular that questions rarely use; it is more likely a name than the word."""
+    """True if the word is rare, singular and without determiner, so that it is more likely a name."""
     word = base_of(turn.tokens[at].word)
     if not is_rare(word) or turn.lexicon.is_own(word) or not is_nominal(word) or is_participle(word):
         return False

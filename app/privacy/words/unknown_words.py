@@ -1,6 +1,6 @@
-"""Finds the words of a turn that may not leave: those outside the lexicon, and those that are a name in their place.
+"""Finds the words of a turn that may not leave: those outside the lexicon, and those that are names by their place.
 
-What one of them was meant to say is read in words that every prompt shows anyway.
+Also corrects unknown words to words of the schema, which every prompt shows anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kg_store.text.normalise import normalise
 
 _GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
 _GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")
-# Words whose point ends no sentence, beside initials.
+# Abbreviations whose full stop does not end a sentence.
 _TITLES = frozenset(
     ["dr", "mr", "mrs", "ms", "prof", "st", "sr", "jr", "rev", "fr", "col", "gen", "lt", "sgt", "capt", "mme"]
 )
@@ -32,7 +32,7 @@ _PARTICLES = frozenset(
 )
 _ENDS_SENTENCE = frozenset(".!?:;\n…¿¡。！？：；")
 _SELF = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
-# Capitals inside a sentence on words that no name has show a title: "Which Patients Were Born By 1990".
+# If one of these has a capital inside a sentence, the text is a title: "Which Patients Were Born By 1990".
 _NEVER_IN_NAMES = frozenset(
     ["is", "are", "was", "were", "has", "have", "had", "does", "did", "be", "been", "by", "with", "from", "than"]
 )
@@ -40,12 +40,15 @@ _LOOK_ALIKES = frozenset(("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC",
 _MANY_CAPITALS = 0.6
 _LOOK_BACK = 40
 _MAX_PASSES: Final = 3
-"""Rounds of the search: a name that is found may show that the word beside it is one too."""
+"""The most rounds of the search.
+
+Each may show that a word beside a name found before is a name too. Chosen by hand.
+"""
 
 MAX_PHRASE_WORDS: Final = 6
 
 Taken = tuple[int, int, Stand]
-"""Start, end and role of a part that is replaced already."""
+"""Start, end and role of a part that is already replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class _Known:
     public: bool
     is_part: bool
     has_capital: bool
-    """True of a capital that means something; that of "I" does not."""
+    """True if the word has a capital that could mark a name; false for "I", which always has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +68,13 @@ class _Word:
     end: int
     text: str = field(repr=False)
     public: bool
-    """True of a word so common, or so certainly of the schema, that a capital alone does not make it a name."""
+    """True if the word is so common, or so certainly of the schema, that a capital alone does not make it a name."""
     marked: bool
-    """True of a word that may not leave, or that has a capital for another reason than beginning a sentence."""
+    """True if the word may not leave, or has a capital although it begins no sentence."""
 
 
 def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
-    """Returns the spans outside of `taken` that may not leave, without overlaps; a possessive 's is not included.
+    """Returns the spans outside of `taken` that may not leave, without overlaps and without a possessive 's.
 
     These are: words that the lexicon does not permit, in any case or script; permitted words with a capital inside a
     sentence, if they are rare or part of a name (a run of capitalised words counts as one name); whole names made of
@@ -96,13 +99,13 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
 
 
 def turn_of(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
-    """Returns the words of `text` outside of `taken`, with a token for each part taken."""
+    """Returns the tokens of `text`: its words outside of `taken`, and one token for each part taken."""
     matches = list(words_in(_masked(text, taken)))
     return TurnTokens(text, _tokens(matches, taken), lexicon, language_of(match[0].lower() for match in matches))
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:
-    """True if `word`, or a word that it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
+    """True if `word`, or its base form, is public. Knows forms such as `patients'`, `Who's`, `treated`, `citing`."""
     spelling = normalise(word).text
     base, _, ending = spelling.partition("'")
     if spelling in public:
@@ -113,8 +116,9 @@ def is_public_word(word: str, public: PublicWords) -> bool:
 
 
 def is_disguised(word: str) -> bool:
-    """True if a word mixes Latin with look-alike letters or consists of small capitals; no everyday
-    word is typed so.
+    """True if a word mixes Latin with look-alike letters of other scripts, or contains small capitals.
+
+    No everyday word is typed so.
     """
     if word.isascii():
         return False
@@ -124,7 +128,7 @@ def is_disguised(word: str) -> bool:
 
 
 def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[Token]:
-    """Words and replaced parts, in order."""
+    """Returns the words outside of `taken` and the replaced parts as tokens, in order."""
     found = [Token(start, end, stand) for start, end, stand in taken]
     covered = sorted((start, end) for start, end, _ in taken)
     found += [
@@ -162,8 +166,9 @@ def _word(turn: TurnTokens, at: int, known: Mapping[str, _Known]) -> _Word:
 
 
 def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
-    """True if the capital is there because a sentence begins; for a word that occurs in names the grammar must show
-    it.
+    """True if the word has its capital because a sentence begins with it.
+
+    A word that occurs in names also needs a grammatical reason to open a sentence.
     """
     token = turn.tokens[at]
     if not _begins_sentence(turn.text, token.start):
@@ -180,7 +185,7 @@ def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexi
 
 
 def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
-    """Whole names made of everyday words, the longest first, wherever they stand."""
+    """Yields the spans of whole names that are made of everyday words, the longest first."""
     end = 0
     for at, token in enumerate(turn.tokens):
         if token.start >= end and (span := _phrase_at(turn, at)) is not None:
@@ -204,7 +209,7 @@ def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
 
 
 def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
-    """Words that occur in names, where the sentence shows that they are a name."""
+    """Yields the spans of words that occur in names, where the sentence shows that they are a name."""
     words = {token.word for token in turn.tokens if token.stand is Stand.WORD}
     parts = {word for word in words if _is_part(word, turn.lexicon) or turn.lexicon.may_be_short_name(word)}
     for at, token in enumerate(turn.tokens):
@@ -213,13 +218,13 @@ def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
 
 
 def _is_unproved(turn: TurnTokens, at: int) -> bool:
-    """True of a word that itself stands in a name, where nothing shows that the common word is meant."""
+    """True if the word may name something by itself, and its place does not show that the common word is meant."""
     word = base_of(turn.tokens[at].word)
     return word in turn.lexicon.names.said_alone and may_name(word) and not reads_as_common(turn, at)
 
 
 def _masked(text: str, taken: Sequence[Taken]) -> str:
-    """`text` with a non-word character for each character taken, so that no word extends into these parts."""
+    """Returns `text` with a non-word character for each character taken, so that no word extends into these parts."""
     parts, at = [], 0
     for start, end, _ in sorted(taken, key=lambda each: each[:2]):
         parts += [text[at:start], "\0" * (end - start)]
@@ -248,7 +253,7 @@ def _is_title(words: Sequence[_Word]) -> bool:
 
 
 def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
-    """Neighbouring marked words, with the particles of names between them: `Ludwig van Zorb`."""
+    """Yields runs of neighbouring marked words, with the particles of names between them: `Ludwig van Zorb`."""
     run: list[_Word] = []
     particles: list[_Word] = []
     for word in words:
@@ -284,8 +289,9 @@ def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
 
 
 def _is_beside(text: str, run: Sequence[_Word], taken: Sequence[Taken]) -> bool:
-    """True of capitalised words directly after a replaced part (Thaddeus Field), and of words before one that may be
-    names: "Will Quillmore", but not "President Quillmore".
+    """True if a run of capitalised words touches a replaced part and may belong to the same name.
+
+    Before a replaced part all its words must be possible names: "Will Quillmore", but not "President Quillmore".
     """
     start, end = _span(run)
     if any(_GAP.fullmatch(text[stop:start]) for _, stop, _ in taken if stop <= start):
@@ -299,7 +305,7 @@ def _span(run: Sequence[_Word]) -> tuple[int, int]:
 
 
 def _end_of_name(word: _Word) -> int:
-    """The end of the word without a possessive 's."""
+    """Returns the end of the word without a possessive 's."""
     possessive = len(word.text) > 2 and word.text[-2] in APOSTROPHES and word.text[-1] in "sS"
     return word.end - 2 if possessive else word.end
 
@@ -307,7 +313,7 @@ def _end_of_name(word: _Word) -> int:
 MIN_MISTYPED: Final = 5
 MIN_SHORTENED: Final = 4
 MIN_PIECE: Final = 4
-"""The least length of a word that is recognised inside joined words. Chosen by hand."""
+"""The fewest letters of a word that is recognised inside joined words. Chosen by hand."""
 
 _KIN: Final = KIN | frozenset(("children", "spouse", "couple", "offspring", "partner"))
 _TOLD_OF: Final = frozenset("dead died born birth death name date place".split())
@@ -316,7 +322,7 @@ _INSIDE: Final = "of"
 
 @dataclass(frozen=True, slots=True)
 class SchemaReading:
-    """text[start:end] read as `instead`."""
+    """A correction of an unknown word, text[start:end], to words of the schema: `instead`."""
 
     start: int
     end: int
@@ -326,11 +332,11 @@ class SchemaReading:
 def schema_readings(
     text: str, words: Collection[tuple[int, int]], taken: Sequence[Taken], lexicon: Lexicon
 ) -> list[SchemaReading]:
-    """Returns readings of `words`, spans of `text` in lower case that may not leave; `taken` is what is replaced
-    already.
+    """Returns corrections of `words` (spans of `text` in lower case that may not leave) to words of the schema.
 
-    Promise: a reading holds only words of the shown schema and of a closed list. A word that is similar to one of a
-    name of the tenant, or that stands where a name would, is not read. Limit: English only.
+    `taken` are the parts replaced already. Promise: a correction holds only words of the shown schema and of a closed
+    list. A word that is similar to a word of a name of the tenant, or that stands where a name would, is not
+    corrected. Limit: English only.
     """
     if not words:
         return []
@@ -348,13 +354,16 @@ def schema_readings(
 
 
 def _is_english(turn: TurnTokens) -> bool:
-    """True if at least half of the words are English, because the language of a short text cannot be told reliably."""
+    """True if at least half of the words are English; short texts give no more reliable sign of their language."""
     known = [in_lexicon(base_of(token.word)) for token in turn.tokens if token.stand is Stand.WORD]
     return sum(known) * 2 >= len(known)
 
 
 def _meant(word: str, lexicon: Lexicon) -> str:
-    """The meaning of a misspelt word; empty if nothing or several words are near, or it may be somebody's name."""
+    """Returns the schema words that a misspelt `word` means.
+
+    Empty if no word or several are near, or if `word` is similar to a name.
+    """
     if len(word) < MIN_SHORTENED or not (word.isascii() and word.isalpha()):
         return ""
     meant = _shortened(word, lexicon.schema)
@@ -364,7 +373,7 @@ def _meant(word: str, lexicon: Lexicon) -> str:
 
 
 def _shortened(word: str, schema: frozenset[str]) -> str:
-    """The only word of the schema that `word` abbreviates, in the same number: profs, dept; else empty."""
+    """Returns the only word of the schema that `word` abbreviates, in the same number ("profs", "dept"), else ""."""
     stem = word.removesuffix("s")
     longer = [own for own in schema if len(own) > len(stem) + 1 and own.isalpha() and _abbreviates(own, stem)]
     if len(longer) != 1 or len(stem) < MIN_SHORTENED:
@@ -373,12 +382,15 @@ def _shortened(word: str, schema: frozenset[str]) -> str:
 
 
 def _abbreviates(own: str, stem: str) -> bool:
-    """True if `stem` is the beginning of `own`, or its beginning and last letter: prof, dept."""
+    """True if `stem` is the beginning of `own` ("prof"), or its beginning and last letter ("dept")."""
     return own.startswith(stem) or (own[-1] == stem[-1] and own.startswith(stem[:-1]))
 
 
 def _mistyped(word: str, schema: frozenset[str]) -> str:
-    """The only word of the schema that `word` misspells by one slip, with the same ending; else empty."""
+    """Returns the only word of the schema that differs from `word` by one typing error, else "".
+
+    Where the singular and the plural are both one error away, the one that ends like `word` is taken.
+    """
     slips = set(one_slip_away(word))
     near = {own: [form for form in _forms(own) if form in slips] for own in schema}
     meant = [forms for forms in near.values() if forms]
@@ -386,7 +398,7 @@ def _mistyped(word: str, schema: frozenset[str]) -> str:
 
 
 def _forms(own: str) -> tuple[str, ...]:
-    """A word of the schema and its plural; none if it is not a plain word."""
+    """Returns a word of the schema and its plural; empty if the word is short or not made of ASCII letters."""
     if len(own) < MIN_PIECE or not (own.isascii() and own.isalpha()):
         return ()
     plural = (
@@ -396,9 +408,10 @@ def _forms(own: str) -> tuple[str, ...]:
 
 
 def _run_together(word: str, lexicon: Lexicon) -> str:
-    """`word` as separate words of the schema, of kinship and of facts about people: childrendead, placeofbirth.
+    """Returns `word` split into words of the schema, of kinship and of facts about people: childrendead, placeofbirth.
 
-    Two joined common words are often somebody's name (goodfriend, townsend), so they are not read.
+    Empty if there is no split or several. At least one part must be of the schema or kinship: two other common words
+    joined are often somebody's name (goodfriend, townsend).
     """
     own = {form for each in lexicon.schema for form in _forms(each)} | _KIN
     pieces = {piece for piece in own | _TOLD_OF if len(piece) >= MIN_PIECE and piece in word}
@@ -408,7 +421,7 @@ def _run_together(word: str, lexicon: Lexicon) -> str:
 
 
 def _splits(word: str, pieces: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """Yields every way to split all of `word` into two or more pieces, with only "of" between them."""
+    """Yields every way to split all of `word` into two or more pieces, with at most an "of" between two."""
     for piece in pieces:
         if not word.startswith(piece):
             continue

@@ -1,4 +1,4 @@
-"""English for the reader: word forms, synonyms, idioms, forms of question, and other languages told apart.
+"""English for the reader: word forms, synonyms, idioms, forms of question, and detection of other languages.
 
-Imports `llm.embeddings` and `kg_store.text`.
+Imports `app.llm.embeddings` and `kg_store.text`.
 """

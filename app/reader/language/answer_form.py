@@ -1,4 +1,4 @@
-"""The form of answer that a question asks for, with its idioms and quantifiers put plainly."""
+"""Reads the form of answer that a question asks for, after replacing idioms and quantifiers by plain words."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _PLAIN = tuple(
             "who is the emergency contact of",
         ),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
-        # Plain constructions: one or the other, all but some, a date, the most or the fewest of something.
+        # Constructions put in one standard wording: one or the other, all but some, a date, the most of something.
         (r"\b(in|at|by|from|of|for|to|with|on) (E\w{5}) or \1 (E\w{5})", r"\1 \2 or \3"),
         (
             r"\b(?:except|apart from|other than|excluding|all but)(?: for)? (?:those|the ones|people)"
@@ -75,8 +75,8 @@ _PLAIN = tuple(
             r"^\s*(?:is|are|was|were) (.+?) (?:a |an )?(?:man|male|boy) or (?:a |an )?(?:woman|female|girl)\s*\?*\s*$",
             r"what is \1 's gender",
         ),
-        # "Who is X's father?" asks for a person, and what that person is, is an occupation; a longer chain of
-        # relations is asked for by "what" all the same.
+        # "Who is X's father?" asks for a person, "what is X's father?" for his occupation. In a longer chain of
+        # relations "what" may ask for a person too, so it stays as it is.
         (rf"^\s*what (?:is|was) (\w+ ?'s (?:{_ELDER}|{_YOUNGER}|{_PARTNER}))\s*\?*\s*$", r"what is \1 's occupation"),
         (rf"\bgrand ?({_ELDER})s? of\b", r"\1 of the parent of"),
         (rf"\bgrand ?({_YOUNGER}) of\b", r"\1 of the child of"),
@@ -92,7 +92,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def normalise_idioms(question: str) -> str:
-    """Returns `question` with idioms replaced, each pattern once and in order."""
+    """Returns `question` with idioms replaced by plain words; each pattern is applied once, in order."""
     question = plainer(question)
     for pattern, said in _PLAIN:
         question = pattern.sub(said, question)
@@ -100,8 +100,8 @@ def normalise_idioms(question: str) -> str:
 
 
 def plainer(text: str) -> str:
-    """Returns `text` with filler removed and colloquial phrases made plain; returns `text` itself if no letter would
-    be left.
+    """Returns `text` with filler removed and colloquial phrases made plain; `text` itself if no letter would be
+    left.
     """
     said = _WAY.sub(lambda found: _PLAINER[found[0].lower()], text)
     return said if _LETTER.search(said) else text
@@ -110,7 +110,7 @@ def plainer(text: str) -> str:
 Wh = Literal["", "who", "when", "where"]
 
 _WH: dict[str, Wh] = {"who": "who", "whom": "who", "when": "when", "where": "where"}
-# Nouns that ask for the same as a question word: "which person" means "who".
+# Nouns that mean the same as a question word: "which person" means "who".
 WIDE_NOUNS: dict[str, Wh] = {
     **dict.fromkeys(("people", "person", "persons", "somebody", "someone", "individual", "individuals"), "who"),
     **dict.fromkeys(("place", "places"), "where"),
@@ -123,9 +123,10 @@ _DETERMINERS = frozenset({"which", "what"})
 
 @dataclass(frozen=True, slots=True)
 class AskedKind:
-    """The kind that a question asks for: a question word `wh` that stands for a kind, or the `nouns` behind "which".
+    """The kind of thing that a question asks for.
 
-    `nouns` runs from long to short: "which romantic movies" -> `("romantic movies", "movies")`.
+    `wh`: "who", "when" or "where", which imply a kind, else empty. `nouns`: the noun behind "which", from long to
+    short: "which romantic movies" -> `("romantic movies", "movies")`.
     """
 
     wh: Wh
@@ -152,12 +153,15 @@ def _named(words: Sequence[str]) -> AskedKind:
 
 
 def _of_sort(words: Sequence[str]) -> bool:
-    """True if the sort itself is asked for: "what sort of film is X", but not "what sort of films did X direct"."""
+    """Returns True if the words after the question word ask for a sort, as in "what sort of film is X".
+
+    False for "what sort of films did X direct", which asks for films.
+    """
     return words[:1] != [] and words[0] in _SORTS and words[1:2] == ["of"] and words[3:4] in (["is"], ["are"], ["was"])
 
 
 def _nouns(words: Sequence[str]) -> Iterator[str]:
-    """The first run of content words, whole and then without its first word, down to its last word alone."""
+    """Yields the first run of content words, then each shorter end of it: "romantic movies", then "movies"."""
     start = 0
     while start < len(words) and (
         words[start] in GRAMMAR or (words[start + 1 : start + 2] == ["of"] and words[start] in _SORTS)
@@ -165,7 +169,7 @@ def _nouns(words: Sequence[str]) -> Iterator[str]:
         start += 1
     run: list[str] = []
     for word in words[start:]:
-        # In "which people live in X" the words after the noun say something about it and are not part of it.
+        # The noun ends before a word that cannot be one: "live" in "which people live in X".
         ends = word in GRAMMAR or is_pseudonym(word) or word == "'s"
         if ends or (any(map(may_be_noun, run)) and not may_be_noun(word)):
             break
@@ -174,14 +178,14 @@ def _nouns(words: Sequence[str]) -> Iterator[str]:
         yield " ".join(run[at:])
 
 
-# A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
+# Requires a digit and the case of a pseudonym; else "from Vienna" and "over voices" would be read as filters.
 _VALUE = r"((?-i:V(?=[a-z]*[0-9])[a-z0-9]{5}))"
 _GREATER = (
     "highest|largest|biggest|greatest|most|latest|newest|youngest|longest|tallest|best|richest|heaviest|maximum|"
     "most recent|last"
 )
 _LESS = "lowest|smallest|least|earliest|oldest|shortest|cheapest|minimum|fewest|first"
-# The oldest person has the earliest date of birth: age and date run in opposite directions.
+# Words that compare dates: the oldest person has the earliest date of birth.
 _BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax", "newest": "argmax"}
 _COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
 _LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
@@ -191,7 +195,7 @@ _OPERATORS = (
     (r"(?:more than|greater than|larger than|higher than|later than|over|above|after|exceeding|beyond)", ">"),
     (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
 )
-# "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
+# Matches questions for the value of an extreme: "when was the latest visit?" asks for its date, not for the visit.
 _ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
 _COUNTED = (
     r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|"
@@ -201,12 +205,12 @@ _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
 
-# "When was X first shown?" and "what best describes X?" hold no superlative of a set.
+# Finds "first" and the like before a verb ("when was X first shown?"), where they choose no member of a set.
 _FIRST_DONE = re.compile(r"\b(?:first|last|best|most|least) (\w+)", re.IGNORECASE)
 
 
 def read_form(question: str, topics: int) -> AskedForm:
-    """Returns the form of `question`, which names `topics` entities."""
+    """Returns the form of answer that `question` asks for; `topics` is the number of entities that it names."""
     text = normalise_idioms(question)
     return (
         _per_group(text)
@@ -247,7 +251,7 @@ def _compare(text: str, topics: int) -> AskedForm | None:
 
 
 def _than(text: str) -> AskedForm | None:
-    """The form of "wards with fewer beds than X": all things that compare so with the one that is named; else None."""
+    """Returns the form of "wards with fewer beds than X" (all things that compare so with X), else None."""
     if _TRUTH.match(text) or not re.search(r"\bthan (?:the )?(?-i:E[a-z0-9]{5})\b", text, re.IGNORECASE):
         return None
     for words in (_COMPARATIVES, _LESSER):
@@ -328,7 +332,7 @@ _EXCEPT = re.compile(
     rf",?\s*\b(?:except(?: for)?|other than|apart from|aside from|besides|excluding|but not)\s+{_THING}\b",
     re.IGNORECASE,
 )
-# "not before" and "no later than" compare values and do not negate the answer.
+# Words after a "not" that compares values and does not negate the answer: "not before", "no later than".
 _COMPARED = r"(?:more|less|fewer|later|earlier|older|younger|before|after|higher|lower)\b"
 _NOT = re.compile(
     rf"\b(?:do|does|did)(?:\s+not|n['’]t)\b(?!\s+{_COMPARED})\s*|\s*\b(?:not|never)\b(?!\s+{_COMPARED}|\s+only)|n['’]t\b",
@@ -348,10 +352,11 @@ _BEFORE_VALUE = re.compile(r"\s+(?:the\s+)?(?:year\s+)?(?-i:V(?=[a-z]*[0-9])[a-z
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """The negation or exclusion that a question states.
+    """The negation or exclusion in a question, such as "not" or "except X".
 
-    `rest` is the question without those words; `thing` is the pseudonym of what is excluded by name. `unread` is a
-    word that cannot be executed; if there is one, the question must not be answered.
+    `turn`: its type, empty if there is none; `rest`: the question without its words; `thing`: the pseudonym of the
+    thing that is excluded by name. `unread`: a word that cannot be executed, else empty; with such a word, the
+    question must not be answered.
     """
 
     turn: Turn
@@ -365,7 +370,10 @@ class Quantifier:
 
 
 def read_quantifier(question: str) -> Quantifier:
-    """Reads an exclusion, else a negation, else "others"; a question with two of them has `unread` set."""
+    """Returns the exclusion ("except X") of a question, else its negation ("not"), else its "other".
+
+    If the question has two of them, the first is returned and `unread` is set to the word of the second.
+    """
     found = [each for each in (_except(question), _negated(question), _others(question)) if each]
     rest = found[0].rest if found else question
     unread = next(

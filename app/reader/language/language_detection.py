@@ -1,7 +1,7 @@
-"""Tells in which language a question is written, if it is clearly not English: by its letters or its small words.
+"""Detects the language of a question that is clearly not English, by its letters or its most frequent words.
 
-It is cautious: names are removed first, one foreign word is not enough, and a question that also holds English words
-counts as English. The word lists are those of the package wordfreq.
+To avoid false alarms, names are removed first, one foreign word is not enough, and a question that also holds English
+words counts as English. The word lists are those of the package wordfreq.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ _SCRIPTS: Final = {
     "ARABIC": "a language of Arabic letters", "DEVANAGARI": "a language of Devanagari letters",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
-# A pseudonym may touch letters of scripts without spaces.
+# Finds pseudonyms even where a script without spaces puts letters directly beside them.
 _RUN = re.compile(r"[A-Za-z0-9]+")
-# Numbers of most frequent words: small words of a language, its common words, and English words. Chosen by hand.
+# Numbers of most frequent words that count as small words of a language, as its common words, and as English words.
+# Chosen by hand.
 _SMALL, _COMMON, _ENGLISH = 1_000, 3_000, 3_000
-# In so short a question one foreign small word is enough. Chosen by hand.
+# Greatest number of words of a question in which one foreign small word is enough. Chosen by hand.
 _FEW_WORDS = 3
 _REMARK: Final = (
     "The question seems to be in {}; the sentence model in use reads English. "
@@ -41,23 +42,22 @@ _REMARK: Final = (
 
 
 def remark_on(question: str) -> str | None:
-    """Returns a note for the asker if `question` is in a language that the English model cannot read
-    well, else None.
-    """
+    """Returns a note for the asker if `question` is in a language that the English model reads poorly, else None."""
     language = foreign_language(question)
     return None if language is None else _REMARK.format(language)
 
 
 def read_words() -> None:
-    """Loads the word lists of all languages ahead of the first question; takes over half a second."""
+    """Loads the word lists of all languages before the first question; takes more than half a second."""
     for code in _NAMES:
         _small(code)
         _common(code)
 
 
 def foreign_language(question: str) -> str | None:
-    """The language's name (`German`) if `question`, in which names are pseudonyms, is clearly not
-    English; else None.
+    """Returns the name of the language (`German`) if `question` is clearly not English, else None.
+
+    Pseudonyms in the question are ignored.
     """
     bare = _RUN.sub(lambda run: " " if is_pseudonym(run[0]) else run[0], question)
     words = [word.casefold() for word in _WORD.findall(bare)]
@@ -94,7 +94,7 @@ def _hits(code: str, words: list[str]) -> int:
 
 @cache
 def _small(code: str) -> frozenset[str]:
-    """The frequent words of a language that are not frequent English words."""
+    """Returns the frequent words of a language that are not also frequent in English."""
     return frequent_words(code, _SMALL) - _english()
 
 

@@ -1,4 +1,7 @@
-"""English words that ask, join and count, and words for people and groups."""
+"""Word lists of English questions, and the order in which a question's words are read, from its topic outwards.
+
+The topic is a thing that the question names: "nation of the wife of X" is read from X to "wife" to "nation".
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from typing import Final
 from kg_store.text.inflection import is_agent, is_participle, may_be_noun, may_be_verb, singular
 from kg_store.text.words import is_pseudonym
 
-# Labels rarely have more content words; longer spans would cost time. Chosen by hand.
+# Greatest number of words in a span: labels rarely have more content words, and longer spans cost time. By hand.
 MAX_SPAN_WORDS = 3
 _WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
 
-# Words that name no relation: grammar, question words, and the ways of asking to be told.
+# Words that name no relation: grammar, question words, and words such as "tell", "list" and "give".
 GRAMMAR = frozenset(
     "a an the of is are was were be been being do does did in on at to for from by with and or as that which who "
     "whom whose what when where how why s please tell me name names list give show it its their his her i you we "
@@ -25,7 +28,7 @@ GRAMMAR = frozenset(
 PREPOSITIONS = ("of", "for", "in", "on", "at", "to", "from", "by", "as", "with")
 _ENDINGS = ("by", "in", "at", "for", "to", "on", "from", "with")
 _COPULAS = ("is", "are", "was", "were")
-# Words that ask for things which have something in common with the topic.
+# Words by which a question asks for things that have something in common with the topic.
 _SHARED = frozenset("share shares shared sharing same together common co joint jointly mutual collaborated".split())
 _ARTICLES = frozenset({"the", "a", "an"})
 # Words before the topic that join it to the words on its left.
@@ -33,7 +36,10 @@ _LEADING = frozenset("of by in at to for with from on as than and or about".spli
 
 
 class WordUsage(Enum):
-    """The way in which a word of the question relates to what was reached before it, going outwards from the topic."""
+    """The part that the topic plays for a word near it: in "X directed", X is the subject of "directed".
+
+    For words farther from the topic, it is the part of what the words before them lead to.
+    """
 
     SUBJECT = auto()  # "X directed", "directed by X", "where X lives"
     OBJECT = auto()  # "who directed X", "who lives in X", "X was directed by whom"
@@ -44,10 +50,11 @@ class WordUsage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordSpan:
-    """Neighbouring words of the question that may name a relation; `start` and `end` are positions in walking order.
+    """Neighbouring words of the question that may name a relation, from position `start` to `end` in reading order.
 
-    `usages`: how they may be meant. `beside`: they stand directly before the topic; `apposed`: they also call the
-    topic something ("the director X"); `names_topic`: they can only say what the topic is ("the film X").
+    `usages`: the parts that the topic may play for them. `beside`: they stand directly before the topic. `apposed`:
+    they may describe the topic instead of naming a relation ("the director X"). `names_topic`: they can only describe
+    it ("the film X").
     """
 
     start: int
@@ -61,10 +68,10 @@ class WordSpan:
 
 @dataclass(frozen=True, slots=True)
 class WalkedQuestion:
-    """The question's words in walking order (from the topic outwards), with every span of them that could name a
-    relation.
+    """The question's words in reading order (from the topic outwards), with every span that may name a relation.
 
-    `is_shared`: the question asks for what the topic has in common with others ("the same director", "together with").
+    `is_content`: for each word, True if it is a content word. `is_shared`: the question asks for what the topic has in
+    common with others ("the same director", "together with").
     """
 
     spans: tuple[WordSpan, ...]
@@ -80,17 +87,17 @@ class WalkedQuestion:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of `text` that may name a relation, a kind or a value."""
+    """Returns the words of `text` that may name a relation, a kind or a value."""
     return [word for word in words_in(text) if word not in GRAMMAR and not is_pseudonym(word) and word != "'s"]
 
 
 def reading_orders(question: str, topic: str) -> list[WalkedQuestion]:
-    """Returns the orders in which the words around `topic` may lead away from it, the likeliest first.
+    """Returns the question's words in each order in which they may lead away from `topic`, the likeliest order first.
 
-    Words left of the topic are read from near to far ("nation of the wife of X"), those to its right as they stand.
-    The right side comes first if its words belong to the topic alone: after a possessive ("X's wife"), or if nothing
-    leads to the topic ("in which city does X live"). If a word follows the topic directly, both orders are returned
-    ("the director of X movies", "the director of X won what").
+    Usually the words left of the topic come first, from near to far ("nation of the wife of X"), then those to its
+    right. The right side comes first after a possessive ("X's wife"), or if no word on the left leads to the topic
+    ("in which city does X live"). Both orders are returned if a content word follows the topic directly ("the director
+    of X movies").
     """
     words = words_in(question)
     at = words.index(topic) if topic in words else len(words)
@@ -115,7 +122,8 @@ def _walk(sides: list[tuple[list[str], bool]]) -> WalkedQuestion:
 
 
 def _right_is_nearer(left: list[str], right: list[str]) -> bool:
-    """True if the words after the topic are nearer to it than those before: "X's wife", "in which city does X live".
+    """Returns True if the words after the topic belong closer to it than those before: "X's wife", "in which city does
+    X live".
 
     That is so if no preposition joins the topic to the words before it, with at most an article and a noun between.
     """
@@ -131,13 +139,15 @@ def _right_is_nearer(left: list[str], right: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The words before the topic (`backwards`: they are read from the last one on) or after it."""
+    """The words on one side of the topic; `backwards`: they stand before it and are read from the last one on."""
 
     words: list[str]
     backwards: bool
 
     def usages_of(self, start: int, end: int) -> frozenset[WordUsage]:
-        """The usages that words[start:end] may have, judged by the words around them."""
+        """Returns the parts that the topic may play for words[start:end] (see `WordUsage`), judged by the words
+        beside.
+        """
         span = self.words[start:end]
         before = self.words[start - 1] if start else ""
         after = self.words[end] if end < len(self.words) else ""
@@ -179,15 +189,14 @@ def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iter
 
 
 def _has_object(after: str) -> bool:
-    """True if the verb has an object ("X directed which films"), false if its subject undergoes it ("where was X
-    born").
-    """
+    """Returns True if the verb before `after` has an object ("X directed which films"; not "where was X born")."""
     return after not in ("", *PREPOSITIONS)
 
 
 def _spans(side: Side, base: int) -> Iterator[WordSpan]:
-    """All spans of up to MAX_SPAN_WORDS words that may name a relation; positions start at `base` and do not count
-    "'s".
+    """Yields all spans of up to MAX_SPAN_WORDS words that may name a relation.
+
+    Positions start at `base` and do not count "'s".
     """
     places = [at for at, word in enumerate(side.words) if word != "'s"]
     for first in range(len(places)):
@@ -199,7 +208,7 @@ def _spans(side: Side, base: int) -> Iterator[WordSpan]:
             low, high = (len(places) - last - 1, len(places) - first) if side.backwards else (first, last + 1)
             beside = side.backwards and end == len(side.words)
             article = start > 0 and side.words[start - 1] in _ARTICLES
-            # A plural cannot name one thing; "the director X" may also say the relation from X.
+            # A plural cannot name one thing. An agent noun may also name a relation of the topic: "the director X".
             single = may_be_noun(span[-1]) and singular(span[-1]) == span[-1]
             apposed = beside and article and single
             names_topic = apposed and not is_agent(span[-1])
@@ -215,7 +224,7 @@ def _may_name(span: list[str]) -> bool:
 
 
 def words_in(text: str) -> list[str]:
-    """The words of `text` in lower case; pseudonyms keep their case, and "'s" is a word of its own."""
+    """Returns the words of `text` in lower case; pseudonyms keep their case, and "'s" is a word of its own."""
     words = _WORD.findall(text.replace("’", "'"))
     split = [
         part for word in words for part in ([word[:-2], "'s"] if word.endswith("'s") and word != "'s" else [word])
@@ -224,8 +233,7 @@ def words_in(text: str) -> list[str]:
 
 
 MIN_OF_PEOPLE: Final = 2
-"""A kind with so many relations that only people have counts as people, whatever its name. Chosen by hand; not fitted.
-"""
+"""Number of relations that only people have from which a kind counts as people, whatever its name. By hand."""
 
 _PEOPLE: Final = frozenset(
     "human person individual man woman people user chef speaker volunteer buyer contact staff artist musician owner "
@@ -238,7 +246,7 @@ _SOMEBODY: Final = frozenset(
     "kid heir descendant offspring brother sister dad mom mum".split()
 )
 _AGENTS: Final = ("er", "or", "ist", "ian", "ee")
-"""Endings of nouns for somebody who does something: teacher, author, artist."""
+"""Endings of agent nouns: teacher, author, artist."""
 
 _HAD_BY_PEOPLE: Final = frozenset(
     "birth gender sex spouse married child parent sibling lives email phone salary hired nationality occupation "
@@ -258,8 +266,9 @@ _GROUPS: Final = frozenset(
 
 
 def names_people(kind: str, kind_type: str, has: Collection[str]) -> bool:
-    """True if `kind` names people. `kind_type`: the type that the sentence model gives it; `has`: words of its
-    relations.
+    """Returns True if `kind` names people.
+
+    `kind_type`: the type that the sentence model gives it; `has`: the words of its relations.
     """
     last = _last(kind)
     if last in _PEOPLE or (kind_type in ("person", "group") and len(_HAD_BY_PEOPLE_ALONE & {*has}) >= MIN_OF_PEOPLE):
@@ -269,14 +278,15 @@ def names_people(kind: str, kind_type: str, has: Collection[str]) -> bool:
 
 
 def names_somebody(word: str) -> bool:
-    """True of a noun for a person by role or kinship: actor, boss, child."""
+    """Returns True for a noun that names a person by role or kinship: actor, boss, child."""
     noun = singular(word.lower())
     return noun in _PEOPLE or noun in _SOMEBODY or noun in _HAD_BY_PEOPLE or noun.endswith(_AGENTS)
 
 
 def names_a_group(kind: str, kind_type: str) -> bool:
-    """True if the last noun of `kind` names a group: firm, clinic; or if `kind_type` is group and it ends like
-    "carrier".
+    """Returns True if the last noun of `kind` names a group (firm, clinic).
+
+    Also if `kind_type` is "group" and the noun ends like "carrier" or "operator".
     """
     last = _last(kind)
     return last in _GROUPS or (kind_type == "group" and last.endswith(("er", "or")))

@@ -1,4 +1,4 @@
-"""Words of a schema's relations as a question may use them, and words that no relation has."""
+"""Finds the words by which a question may name a schema's relations, and the words that match no relation."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from kg_store.text.labels import HINT, description_in, readable_step, typed_step
 from kg_store.text.words import is_pseudonym
 
 Wordings = Mapping[str, tuple[str, ...]]
-"""Further words of relations by label; `^` before a label marks those for the relation walked backwards."""
+"""Further words of relations by label; those behind `^` and a label are for the relation walked backwards."""
 
-# No further words: the default.
 _NO_WORDINGS: Final[Wordings] = {}
 _NO_OWN: Final[Mapping[str, str]] = {}
 _WORD = re.compile(r"[0-9A-Za-z]+")
 
 
 def is_described(step: str) -> bool:
-    """True if a hop of the step is masked and carries its owner's description."""
+    """Returns True if a relation of the step is masked and its owner's description follows the mask."""
     return any(description_in(hop) is not None for hop in step.split("|"))
 
 
@@ -38,19 +37,20 @@ def with_descriptions(
     wordings: Wordings = _NO_WORDINGS,
     own_words: Mapping[str, str] = _NO_OWN,
 ) -> tuple[str, ...]:
-    """Returns the labels with the owner's description behind each opaque word, or with its own words in its place, and
-    with each relation's further words.
+    """Returns the labels in the form in which they are compared with a question.
 
-    The further words stand in brackets, as `kg_store.text.labels.worded` writes them.
+    The owner's description is put after the opaque word of a masked relation (`Rk3m2a`). If the relation has
+    `own_words`, they replace the opaque word. `wordings` are further words for relations; they follow in brackets, as
+    `kg_store.text.labels.worded` writes them.
     """
     means = {each.relation: f"{each.relation} {each.means}".rstrip() for each in masked} | dict(own_words)
     return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
 
 
 def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
-    """Returns the question and the steps with opaque words made lower case, so that both are compared as plain words.
+    """Returns the question and the steps with opaque words made lower case, so that they are compared as plain words.
 
-    A question holds an opaque word if its user called a masked relation by its own words.
+    An opaque word (`Rk3m2a`) stands for a masked relation. A question holds one if its user named the relation.
     """
     masks = {word for word in _WORD.findall(question) if is_mask_word(word)}
     if not masks:
@@ -65,8 +65,9 @@ def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
-    """The further words in the brackets of the hop, as `kg_store.text.labels.worded` writes them, without
-    hints.
+    """Returns the further words for a relation that stand in brackets behind its label, without those marked as hints.
+
+    `kg_store.text.labels.worded` writes such labels.
     """
     return tuple(word for word in _words_behind(hop) if not word.startswith(HINT))
 
@@ -76,15 +77,17 @@ def _words_behind(hop: str) -> tuple[str, ...]:
 
 
 def _spoken(hop: str, masks: set[str]) -> str:
-    """The hop with its opaque word repeated in lower case if the question holds it; the first one still marks the
-    direction.
+    """Returns `^Rk3m2a rk3m2a` for the hop `^Rk3m2a` if its opaque word is one of `masks`; other hops unchanged.
+
+    `masks`: the opaque words in the question. The copy in lower case is compared with the question; the first one
+    keeps the direction.
     """
     word = hop.split(" ", 1)[0]
     return f"{word} {word.lstrip('^').lower()}" if word.lstrip("^") in masks else hop
 
 
 Voice = Literal["noun", "passive", "active"]
-"""The sense in which a relation's words take their object: it is had (noun), acted on (passive) or acts (active)."""
+"""The grammar of a relation's words: a noun (`spouse`), passive (`directed by`) or active (`lives in`)."""
 
 _PLACED = frozenset("in at on to from for with".split())
 # The verbs of agent nouns that are not formed from a verb ("doctor"), or that have several ("actor").
@@ -109,11 +112,12 @@ _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 @dataclass(frozen=True, slots=True)
 class HopWords:
-    """The wordings of one step: of its relation, of what it `reached`, the concepts at its end, and its direction.
+    """The words that may express one step: its `relation`, the thing `reached`, and the `kinds` of that thing.
 
-    `verbs`: base forms of the action, or of what its agent does: direct for `directed by`, star and act for `starred
-    actors`. `further`: words that the owner or the sources give beside the label; `everyday`: words said for many
-    relations like it; `hints`: single words that are weaker evidence.
+    `inverse`: the relation is walked backwards. `verbs`: base forms of the action, or of what its agent does: direct
+    for `directed by`, star and act for `starred actors`. `further`: words that the owner or the sources give beside
+    the label. `everyday`: words that people use for many relations like it. `hints`: single words that are weaker
+    evidence.
     """
 
     relation: tuple[str, ...]
@@ -148,20 +152,18 @@ def hop_words(label: str, concept: str) -> HopWords:
 
 @lru_cache(maxsize=65_536)
 def particle_verbs(label: str) -> frozenset[tuple[str, str]]:
-    """The phrasal verbs that say the step `label`: ("look", "after"), ("put", "out")."""
+    """Returns the phrasal verbs that express the step `label`, as pairs: ("look", "after"), ("put", "out")."""
     texts = (text.lower().split() for text in hop_words(label, "").relation)
     return frozenset((words[0], words[1]) for words in texts if len(words) == 2 and words[1] in _PARTICLES)
 
 
 def kinds_in(concept: str) -> tuple[str, ...]:
-    """The concepts that `concept` lists, separated by commas, without those that say nothing, such as "thing"."""
+    """Returns the concepts that `concept` lists, separated by commas, without general ones such as "thing"."""
     return tuple(kind for part in concept.split(",") if (kind := part.strip()) not in _EVERYTHING)
 
 
 def voice_of(relation: str) -> Voice:
-    """The voice of a label: `directed by` is passive, `lives in` and `born in` are active, `spouse` and `has genre`
-    are nouns.
-    """
+    """Returns the voice of a label: passive for `directed by`, active for `lives in`, noun for `spouse`."""
     words = relation.lower().split()
     if not words or words[0] in ("has", "have", "is"):
         return "noun"
@@ -173,7 +175,7 @@ def voice_of(relation: str) -> Voice:
 
 
 def verbs_named(relation: str) -> frozenset[str]:
-    """Base forms of the verbs in a label: of a participle, a third-person verb or an agent noun.
+    """Returns the base forms of the verbs in a label: of a participle, a third-person verb or an agent noun.
 
     `directed by` -> direct; `place of birth` -> none, because "place" is a noun there.
     """
@@ -184,9 +186,7 @@ def verbs_named(relation: str) -> frozenset[str]:
 
 
 def verbs_said(texts: Iterable[str]) -> frozenset[str]:
-    """Base forms of the verbs among further words that stand alone or before a preposition: `paid`,
-    `pays in` -> pay.
-    """
+    """Returns the base forms of verbs that stand alone or before a preposition in `texts`: `pays in` -> pay."""
     words = (text.lower().split() for text in texts)
     done = (each[0] for each in words if len(each) == 1 or each[1] in _PLACED)
     return frozenset[str]().union(*map(verbs_of, done))
@@ -197,8 +197,10 @@ def _agents(words: list[str]) -> list[str]:
 
 
 def _relation_words(label: str) -> list[str]:
-    """The ways to say a relation. If it passes through a record, the last hop is used: `has admission|admitted to` ->
-    "admitted to".
+    """Returns the texts that may express a relation: its label, its further words and its everyday words.
+
+    In a path through a record (a node that only joins others), the last hop alone comes first: `has admission|admitted
+    to` -> "admitted to".
     """
     whole = " ".join(dict.fromkeys(readable_step(label).split()))
     last = readable_step(label.split("|")[-1])
@@ -224,22 +226,20 @@ EMPTY: Final = frozenset(
     "happen happened took taken many pls all listed each recently recent came come comes "
     "something anything everything stuff doing done".split()
 )
-"""Words that say little by themselves, so a reading need not explain them."""
-# Words that share fewer first letters are not treated as related. Chosen by hand; not fitted.
+"""Words that say so little by themselves that a reading need not explain them."""
+# Least number of equal first letters of two words that are treated as related. Chosen by hand; not fitted.
 MIN_KIN_LETTERS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaVocabulary:
-    """The words of a schema: nouns in the singular as `words`, base forms of verbs as `verbs`."""
+    """The words of a schema: `words` holds nouns in the singular, `verbs` holds base forms of verbs."""
 
     words: frozenset[str]
     verbs: frozenset[str]
 
     def lacks(self, text: str) -> list[str]:
-        """Returns the content words of `text` that no relation and no concept of the schema uses; each
-        once, in order.
-        """
+        """Returns the content words of `text` that no relation or concept of the schema uses, each once, in order."""
         return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
 
     def _has(self, word: str) -> bool:
@@ -252,7 +252,7 @@ class SchemaVocabulary:
 
 @cached_by_version
 def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary:
-    """The vocabulary of the relations of `schema`, in both directions, and of `concepts`."""
+    """Returns the vocabulary of the relations of `schema`, in both directions, and of `concepts`."""
     steps = [
         worded(schema, (Hop(relation.id, inverse),)) for relation in schema.relations for inverse in (False, True)
     ]
@@ -269,9 +269,7 @@ def _all(groups: Iterable[Iterable[str]]) -> set[str]:
 
 
 def is_kin(word: str, said: Collection[str]) -> bool:
-    """True if `word` shares a long beginning with a word of `said`: `licence` and `licensed`, `specialise`,
-    `specializes`.
-    """
+    """Returns True if `word` shares a long beginning with a word of `said`, as `licence` does with `licensed`."""
     least = max(MIN_KIN_LETTERS, len(word) - 3)
     beginning = word[:least]
     if len(word) >= least:
@@ -282,13 +280,17 @@ def is_kin(word: str, said: Collection[str]) -> bool:
 
 
 def is_telling(word: str) -> bool:
-    """True for a content word: a question that uses it can be answered only if the graph has something for it."""
+    """Returns True for a word with a meaning of its own, which something in the graph must match.
+
+    False for grammar ("the"), filler ("please"), pseudonyms and single letters.
+    """
     return word not in GRAMMAR and word not in EMPTY and not is_pseudonym(word) and word != "'s" and len(word) > 1
 
 
 def read_unanswered(question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
-    """Reads why `question` has no answer. `kinds`: the concepts of `schema`; without them no word
-    counts as lacking.
+    """Returns the words that may explain why `question` has no answer.
+
+    `kinds`: the concepts of `schema`; if it is empty, no word is reported as lacking.
     """
     turned = read_quantifier(question)
     rest = read_form(turned.rest, topics=0).rest

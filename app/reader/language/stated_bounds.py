@@ -1,4 +1,4 @@
-"""Bounds and ranks that a question states: more than, before, between, the first three."""
+"""Reads the bounds and ranks that a question states: "more than", "before", "between", "the first three"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kg_store.text.words import is_pseudonym
 NUMBERS: Final = {
     word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
 }
-"""Numbers that a question says in a word; other numbers come as pseudonyms of values."""
+"""Numbers that a question may state as a word; other numbers are replaced by pseudonyms of values."""
 
 _MORE: Final = "more higher later greater larger above over up longer newer upwards onwards on".split()
 _LESS: Final = "less fewer lower earlier smaller below under shorter".split()
@@ -42,7 +42,10 @@ _EARNING: Final = {"earner": "person earn", "earners": "people earn"}
 
 
 def in_reading_order(words: Sequence[str]) -> list[str]:
-    """Returns `words` with each bound before the value that it bounds, and with one wording for each meaning."""
+    """Returns `words` with each bound before its value, and with one fixed wording for all bounds of the same meaning.
+
+    Examples: "3 or more" becomes "at least 3", "in excess of 3" becomes "more than 3".
+    """
     found = [part for word in words for part in _EARNING.get(word, word).split()]
     found = _replaced(found, _ONE_WORD, before_value=False)
     found = _replaced(_alone(_out_of(found)), _BEFORE, before_value=True)
@@ -55,13 +58,14 @@ def in_reading_order(words: Sequence[str]) -> list[str]:
 
 
 def is_number(word: str) -> bool:
-    """True of a number word, and of the pseudonym of a value, which may be a number."""
+    """Returns True for a number word, and for the pseudonym of a value, which may be a number."""
     return word in NUMBERS or (is_pseudonym(word) and word[0] == "V")
 
 
 def _bounded(words: list[str], at: int) -> list[str]:
-    """`words` with "or more" after the value at `at`, or after the noun behind it, replaced by "at least" before the
-    value.
+    """Returns `words` with a bound behind the value at `at` put before it: "3 or more" becomes "at least 3".
+
+    A noun may stand between the value and the bound.
     """
     before = words[at - 1] if at else ""
     if before in ("least", "most", "than", "between", "and"):
@@ -75,7 +79,7 @@ def _bounded(words: list[str], at: int) -> list[str]:
 
 
 def _goes_on(words: Sequence[str], end: int) -> bool:
-    """True if a second value follows at `end`: "before V or after V"."""
+    """Returns True if a second value follows at `end`: "before V or after V"."""
     return end < len(words) and is_number(words[end]) and words[end - 1] not in ("plus", "more", "less", "fewer")
 
 
@@ -92,7 +96,10 @@ def _replaced(words: list[str], phrases: dict[str, str], before_value: bool) -> 
 
 
 def _alone(words: list[str]) -> list[str]:
-    """`words` with "just gout and nothing else" made "only gout", and "just" made "only"."""
+    """Returns `words` with "only" for "just", and without an "and nothing else" at the end that repeats it.
+
+    "Just gout and nothing else" becomes "only gout".
+    """
     for tail in (["and", "nothing", "else"], ["nothing", "else"], ["and", "nobody", "else"], ["and", "no", "others"]):
         if words[-len(tail) :] == tail and not {"just", "only"}.isdisjoint(words):
             words = words[: -len(tail)]
@@ -100,8 +107,9 @@ def _alone(words: list[str]) -> list[str]:
 
 
 def _out_of(words: list[str]) -> list[str]:
-    """`words` with "out of stock" made "not in stock", but not after a participle or a verb of motion ("made out of
-    wood").
+    """Returns `words` with "out of stock" as "not in stock".
+
+    Not after a participle or a verb of motion ("made out of wood").
     """
     for at in range(1, len(words) - 2):
         is_plain = words[at + 2].isalpha() and words[at + 2] not in GRAMMAR and words[at + 2] not in NUMBERS
@@ -112,10 +120,10 @@ def _out_of(words: list[str]) -> list[str]:
 
 
 FREQUENT: Final = frozenset({"frequent", "common", "popular", "frequently", "commonly", "often"})
-"""Words after "most" and "least" that ask for a count and not for a measure: "most popular"."""
+"""Words after "most" and "least" by which a question asks for a count and not for a measure: "most popular"."""
 
 OFTEN: Final = frozenset({"often", "frequently", "commonly"})
-"""Words that ask how many times something is done."""
+"""Words by which a question asks for the number of times that something is done."""
 
 _RANKS: Final = {word: number for number, word in enumerate("second third fourth fifth".split(), 2)}
 _CHOOSING: Final = frozenset("which what the name list show give me".split())
@@ -128,9 +136,9 @@ _TOP: Final = frozenset({"top"})
 
 @dataclass(frozen=True, slots=True)
 class FirstOf:
-    """The number of first things that are asked for, or the rank of a single one (`is_rank`).
+    """The number beside a superlative: a count ("the three largest") or, with `is_rank`, a rank ("the third largest").
 
-    `number` is a figure or a value's pseudonym; `used` is the bit mask of the tokens that say it.
+    `number`: a figure, or the pseudonym of a value; `used`: bit mask of the tokens that say it.
     """
 
     number: str
@@ -139,9 +147,9 @@ class FirstOf:
 
 
 def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str]) -> dict[int, FirstOf]:
-    """Returns how many are asked for, by the position of the superlative that orders them: `"the three largest"`.
+    """Returns the number or rank beside each superlative ("the three largest"), by the position of the superlative.
 
-    `numbers`: the pseudonyms of values that are numbers.
+    `roles`: the role of each word. `numbers`: the pseudonyms of values that are numbers.
     """
 
     def counts(word: str) -> bool:
@@ -169,9 +177,10 @@ def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str
 
 
 def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
-    """Positions of "before" and "after" that compare the dates of two things: "was X built before Y".
+    """Yields positions of "before" and "after" that compare the dates of two things: "was X built before Y".
 
-    Without a yes/no question, the word must stand before the last of at most two things, and no value may be named.
+    Outside yes/no questions, the word counts only directly before the last thing ("films made before X"), and at most
+    two things may be named. Yields none if the question names a value or has a comparative or superlative.
     """
     things = [at for at, role in enumerate(roles) if role == "thing"]
     if not things or "value" in roles or not {"comparative", "superlative"}.isdisjoint(roles):
@@ -188,8 +197,9 @@ TRUTHS: Final = frozenset("is are was were does do did has have".split())
 
 
 def is_part_of_first(words: Sequence[str], superlative: int) -> bool:
-    """True if the superlative only chooses some and the question is about part of them: "which of the three oldest
-    smoke".
+    """Returns True if the question asks which of the things chosen by the superlative have a property.
+
+    Example: "which of the three oldest smoke". `superlative`: the position of "oldest".
     """
     before = [*words[:superlative]]
     while before and (before[-1] == "the" or is_number(before[-1])):
@@ -198,7 +208,7 @@ def is_part_of_first(words: Sequence[str], superlative: int) -> bool:
 
 
 def occurrences_in(words: Sequence[str]) -> list[int]:
-    """Positions of the words of "how often", "how frequently" or "how many times"; empty if there are none."""
+    """Returns the positions of the words of "how often", "how frequently" or "how many times", or none."""
     for phrase in _OCCURRENCES:
         for at in range(len(words) - len(phrase)):
             if words[at : at + len(phrase)] == phrase:

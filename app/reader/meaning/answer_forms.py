@@ -19,19 +19,19 @@ from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from kg_store.text.inflection import is_agent, is_participle, singular, verbs_of
 
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
-"""A hop from exactly those things that lack the hop: it leads to nothing in every graph."""
+"""Matches a hop from exactly those things that lack the hop, which leads to nothing in every graph."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
 _BACK = re.compile(r'reach\(reach\((E\w{5}), "[^"^]*"\), "\^[^"]*"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _ONLY_ITSELF = re.compile(r"(?:filter|having|intersect)\((\w{6}), ")
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
-# Costs of a content word that is not explained, and of an operator or name that is not executed, which changes the
-# meaning more. Chosen by hand; not fitted.
+# Costs of a content word that is not explained, and of an operator or name that is not executed; the latter is higher
+# because it changes the meaning more. Chosen by hand; not fitted.
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 _GOT = (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
 MIN_HEAD: Final = 0.72
-"""The least likeness (0 to 1) of the asked noun to the step that explains it. Chosen by hand; not fitted."""
+"""Least likeness (0 to 1) of the asked noun to the step that explains it. Chosen by hand; not fitted."""
 _NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
 _WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
 
@@ -48,8 +48,9 @@ _PLACED: Final = frozenset("based located situated sit sits sitting stand stands
 """Verbs that add nothing to the noun of a place that is asked for: "in what country is X based"."""
 _LIVING: Final = frozenset("live lives living lived stay stays reside resides residing come comes".split())
 _BELONGING: Final = frozenset("work works working worked employed belong belongs assigned".split())
-"""Verbs that add nothing to the noun of a place, or of another thing, that is asked for: "which city does X live in",
-"which department does X work in". Where somebody works is not where they live."""
+"""Verbs that add nothing to the asked noun: those of _LIVING if it is a place ("which city does X live in"), those of
+_BELONGING if it is another thing ("which department does X work in").
+"""
 _PLACING: Final = frozenset({"in", "at", "located", "based", "situated"})
 _DOING: Final = frozenset("do does did can could would will should must has have had".split())
 _MONEY: Final = frozenset(
@@ -58,7 +59,10 @@ _MONEY: Final = frozenset(
 
 
 class IdleWords:
-    """The words that a meaning need not explain because another word already says the same."""
+    """Finds words that a meaning may leave unexplained, because its relations say the same already.
+
+    Example: "live" in "customers that live in Norway", if customers have an address there.
+    """
 
     def __init__(self, asked: AskedQuestion, builder: ReadingBuilder) -> None:
         self._asked, self._builder = asked, builder
@@ -72,10 +76,11 @@ class IdleWords:
         self._objects = {at: self._object_of(at) for at, word in enumerate(words) if self._is_light(at, word)}
 
     def of(self, expression: str, left: int, value: str, is_head: bool, kind: str) -> int:
-        """Returns the bit mask of the tokens in `left` that are idle in `expression`.
+        """Returns the tokens among `left` that `expression` may leave unexplained; both are bit masks of positions.
 
-        `value`: the value type that `expression` ends in, else empty. `is_head`: the asked noun says its last hop;
-        `kind`: the asked noun where it names the kind that this leads to, else empty.
+        `value`: the type of the values that `expression` leads to, else empty. `is_head`: the noun that says what is
+        asked for expresses the last hop. `kind`: that noun if it names the kind to which the last hop leads, else
+        empty.
         """
         labels = set(LABEL.findall(expression))
         idle = 0
@@ -85,25 +90,29 @@ class IdleWords:
         last = set((LABEL.findall(expression) or [""])[-1].lower().split())
         if value == "number":
             idle |= self._how_much | (self._money if not _MONEY.isdisjoint(last) else 0)
-        says_it = bool(kind) and last == {singular(kind)}  # A birth city is not where somebody lives.
+        says_it = bool(kind) and last == {singular(kind)}  # Exactly the kind: X need not live in its "birth city".
         if is_head or says_it or (kind and not _PLACING.isdisjoint(last)):
             idle |= self._placed
         if are_only_places(LABEL.findall(expression)):
-            # "Customers that live in Norway" are those with an address there.
+            # Verbs of living add nothing to places: "customers that live in Norway" have an address there.
             idle |= self._living | self._placed
         if says_it:
             idle |= self._living if singular(kind) in PLACES else self._belonging
         return idle | self._light(labels, left & ~idle)
 
     def _light(self, labels: set[str], left: int) -> int:
-        """Bit mask of the verbs in `left` whose object names a value that a relation leads to."""
+        """Returns the bit mask of light verbs in `left` ("take", "keep") whose object is explained.
+
+        Returns 0 if no relation of `labels` leads to values.
+        """
         if not any(self._builder.values.get(label) for label in labels):
             return 0
         return mask(at for at, said in self._objects.items() if left >> at & 1 and said and not left & said)
 
     def _is_light(self, at: int, word: str) -> bool:
-        """True of a light verb ("take", "keep") that no relation uses. If a relation reads "kept at", "keep" is not
-        light.
+        """Returns True for a verb with little meaning of its own ("take", "keep") that no relation uses.
+
+        If a relation is called "kept at", "keep" is not light.
         """
         verbs = verbs_of(word)
         if self._asked.roles[at] != "content" or verbs.isdisjoint(_LIGHT):
@@ -112,8 +121,9 @@ class IdleWords:
         return all(verbs.isdisjoint(verbs_of(said)) or is_agent(said) for said in called)
 
     def _object_of(self, verb: int) -> int:
-        """Bit mask of the verb's object, after it or before the "did" of a question; 0 if there is none or it names a
-        kind.
+        """Returns the bit mask of the verb's object, or 0 if there is none or it names a kind.
+
+        The object stands after the verb, or before the "did" of a question.
         """
         words, roles = self._asked.words, self._asked.roles
         behind = next((at for at in range(verb + 1, len(words)) if roles[at] in ("content", "thing", "person")), -1)
@@ -125,11 +135,11 @@ class IdleWords:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """An expression that may be the meaning of the question, with its score.
+    """An expression that the question may mean, with its score.
 
-    `left`: bit mask of the tokens that it does not explain. `is_whole`: it uses everything that is named, and its kind
-    is the kind asked for; `may_be_whole`: the same if the kind asked for is unknown. `weakest`: likeness (0 to 1) of
-    the worst explained step; `silent`: number of steps that no word says.
+    `left`: bit mask of the tokens that it does not explain. `is_whole`: it uses all that the question names and gives
+    the kind asked for. `may_be_whole`: the same, but its kind may be unknown. `weakest`: the least likeness (0 to 1)
+    of a step to the words that express it. `silent`: number of steps that no word expresses.
     """
 
     expression: str
@@ -160,8 +170,9 @@ class AnswerForms:
         self._kind = AskedKind(asked, graph, builder, named, self._noun, self._head)
 
     def _is_asked(self, at: int) -> bool:
-        """True if the noun at `at` says what is asked for: no other content word stands between it and the question
-        word, but those right before it ("which *home* cities").
+        """Returns True if the noun at `at` says what is asked for.
+
+        Only content words directly before it (which *home* cities) may stand between it and the question word.
         """
         begin, roles = self._asked.asked, self._asked.roles
         if not 0 <= begin <= at:
@@ -172,8 +183,9 @@ class AnswerForms:
         return not any(roles[each] in ("content", "thing", "value", "person") for each in range(begin, first))
 
     def _head_of_asked(self) -> int:
-        """Bit mask of the first content word where the asked noun may stand, if it names no kind of
-        the graph; else 0.
+        """Returns the bit mask of the word that says what is asked for, or 0 if it names a kind of the graph.
+
+        Example: "salary" in "what salary does X have". Also 0 unless things or a count are asked for.
         """
         asked = self._asked
         if asked.asked < 0 or asked.form not in ("things", "count"):
@@ -199,9 +211,10 @@ class AnswerForms:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def _says_its_topic(self, expression: str) -> bool:
-        """True if the answer to a question for things could only be the one thing that it names.
+        """Returns True if a question for things would be answered by the one thing that it names itself.
 
-        Some of those told before may be asked for, and one of several of one name: "which Smith was born in 1980".
+        False if it asks for one of several: of the things told before, or of things with the same name ("which Smith
+        was born in 1980").
         """
         found, words = _ONLY_ITSELF.match(expression), self._asked.words
         if found is None or self._asked.form != "things" or not self._asked.wh or found[1] in self._named.spoken:
@@ -232,14 +245,16 @@ class AnswerForms:
             and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
         )
         fits = fits and not self._given & reading.final and not self._is_roundabout(expression)
-        # A connection between two things by hops that no word says does not answer "yes".
+        # A path between two things of which no word expresses the hops does not prove a "yes".
         fits = fits and not (asked.form == "truth" and reading.silent > 1 and not asked.content)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
     def _is_roundabout(self, expression: str) -> bool:
-        """True of "all wards of the clinic that X works at" if X itself has a ward and the question names nothing
-        else.
+        """Returns True if the expression takes a detour.
+
+        Example: "all wards of the clinic that X works at", if X itself has a ward and the question names no other
+        kind.
         """
         found = _BACK.fullmatch(expression)
         if found is None or len(self._builder.nouns) != 1 or self._noun < 0:
@@ -251,19 +266,21 @@ class AnswerForms:
         return any("^" not in hop.label and self._named.has(found[1], hop.label) for hop in own)
 
     def _is_given(self, at: int) -> bool:
-        """True of a noun that the question gives as context and does not ask for: the band in "what does X play in the
-        band".
-        """
+        """Returns True for a noun that is context and not asked for, as the band in "what does X play in the band"."""
         words = self._asked.words
         return at > 1 and words[:2] in _WHAT_IT_DOES and words[at - 1] == "the" and words[at - 2] in PREPOSITIONS
 
     def _is_asked_value(self, expression: str) -> bool:
-        """True if the expression selects things of the value that stands in for a noun: "the accountants in X"."""
+        """Returns True if the expression selects things by the value that stands in place of a noun.
+
+        Example: "accountants in X", if "accountant" is an occupation and not a kind of things.
+        """
         return bool(self._value) and _OF_VALUE.match(expression) is not None and f"=, {self._value})" in expression
 
     def _asked_value(self) -> str:
-        """Pseudonym of the value that stands where the asked noun may begin, if a thing is named as
-        well; else empty.
+        """Returns the pseudonym of the value that stands where the asked noun may begin, else an empty string.
+
+        A thing must be named as well.
         """
         asked = self._asked
         if asked.asked < 0 or asked.form not in ("things", "count") or "thing" not in asked.roles:
@@ -272,27 +289,31 @@ class AnswerForms:
         return asked.words[at] if at >= 0 and asked.roles[at] == "value" else ""
 
     def _strays(self, used: int, reading: Reading) -> bool:
-        """True if the asked noun is used for a step on the way and not for its end, or is used for the end with
-        likeness below MIN_HEAD: the answer would be something else than what was asked for.
+        """Returns True if the answer is not what the question asks for.
+
+        That is so if the noun that says what is asked for expresses an earlier step instead of the end of the path. It
+        is also so if a step fits its words with likeness below MIN_HEAD.
         """
         return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
 
     def _denies(self, expression: str) -> bool:
-        """True if a "no" after a noun is executed on that noun: "doctors that treat no smokers" leaves out doctors,
-        not smokers.
+        """Returns True if the expression executes a "no" after a noun correctly, or if the question has none.
+
+        "Doctors that treat no smokers" are all doctors without those that treat smokers, not doctors that treat
+        non-smokers.
         """
         words, roles = self._asked.words, self._asked.roles
         denied = any(words[at] == "no" and roles[at - 1] == "content" for at in self._asked.at("negation") if at)
         return not denied or _OUTSIDE.match(expression) is not None
 
     def _joins_either(self, expression: str) -> bool:
-        """True if an "or" of the question is executed as a union, or if the question has no "or" that needs one."""
+        """Returns False if an "or" of the question asks for a union and the expression has none, else True."""
         asked = self._asked
         is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth") or asked.is_choice
         return is_read or "union(" in expression
 
     def _holds_pairs(self, expression: str) -> bool:
-        """True if the expression holds every union that an "or" between two named things asks for."""
+        """Returns True if the expression holds every union that an "or" between two named things asks for."""
         return all(pair in expression for pair in self._asked.either)
 
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
@@ -327,7 +348,7 @@ class AnswerForms:
         elif form == "group":
             yield from self._groups.per_group(each, text)
         elif each.value == "truth" and (self._asked.wh in _NO_TRUTHS or self._asked.words[:2] in _WHAT_IT_DOES):
-            return  # "When was it fixed" cannot be answered by "yes".
+            return  # A yes/no value does not answer "when was it fixed".
         elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
@@ -336,20 +357,22 @@ class AnswerForms:
             yield text, each.used, self._kind.fit(each)
 
     def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """Answers that add up numbers although no word asks for a sum: the beds of a clinic."""
+        """Yields answers that add up numbers although no word asks for a sum, such as the beds of a clinic."""
         if self._asked.form == "count" and self._builder.text(each):
             yield from self._groups.of_parts(each)
             yield from self._groups.of_all(each) if each.is_implied else ()
 
     def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
-        """The count of a reading: "in how many countries". Values lose OF_KIND unless their relation is what is asked
-        for.
+        """Returns an answer that counts the members of a reading, as for "in how many countries".
+
+        The answer is (expression, bit mask of tokens used, gain). If the members are values, the gain is lower by
+        OF_KIND, unless the noun after "how many" names their relation.
         """
         is_other = bool(each.value) and not self._head & each.final
         return f"count({text})", each.used, self._kind.fit(each) - OF_KIND * is_other
 
     def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
-        """The answers to "who else": the set without the named things, if these are of the kind asked for."""
+        """Yields the answers to "who else": the set without the named things, if these are of the kind asked for."""
         asked = self._asked
         named = [*(asked.words[at] for at in asked.at("thing")), *self._named.spoken]
         names = [name for name in named if not self._builder.kinds_of(name).isdisjoint(each.kinds)]

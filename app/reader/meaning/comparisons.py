@@ -1,4 +1,4 @@
-"""Answers that compare two sets or values, and answers of yes or no."""
+"""Makes answers that compare two sets or values, and answers of yes or no."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from kg_store.text.inflection import is_participle
 
 _MORE_OR_FEWER = frozenset({"more", "fewer", "less"})
-# The greatest number of sets tried for the second side of a comparison; bounds the time. Chosen by hand.
+# Greatest number of sets tried for the second side of a comparison; limits the time. Chosen by hand.
 MAX_SETS: Final = 250
 Answer = tuple[str, int, float]
-"""An expression, the bit mask of the tokens that it uses, and what it adds to the score of the reading it was made
-from.
-"""
+"""An expression, the bit mask of the tokens that it uses, and its gain: what it adds to the score of its reading."""
 
 
 class Comparisons:
-    """Makes answers from a reading and its counterpart for the question's second thing."""
+    """Makes answers from two readings that say the same of two things, such as the beds of X and the beds of Y."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder) -> None:
         self._asked, self._graph, self._builder = asked, graph, builder
@@ -38,8 +36,9 @@ class Comparisons:
         self._than = asked.words.index("than") if "than" in asked.words else -1
 
     def of(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """The greater of two things by a value or by the number of things they lead to; or whether the first is
-        greater.
+        """Yields the greater of two things, by a value or by the number of things they lead to.
+
+        For a yes/no question, yields a test if the first thing is the greater one.
         """
         asked, measure = self._asked, self._asked.measures[self._word]
         truth = asked.words[0] in TRUTHS and "or" not in asked.words
@@ -64,9 +63,7 @@ class Comparisons:
                     yield text, used | (said.used if said else 0), gained + 1.0 + gain - HOP
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
-        """Finds readings that say of the second thing what `each` says of the first; with what each
-        adds to the score.
-        """
+        """Yields the readings that say of the second thing what `each` says of the first, with their gain in score."""
         if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.unsaid:
             return
         first, second = (self._asked.words[at] for at in self._things)
@@ -79,13 +76,11 @@ class Comparisons:
                 yield other, other.score
 
     def _is_of(self, hop: SchemaHop, other: Reading) -> bool:
-        """True if things of the kinds of `other` have the same value `hop` as well."""
+        """Returns True if things of the kinds of `other` also have the hop `hop`."""
         return any(each.label == hop.label for each, _ in self._graph.leaving(other.kinds))
 
     def outnumbering(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """Tests if one set is larger than another: "are there more doctors than nurses", "more customers in X than in
-        Y".
-        """
+        """Yields tests if one set is larger than another: "are there more doctors than nurses"."""
         asked = self._asked
         if not self._counts_things or self._than < 0 or asked.words[0] not in TRUTHS or each.value or each.is_bare:
             return
@@ -102,7 +97,11 @@ class Comparisons:
             yield f"outnumbers({', '.join(sides)})", each.used | used | word, score + 1.0
 
     def _beside(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Compares the set before "than" with the same set for the only thing or value named after it."""
+        """Yields the second set of a comparison that names only what differs: "more customers in X than in Y".
+
+        It is `text`, the expression of the first set, with X replaced by Y. Yields none unless the question names
+        exactly two things or values, one on each side of "than".
+        """
         asked = self._asked
         named = [at for role in ("thing", "value") for at in asked.at(role)]
         if len(named) != 2 or not min(named) < self._than < max(named):
@@ -113,8 +112,10 @@ class Comparisons:
             yield text.replace(first, second), used, 1.0
 
     def _other_sets(self, each: Reading, readings: Sequence[Reading], behind: int) -> Iterator[Answer]:
-        """Sets named after "than". None if only one side is narrowed, because the narrowing may be meant for both
-        sides.
+        """Yields the sets that the words after "than" describe.
+
+        `behind`: the bit mask of these words. Yields none if only one side of "than" names a thing or value, because
+        that may be meant to narrow both sides.
         """
         named = [at for role in ("thing", "value") for at in self._asked.at(role)]
         if named and (min(named) > self._than or max(named) < self._than):
@@ -130,7 +131,10 @@ class Comparisons:
                 yield text, other.used, other.score
 
     def _counts(self, hop: SchemaHop, used: int, both: str) -> Iterator[Answer]:
-        """The thing that leads to more or fewer others: "which has more wards, X or Y"."""
+        """Yields the one of two things that `hop` joins with more (or fewer) things: "which has more wards, X or Y".
+
+        `both`: the expression of the two things. `used`: bit mask of tokens that are taken already.
+        """
         function = {"more": "most", "fewer": "fewest", "less": "fewest"}.get(self._asked.words[self._word], "")
         noun = self._builder.nouns.get(self._word + 1)
         if not function or noun is None:
@@ -140,7 +144,10 @@ class Comparisons:
             yield f'{function}({both}, "{hop.label}"' + (f", {some})" if some else ")"), tokens, 2.0 + score
 
     def _counted(self, hop: SchemaHop, used: int, leads_to_some: bool = False) -> Iterator[tuple[int, float]]:
-        """Yields the bit mask of tokens that say that the things at the end of `hop` are counted, with a score."""
+        """Yields the ways to say that the ends of `hop` are counted, each as (bit mask of tokens, score).
+
+        `leads_to_some`: only some ends of the hop are of the counted kind.
+        """
         noun = self._builder.nouns.get(self._word + 1)
         counted = noun[0] if noun and (leads_to_some or hop.leads_to_all_of(noun[1])) else 0
         for said in [*self._builder.said(hop, used | counted), None] if counted else ():
@@ -148,7 +155,7 @@ class Comparisons:
             yield used | counted | (said.used if said else 0), score
 
     def differences(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """The difference of two values: "how many more beds has X than Y", "how much older is X"."""
+        """Yields the difference of two values: "how many more beds has X than Y", "how much older is X"."""
         word = self._asked.words[self._word] if self._word >= 0 else ""
         for other, gained in self._others(each, readings):
             first, second = each.expression, other.expression
@@ -170,8 +177,9 @@ class Comparisons:
                     yield _less(sides, sign > 0), used | tokens, gained + 1.0 + gain - HOP
 
     def _measured(self, hop: SchemaHop, each: Reading, used: int) -> Iterator[tuple[int, int, float]]:
-        """Yields (sign, bit mask of tokens, gain) for each way to say `hop`; sign is 1 if more means a greater value,
-        -1 if less.
+        """Yields (sign, bit mask of tokens, gain) for each way to express `hop`.
+
+        The sign is 1 if more of the measure means a greater value, -1 if it means a lesser one.
         """
         if self._word < 0:
             for words in self._builder.said(hop, used) if hop.value in ("number", "date") else ():
@@ -183,7 +191,7 @@ class Comparisons:
             yield sign, said.used if said else 0, gain
 
     def same(self, each: Reading) -> Iterator[Answer]:
-        """Tests if one hop leads from both things to a common one: "do X and Y live in the same city"."""
+        """Yields tests if one hop leads from both things to a common one: "do X and Y live in the same city"."""
         asked = self._asked
         things, same = list(asked.at("thing")), [at for at, word in enumerate(asked.words) if word == "same"]
         if len(things) != 2 or each.anchor != things[0]:
@@ -212,18 +220,18 @@ _ITS: Final = frozenset({"its", "his", "her", "their"})
 _DEAD: Final = frozenset({"dead", "deceased"})
 _IN_THE_PAST: Final = frozenset("was were has have did".split())
 _OF_SOME: Final = frozenset({"there", "any", "some"})
-# Gain of the expression that begins with the thing named first (a tie-break), and cost of a yes/no that is not a plain
-# chain of hops. Chosen by hand; not fitted.
+# Gain of the expression that begins with the thing named first (a tie-break), and cost of comparing all members with a
+# set that is not a plain chain of hops. Chosen by hand; not fitted.
 FIRST_NAMED: Final = 0.02
 NO_CHAIN: Final = 0.3
 TOLD_AT_ONCE: Final = 3
-"""The number of things that one record joins: "did X prescribe Y to Z"."""
+"""Number of things that one record joins in a yes/no question: "did X prescribe Y to Z"."""
 
 MAX_PAIRED: Final = 250
 
 
 class Truths:
-    """Makes yes or no answers from readings."""
+    """Makes yes/no answers from readings."""
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, comparisons: Comparisons
@@ -242,7 +250,7 @@ class Truths:
         self._asks_what_is_had = asked.words[0] in _HAS and not is_participle(told)
 
     def _of_any(self) -> int:
-        """Position of the noun in "is there an office"; -1 if there is none or something stands before it."""
+        """Returns the position of the noun in "is there an office"; -1 if there is none or if content precedes it."""
         asked = self._asked
         first = next((at for at, role in enumerate(asked.roles) if role in ("content", "thing", "value")), -1)
         return first if asked.asks_if_any and first in self._builder.nouns else -1
@@ -261,7 +269,7 @@ class Truths:
                 yield f"none({text.removeprefix('exists(')}", used | 1 << denied, gain
 
     def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """ "Are all patients of X smokers": true if no member of the first set is outside the second."""
+        """Yields answers to "are all patients of X smokers": true if all members of the first set are in the other."""
         text = self._builder.text(whole)
         if not text or not self._is_meant(whole) or (self._of_subject and not self._is_of_subject(whole)):
             return
@@ -274,16 +282,19 @@ class Truths:
                 yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
             elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
                 if self._before and other.expression.startswith(("having(", "intersect(having(")):
-                    continue  # In "X paid all orders" the orders are those of X.
+                    continue  # In "X paid all orders" only the orders of X count, not all paid ones.
                 cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
 
     def _is_of_subject(self, whole: Reading) -> bool:
-        """True if the set is one hop from the thing before "all": "has X paid all its orders"."""
+        """Returns True if the set is one hop from the thing before "all": "has X paid all its orders"."""
         return whole.near < self._all and _OF_ONE.fullmatch(whole.expression) is not None
 
     def _all_have(self, whole: Reading, text: str) -> Iterator[Answer]:
-        """ "Are all animals of X insured": true if no member lacks the relation; for "uninsured", if none has it."""
+        """Yields answers to "are all animals of X insured": true if no member lacks the relation.
+
+        For "uninsured": true if no member has it.
+        """
         for hop, _ in self._graph.leaving(whole.kinds):
             for said in self._builder.said(hop, whole.used):
                 if self._stands_apart(said.used, whole):
@@ -295,7 +306,7 @@ class Truths:
                         yield f"none(difference({text}, {having}))", used, score
 
     def _is_one_of(self, each: Reading) -> Iterator[Answer]:
-        """ "Is X a nurse", "is X one of our patients": true if X is of the kind."""
+        """Yields answers to "is X a nurse" and "is X one of our patients": true if X is of the kind."""
         for noun, (used, kinds) in self._builder.nouns.items():
             whole = self._graph.whole(kinds)
             between = self._asked.words[each.anchor + 1 : noun]
@@ -307,7 +318,7 @@ class Truths:
                 )
 
     def _is_without(self, each: Reading) -> Iterator[Answer]:
-        """ "Is X unmarried", "is X a non-smoker": true if X lacks the relation."""
+        """Yields answers to "is X unmarried" and "is X a non-smoker": true if X lacks the relation."""
         for hop, _ in self._graph.leaving(each.kinds) if self._non >= 0 else ():
             for said in self._builder.said(hop, each.used):
                 if said.first == self._non + 1 and (
@@ -317,7 +328,7 @@ class Truths:
                     yield text, each.used | said.used | 1 << self._non, gain_of(said) - HOP
 
     def _is_meant(self, whole: Reading) -> bool:
-        """True if the set is what the words after "all" name: in "do all doctors treat a smoker" the doctors."""
+        """Returns True if the set is what the words after "all" name, as the doctors in "do all doctors smoke"."""
         asked = self._asked
         named = min((at for role in ("thing", "value") for at in asked.at(role) if at > self._all), default=-1)
         if self._noun >= 0 and (named < 0 or self._noun < named or asked.words[named + 1 : named + 2] == ("'s",)):
@@ -325,20 +336,25 @@ class Truths:
         return bool(whole.used >> named & 1) if named >= 0 else True
 
     def _stands_apart(self, used: int, whole: Reading) -> bool:
-        """True if the tokens lie behind "all X", or before "all" if the question names something there."""
+        """Returns True if the tokens `used` may state what is asked of all members.
+
+        They must lie behind "all X", or before "all" if the question names something there.
+        """
         if self._before:
             return 0 < used < 1 << self._all and (self._of_subject or whole.near > self._all)
         return used > 1 << whole.far
 
     def _holds_too(self, other: Reading) -> bool:
-        """True of all things with a property, where the question asks the property of X: then X's own value answers
-        it.
+        """Returns True for the set of all things with a yes/no property, such as all smokers.
+
+        "Does X smoke" is answered by the value of X itself, not by this set. False if the question says "there", "any"
+        or "some".
         """
         found = _OF_KIND.fullmatch(other.expression) if _OF_SOME.isdisjoint(self._asked.words) else None
         return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
 
     def _at_one_record(self, each: Reading) -> Iterator[Answer]:
-        """ "Did X prescribe Y to Z": true if one record joins all three."""
+        """Yields answers to "did X prescribe Y to Z": true if one record, such as a prescription, joins all three."""
         things = list(self._asked.at("thing"))
         if len(things) != TOLD_AT_ONCE or each.anchor != things[0]:
             return
@@ -355,18 +371,18 @@ class Truths:
                 yield text, mask(things) | said.used, len(things) - 1 + gain_of(said) - len(things) * HOP
 
     def _ways_to(self, record: str, kinds: frozenset[str]) -> list[SchemaHop]:
-        """The single hops from things of `kinds` to the kind `record`."""
+        """Returns the single hops from things of `kinds` to the kind `record`."""
         return [hop for hop, _ in self._graph.leaving(kinds) if record in hop.ends and "|" not in hop.label]
 
     def _was_done(self, each: Reading) -> Iterator[Answer]:
-        """ "Was X shipped", "is X dead": true if X has such a date."""
+        """Yields answers to "was X shipped" and "is X dead": true if X has a date of shipping or of death."""
         found, words = _DATED.fullmatch(each.expression), self._asked.words
         if found is None or each.value != "date":
             return
         said = [words[at] for at in range(len(words)) if each.used >> at & 1 and self._asked.roles[at] == "content"]
         if len(said) == 1 and (said[0] in _DEAD or (is_participle(said[0]) and words[0] in _IN_THE_PAST)):
             having, denied = f'having({found[1]}, "{found[2]}")', words.index(said[0]) - 1
-            if self._asked.roles[denied] == "negation":  # "Has X not died" asks whether there is no such date.
+            if self._asked.roles[denied] == "negation":  # "Has X not died" is true if there is no such date.
                 yield f"none({having})", each.used | 1 << denied, -HAVING
             else:
                 yield f"exists({having})", each.used, -HAVING
@@ -397,7 +413,7 @@ class Truths:
                     or self._holds_too(other)
                 ):
                     continue
-                # Of two equal expressions, the one that begins with the thing named first.
+                # Of two equivalent expressions, the one that begins with the thing named first wins.
                 first = FIRST_NAMED * (0 <= other.anchor < each.anchor)
                 text = f"exists(intersect({other.expression}, {each.expression}))"
                 yield text, each.used | other.used, other.score + first

@@ -1,4 +1,4 @@
-"""Superlatives: the members of a set with the greatest or least value, or with the most or fewest of something."""
+"""Applies superlatives: the members of a set with the greatest or least value, or the most or fewest of something."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from kg_store.text.labels import reversed_label
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}
 Nouns = Mapping[int, tuple[int, frozenset[str]]]
-"""The nouns that name kinds, by the position of their first token: bit mask of their tokens, and the kinds."""
+"""The nouns that name kinds, by the position of their first token: the bit mask of their tokens, and the kinds."""
 
 
 SURELY_SAID = 0.9
-"""The least likeness (0 to 1) of the noun behind "most" to the relation whose ends it counts. Chosen by hand."""
+"""Least likeness (0 to 1) of the noun after "most" to the relation whose ends it counts. Chosen by hand."""
 _OCCURS = frozenset("occurs occur appears appear comes".split())
-"""Verbs that say nothing beside the frequent: "which reason occurs most often"."""
+"""Verbs that add nothing to "most often": "which reason occurs most often"."""
 
 
 class Extremes:
-    """Makes new readings from others by applying a superlative of the question."""
+    """Makes new readings from other readings by applying a superlative or comparative of the question."""
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, named: NamedThings
@@ -55,7 +55,7 @@ class Extremes:
         self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
 
     def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
-        """Narrows `each` (expression `text`) to its members with the greatest or the least value of `hop`."""
+        """Yields `each` (expression `text`) narrowed to its members with the greatest or the least value of `hop`."""
         for at in self._superlatives:
             if each.used >> at & 1 or each.is_bare or not (self._narrows_first or each.is_whole):
                 continue
@@ -78,24 +78,28 @@ class Extremes:
                 yield from self._with_greatest_sum(each, text, hop, at)
 
     def _counted_behind(self, at: int) -> tuple[int, frozenset[str]] | None:
-        """The noun, or the people, of which there are the most: bit mask of the tokens and kinds. None if there is
-        neither.
+        """Returns what "most" or "fewest" at position `at` counts, as (bit mask of its tokens, kinds), or None.
+
+        Examples: "films" in "the most films", "people" in "the most people".
         """
         if self._asked.roles[at + 1 : at + 2] == ("person",) and self._named.persons:
             return 1 << at + 1, self._named.persons
         return self._nouns.get(at + 1)
 
     def _is_degree(self, at: int) -> bool:
-        """True of "the most" and "most often" at the end of a question, which say how much something is done."""
+        """Returns True for "the most" and "most often" at the end of a question, where they say how much is done."""
         words = self._asked.words
         return words[at] in _COUNTS and (at + 1 == len(words) or words[at + 1] in OFTEN) and at > 1
 
     def _is_aside(self, each: Reading) -> bool:
-        """True of a set that is not the one asked for, such as the orders in "which customer orders the most"."""
+        """Returns True for a set that is not the one asked for, as the orders in "which customer orders the most"."""
         return each.said > min(self._nouns, default=0)
 
     def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """The thing that most records lead to: "the drug that was prescribed most often"."""
+        """Yields the thing that has the most records of an event: "the drug that was prescribed most often".
+
+        `hop` joins that thing with its records.
+        """
         if hop.value or not are_records(hop.ends) or self._is_aside(each) or each.near > at:
             return
         free = self._asked.content & ~each.used & (1 << at) - 1
@@ -133,8 +137,10 @@ class Extremes:
     def _with_most(
         self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """The members of a set that lead to the most things ("who directed the most films"), or that most things lead
-        to.
+        """Yields the members of a set that lead to the most things: "who directed the most films".
+
+        Also yields the things to which most members of the set lead. `counted`: the noun that is counted ("films"), as
+        (bit mask of tokens, kinds).
         """
         used, kinds = counted
         function = _COUNTS[self._asked.words[at]]
@@ -157,8 +163,10 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score)
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
-        """False if `hop` joins things of one kind and runs against the count: who manages the most people is a
-        manager, so the people they manage are counted, not their own managers.
+        """Returns True if `hop` leads in the direction in which the question counts.
+
+        It can be False only for a hop between things of one kind. "Who manages the most people" counts the people whom
+        somebody manages, not the managers of somebody.
         """
         if hop.ends.isdisjoint(each.kinds):
             return True
@@ -168,7 +176,7 @@ class Extremes:
         return hop.shown.startswith("^") == (is_done_to and before != ["by"]) or "|" in base
 
     def _frequent(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """The values or things to which most members lead: "the most common reason", "the most popular course"."""
+        """Yields the values or things to which most members lead: "the most common reason", "the most popular one"."""
         function = _COUNTS.get(self._asked.words[at], "")
         cost = HOP * (1 + hop.label.count("|"))
         if not function or not each.is_whole:
@@ -188,7 +196,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
 
     def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """The thing to which most others lead by the hop that the participle says: "the most prescribed drug"."""
+        """Yields the thing to which a participle's relation leads most often: "the most prescribed drug"."""
         if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
             return
         for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
@@ -199,8 +207,11 @@ class Extremes:
                 yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
-        """The tokens that say which things lead to a frequent one by `hop`, with their gain; without such words,
-        people, or what else alone leads there; popular is only what people choose.
+        """Yields the words that name the things counted to find the most popular one, as (bit mask of tokens, gain).
+
+        These things lead by `hop` to the popular one: "students" in "the most popular course among students". Without
+        such words the mask is 0, and `hop` must be the only hop that leads there from people. If none leads there from
+        people, it must be the only one at all, and the question must not say "popular".
         """
         for used, kinds in self._nouns.values():
             if not used & each.used and not kinds.isdisjoint(hop.ends):
@@ -214,7 +225,9 @@ class Extremes:
             yield 0, ONLY_ONE
 
     def _counts_ends(self, each: Reading, at: int) -> bool:
-        """True if the noun behind says a relation to things: "the most routes" are counted, not measured."""
+        """Returns True if the noun after the superlative names a relation to things: "most routes" are counted, not
+        measured.
+        """
         hops = (hop for hop, _ in self._graph.leaving(each.kinds) if not hop.value and "|" not in hop.label)
         return any(self._ends_said(hop, each, at) for hop in hops)
 
@@ -226,7 +239,9 @@ class Extremes:
         return [one for one in said if one.first == at + 1 and one.likeness >= SURELY_SAID]
 
     def _most_ends(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """The members from which the relation of that noun leads to most things."""
+        """Yields the members with the most ends of the relation that the noun after the superlative names: "most
+        routes".
+        """
         if hop.value or "|" in hop.label or not each.is_whole:
             return
         for said in self._ends_said(hop, each, at):
@@ -236,7 +251,7 @@ class Extremes:
             yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP - 2 * turned)
 
     def _with_greatest_sum(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """The members whose things add up to the most: "the clinic with the most beds in total"."""
+        """Yields the members whose things add up to the most: "the clinic with the most beds in total"."""
         measured = {1: "most", -1: "fewest"}[self._asked.measures[at].number or 1] if self._totals else ""
         function = _COUNTS.get(self._asked.words[at], measured)
         if not function or hop.value or not each.is_whole or each.said < 0:
@@ -257,7 +272,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score, is_whole=False, weakest=weakest)
 
     def than(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
-        """Members whose value compares so with that of a named thing: "wards with fewer beds than X"."""
+        """Yields members by comparing their value with that of a named thing: "wards with fewer beds than X"."""
         asked = self._asked
         for at, thing in self._compared if not each.is_bare else ():
             sign = sign_of(asked.measures[at], hop)
@@ -280,14 +295,14 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def _has(self, thing: int, hop: SchemaHop) -> bool:
-        """True if the thing at this position has the value or the hop as well."""
+        """Returns True if the thing named at position `thing` has the hop `hop` too."""
         kinds = self._named.things.get(self._asked.words[thing], frozenset())
         return any(each.label == hop.label for each, _ in self._graph.leaving(kinds))
 
     def _more_than(
         self, each: Reading, text: str, hop: SchemaHop, compared: tuple[int, int], counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """Members that lead to more (or fewer) things than a named thing does: "authors with more books than X"."""
+        """Yields members that lead to more (or fewer) things than a named thing: "authors with more books than X"."""
         used, (at, thing) = counted[0], compared
         if each.used & used or not hop.leads_to_all_of(counted[1]):
             return
@@ -303,11 +318,10 @@ class Extremes:
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
     ) -> Iterator[tuple[Said | None, float]]:
-        """Yields the ways to take `hop` as the value that a superlative or comparative measures: the words that say
-        the hop, or None if no word does, with the score that is added.
+        """Yields the ways in which an adjective may measure the values of `hop`, each with its gain in score.
 
-        With None, the hop is a usual value of the adjective (age for "old"), or the only value of its type that can
-        be meant.
+        A way is the span of words that names the hop, or None if no word does. It is None only if the hop is usual for
+        the adjective (age for "old"), or is the only one with values of its type that can be meant.
         """
         nouns = {tokens for tokens, _ in self._nouns.values()}
         for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):
@@ -327,14 +341,17 @@ class Extremes:
 
 
 def _first(text: str, label: str, sign: int, first: FirstOf) -> str:
-    """The first members in the order of `label`, or the one at a rank; members without a value are left out."""
+    """Returns the expression for the first members in the order of `label`, or for the one at a rank.
+
+    Members without a value are left out.
+    """
     ways = ("descending", "ascending") if sign > 0 else ("ascending", "descending")
     found = f'limit(sort(having({text}, "{label}"), "{label}", {ways[0]}), {first.number})'
     return f'limit(sort({found}, "{label}", {ways[1]}), 1)' if first.is_rank else found
 
 
 def sign_of(measure: Measure, hop: SchemaHop) -> int:
-    """1 if more of the measure means a greater value of `hop`, -1 if a lesser, 0 if it does not measure it.
+    """Returns 1 if more of the measure means a greater value of `hop`, -1 if a lesser one, 0 if it does not apply.
 
     A year counts as a date, even if it is stored as a number.
     """

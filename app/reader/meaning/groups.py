@@ -1,4 +1,4 @@
-"""Answers per group, sums and averages, and the fit of an answer to the kind that is asked for."""
+"""Makes answers that sum, average or count, also for each group, and judges if an answer is of the kind asked for."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ OF_KIND, WRONG_KIND = 0.5, 1.0
 _LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
 _BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
 MIN_CALLED: Final = 0.95
-"""Least likeness (0 to 1) of the words to a number that is summed over parts, or over all of a kind. Chosen by hand;
-not fitted.
+"""Least likeness (0 to 1) of words to the relation of a number that is summed although no word asks for a sum.
+
+Chosen by hand; not fitted.
 """
 
 _WHOLES: Final = frozenset({"of", "in", "to", "at"})
@@ -41,13 +42,13 @@ _PER_GROUP = {"sum": "sums", "average": "averages"}
 
 
 class Groups:
-    """The numbers that a reading gives; `noun` is the position of the noun that is asked for, -1 if there is none."""
+    """Makes answers that are numbers from readings. `noun`: position of the noun that is asked for, else -1."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, noun: int) -> None:
         self._asked, self._graph, self._builder, self._noun = asked, graph, builder, noun
 
     def totals(self, each: Reading, text: str) -> Iterator[Answer]:
-        """The sum or the average of a number that each member of a set has."""
+        """Yields the sum or the average of a number that each member of a set has."""
         for hop, _ in () if each.value else self._graph.leaving(each.kinds):
             if hop.value != "number":
                 continue
@@ -56,8 +57,10 @@ class Groups:
                 yield f'{self._asked.form}({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP + fit
 
     def occurrences(self, each: Reading, text: str) -> Iterator[Answer]:
-        """The count for "how often": of records, or of dated things that a text tells apart ("how often were lost keys
-        reported").
+        """Yields the count that answers "how often".
+
+        It counts records of an event, such as visits. It also counts things with a date that are selected by a text:
+        "how often were lost keys reported".
         """
         if each.value or each.is_whole:
             return
@@ -70,7 +73,10 @@ class Groups:
             yield f"count({text})", each.used | sum(said[:1]), 0.0
 
     def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
-        """ "How many beds has X": the number that X itself has, or for several things the sum of theirs."""
+        """Yields the answer to "how many beds has X": the number that X itself has.
+
+        For several things, it is the sum of their numbers.
+        """
         if both := _BOTH.fullmatch(text):
             if not TOTALS.isdisjoint(self._asked.words) and both[2] == both[4]:
                 yield f'sum(union({both[1]}, {both[3]}), "{both[2]}")', each.used, 0.0
@@ -81,8 +87,9 @@ class Groups:
         yield text, each.used, 0.0
 
     def of_parts(self, each: Reading) -> Iterator[Answer]:
-        """ "How many beds has X", if X has no such number: the sum over its parts, if only one relation leads to parts
-        with it.
+        """Yields the answer to "how many beds has X" if X itself has no such number: the sum over its parts.
+
+        Only one relation may lead to parts that have the number.
         """
         if not each.is_bare or any(
             True for hop, _ in self._graph.leaving(each.kinds) for _ in self._numbers(hop, each)
@@ -103,7 +110,10 @@ class Groups:
             yield text, each.used | said.used | nouns, gain_of(said) + nouns.bit_count() - UNSAID_BEFORE_NOUN - 2 * HOP
 
     def of_all(self, each: Reading) -> Iterator[Answer]:
-        """ "How many beds are there", if things of only one kind have beds: the sum over all of them."""
+        """Yields the answer to "how many beds are there": the sum over all things that have beds.
+
+        Only one kind of things may have them.
+        """
         asked = self._asked
         if (
             self._builder.nouns
@@ -117,19 +127,20 @@ class Groups:
                 yield f'sum({self._builder.text(each)}, "{label}")', said.used, gain_of(said) - HOP
 
     def _numbers(self, hop: SchemaHop, each: Reading) -> Iterator[Said]:
-        """The words of the question that say `hop`, if its values count something."""
+        """Yields the spans of the question that express `hop`, if its values are counts, such as "seats"."""
         words = hop.shown.lower().split()
         is_count = not {"number", "count"}.isdisjoint(words) or singular(words[-1]) != words[-1]
         if hop.value == "number" and "|" not in hop.label and is_count:
             yield from (said for said in self._builder.said(hop, each.used) if said.likeness >= MIN_CALLED)
 
     def per_group(self, each: Reading, text: str) -> Iterator[Answer]:
-        """A count, sum or average per group: "patients per ward". The group is the noun after "per", or what a
-        relation leads to.
+        """Yields a count, sum or average for each group: "patients per ward".
+
+        The group is the noun after "per", or the thing that a relation leads to.
         """
         behind = sum(used for at, (used, _) in self._builder.nouns.items() if at > self._asked.grouped)
         if each.value or each.is_bare or each.used & behind:
-            return  # "Per city of the clinic": the words after "per" describe the group.
+            return  # The words after "per" describe the group, not the members: "per city of the clinic".
         if self._asked.function == "average" and each.is_whole and each.said == self._asked.grouped:
             yield from self._of_each(each, text)
         elif each.is_implied or self._asked.function:
@@ -142,14 +153,15 @@ class Groups:
                 yield f'group({text}, "{label}")', used, score + fit
 
     def _of_each(self, each: Reading, text: str) -> Iterator[Answer]:
-        """The average of a number that each thing after "per" has itself: "beds per ward"."""
+        """Yields the average of a number that each thing after "per" itself has: "beds per ward"."""
         for hop, _ in self._graph.leaving(each.kinds):
             for said in self._builder.said(hop, each.used) if hop.value == "number" and "|" not in hop.label else ():
                 yield f'average({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP
 
     def _ways_to_group(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """The labels that lead to the group after "per" in one or two hops, with the bit mask of tokens used and the
-        score.
+        """Yields the paths of one or two hops from the things of a reading to the group after "per".
+
+        Each is (label, bit mask of all tokens used, score).
         """
         grouped = self._asked.grouped
         noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
@@ -169,8 +181,9 @@ class Groups:
     def _further(
         self, each: Reading, hop: SchemaHop, noun: int, kinds: frozenset[str]
     ) -> Iterator[tuple[str, int, float]]:
-        """Labels of two hops to the group, if words of the question say the first hop: "patients per city of their
-        clinic".
+        """Yields labels of two hops to the group, if words of the question express the first hop.
+
+        Example: "patients per city of their clinic".
         """
         used = each.used | noun
         said_kinds = [n for n, ends in self._builder.nouns.values() if not ends.isdisjoint(hop.ends) and not n & used]
@@ -181,7 +194,7 @@ class Groups:
                     yield f"{hop.label}|{second.label}", used | tokens, noun.bit_count() + gain - 3 * HOP
 
     def _measured(self, each: Reading) -> Iterator[Answer]:
-        """A stated number, summed or averaged per group: "total weight per type", "seats in each building"."""
+        """Yields a number that the question names, summed or averaged for each group: "total weight per type"."""
         function = _PER_GROUP[self._asked.function or "sum"]
         for hop, _ in self._graph.leaving(each.kinds):
             if hop.value != "number" or "|" in hop.label:
@@ -196,8 +209,10 @@ class Groups:
                         yield f'{function}({text}, "{label}", "{hop.label}")', used, score - cost
 
     def _all_with(self, each: Reading, measure: str, label: str) -> str:
-        """The set of the reading; if no word names one, all things that have both the measure and the group's
-        relation.
+        """Returns the expression of the set whose members are grouped.
+
+        It is the set of the reading. If no word names that set, it is all things that have both the relation `measure`
+        and the relation `label`, which leads to the group.
         """
         if not each.is_implied:
             return self._builder.text(each)
@@ -207,8 +222,9 @@ class Groups:
         return self._graph.whole(frozenset(found[0] & found[1]))
 
     def _per_period(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Counts per year or month of a date: one that words say, that the kind's own verb says, or the only one there
-        is.
+        """Yields counts for each year or month of a date.
+
+        The date is one that words say, the one that the kind's own verb implies, or the only date that there is.
         """
         dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date" and "|" not in hop.label]
         fit = 0.0 if self._noun < 0 or each.said == self._noun else -WRONG_KIND
@@ -223,7 +239,9 @@ class Groups:
 
 
 def _leads_to_parts(hop: SchemaHop) -> bool:
-    """True of a hop from a whole to its parts: its label reads "part of", "in" or "belongs to" from the other side."""
+    """Returns True for a hop from a whole to its parts: read from the other side, its label is "part of" or the
+    like.
+    """
     base = hop.shown.removeprefix("^").lower().split()
     return hop.label.startswith("^") and "|" not in hop.label and not _WHOLES.isdisjoint(base)
 
@@ -233,10 +251,10 @@ NO_WHAT: Final = 0.3
 
 
 class AskedKind:
-    """The kind that a question asks for.
+    """Judges readings by the kind of thing that the question asks for.
 
-    `noun`: position of a noun that names a kind of the graph, else -1; `head`: bit mask of another noun in its place,
-    else 0.
+    `noun`: position of the noun that says so if it names a kind of the graph, else -1. `head`: bit mask of that noun
+    if it names no kind of the graph, else 0.
     """
 
     def __init__(
@@ -255,9 +273,7 @@ class AskedKind:
         self._asks_people = any(role == "person" and word not in ("who", "whom") for word, role in told)
 
     def fit(self, each: Reading) -> float:
-        """Returns what a reading gains if it is of the kind asked for, negative if it is of another kind, 0 if
-        unknown.
-        """
+        """Returns the gain of a reading: positive if it is of the kind asked for, negative if not, else 0."""
         if self._noun >= 0:
             used, kinds = self._builder.called[self._noun]
             is_member = self._noun not in self._builder.nouns and each.used & used and each.kinds <= kinds
@@ -280,19 +296,21 @@ class AskedKind:
         return -NO_WHAT if self._is_no_what(each) else 0.0
 
     def _is_no_somebody(self, each: Reading) -> bool:
-        """True if the asked noun means people or groups ("which directors") and the reading leads to neither."""
+        """Returns True if the asked noun means people or groups ("which directors") but the reading leads to
+        neither.
+        """
         people = self._named.persons | self._named.groups
         return names_somebody(self._asked.words[self._head.bit_length() - 1]) and each.kinds.isdisjoint(people)
 
     def _is_place(self, each: Reading) -> bool:
-        """True if the reading leads to places, or its last relation says where: "lives in", "home address"."""
+        """Returns True if the reading leads to places, or its last relation says where: "lives in", "home address"."""
         if each.value in ("date", "number", "truth") or (each.kinds and each.kinds <= self._named.persons):
             return False
         last = (LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
         return not (each.kinds.isdisjoint(self._named.places) and WHERE.isdisjoint(last.lower().split()))
 
     def _is_no_what(self, each: Reading) -> bool:
-        """True of dates and people, for which nobody asks with "what" and a verb: "what was X prescribed"."""
+        """Returns True for dates and people, which nobody asks for by "what" with a verb: "what was X prescribed"."""
         words = self._asked.words
         if words[0] != "what" or words[1:2] == ("is",) or "of" in words or "'s" in words:
             return False
@@ -300,8 +318,10 @@ class AskedKind:
         return last in ("on", "by") and (each.value == "date" or each.kinds <= self._named.persons)
 
     def _says_its_noun(self, each: Reading) -> bool:
-        """True if the question says the noun of the last relation: "who are the authors of X", whose authors are
-        texts."""
+        """Returns True if the question says the noun of the last relation.
+
+        Example: "who are the authors of X" asks for authors, even if the graph stores them as texts.
+        """
         last = (LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
         return bool(last) and singular(last.lower()) in map(singular, self._asked.words)
 

@@ -1,6 +1,7 @@
-"""Chooses among meanings by likeness of the whole question to each meaning in words, if single words do not decide.
+"""Chooses among the meanings of a question by comparing the whole question with each meaning, put into words.
 
-A reading that is not like enough to answer with is offered (`ask_back`).
+Used if a comparison of single words does not decide. A meaning that is not near enough to be answered may still be
+offered to the asker (`step.ask_back`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _TOTALS = {"count": "number of", "sum": "total", "average": "average", "min": "l
 
 
 class MeaningWords:
-    """Words for expressions over the hops of one schema.
+    """Puts expressions over the hops of one schema into words.
 
     `things`: the kind of each pseudonym in the question; `whole`: for each kind, the pseudonym of all its things.
     """
@@ -42,7 +43,7 @@ class MeaningWords:
         self._hops = {hop.label: hop for hop in hops}
 
     def question(self, words: tuple[str, ...]) -> str:
-        """The question with each pseudonym replaced by its kind."""
+        """Returns the question with each pseudonym replaced by its kind."""
         return " ".join(self._name(word) if is_pseudonym(word) else word for word in words)
 
     def of(self, text: str) -> str:
@@ -97,23 +98,26 @@ class MeaningWords:
         return f"{kind} that {start} is {relation}" if voice == "passive" else f"{kind} {start} {relation}"
 
 
-# Least likeness (cosine) of a meaning to the whole question, and least lead over the next one (MIN_AHEAD), to answer.
-# Chosen by hand on the seen natural questions; not fitted.
+# Least likeness (cosine) to the whole question, and least lead over the next meaning (MIN_AHEAD), of a meaning that is
+# answered. Chosen by hand on natural questions that were also used in development; not fitted.
 MIN_LIKENESS: Final = 0.69
 MAX_SILENT: Final = 1
-"""Greatest number of hops of a meaning that no word of the question says. Chosen by hand; not fitted."""
+"""Greatest number of hops of a meaning that no word of the question expresses. Chosen by hand; not fitted."""
 MIN_AHEAD: Final = 0.02
 MIN_LIKENESS_OF_ANY: Final = 0.76
 MIN_AHEAD_OF_ANY: Final = 0.1
-"""The two bounds above apply if nothing tells the kind that is asked for: then more likeness is needed."""
+"""MIN_LIKENESS_OF_ANY and MIN_AHEAD_OF_ANY are the stricter bounds for questions that do not tell the kind asked for.
 
-# The greatest number of meanings that are compared; bounds the time. Chosen by hand.
+Chosen by hand; not fitted.
+"""
+
+# Greatest number of meanings that are compared; limits the time. Chosen by hand.
 MAX_COMPARED: Final = 12
 MAX_BEHIND: Final = 2.0
-"""A meaning whose score lies further than this behind the best is not compared. Chosen by hand; not fitted."""
+"""Greatest difference between the best score and that of a meaning that is compared. Chosen by hand; not fitted."""
 
 SHARE_OF_SCORE: Final = 0.05
-"""Weight of the score by single words, against a weight of 1 for likeness. Chosen by hand; not fitted."""
+"""Weight of the score by single words in the comparison, in which likeness has the weight 1. Chosen by hand."""
 ALONE: Final = 1.0
 """The lead of a meaning that is compared with no other."""
 
@@ -123,8 +127,9 @@ _ANCHORS: Final = frozenset({"thing", "value", "superlative"})
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """All meanings of a question, best first, and what they were read with; `kinds`: the kinds of the
-    things it names.
+    """All meanings of a question, best first, and the objects that produced them.
+
+    `kinds`: the concept of each thing that the question names, by pseudonym.
     """
 
     asked: AskedQuestion
@@ -135,13 +140,13 @@ class Meanings:
 
     @property
     def anchors(self) -> int:
-        """The number of things, dates and numbers that the question names, plus its superlatives."""
+        """The number of things and values that the question names, plus its superlatives."""
         return sum(role in _ANCHORS for role in self.asked.roles)
 
 
 @dataclass(frozen=True, slots=True)
 class NearestMeaning:
-    """The meaning most like the whole question, the scores of that choice, and all that were compared, best first."""
+    """The meaning most like the whole question, the scores of that choice, and all meanings compared, best first."""
 
     meaning: Meaning
     scores: ReadingScores
@@ -149,15 +154,16 @@ class NearestMeaning:
 
     @property
     def is_near(self) -> bool:
-        """True if the meaning is like enough to the question, and far enough ahead of the others, to answer with."""
+        """True if the meaning is like enough to the question, and far enough ahead of the others, to be answered."""
         least, ahead = (MIN_LIKENESS, MIN_AHEAD) if self.scores.fits else (MIN_LIKENESS_OF_ANY, MIN_AHEAD_OF_ANY)
         is_like = self.scores.likeness >= least and self.scores.margin >= ahead
         return is_like and self.scores.accounted and self.meaning.silent <= MAX_SILENT
 
 
 def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | None:
-    """Returns the meaning most like the whole question; None if nothing can be compared or the question gives too
-    little.
+    """Returns the meaning most like the whole question.
+
+    Returns None if there is nothing to compare, or if no content word of the question tells the relation.
     """
     compared = list(_to_compare(found))
     if not compared or _tells_nothing(found.asked, len(compared)):
@@ -187,15 +193,17 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
 
 
 def _tells_nothing(asked: AskedQuestion, compared: int) -> bool:
-    """True if no content word tells the relation: "was X in Y", or "who was in X" with several relations to choose
-    from.
+    """Returns True if no content word tells the relation.
+
+    This holds for "was X in Y", and for "who was in X" if there are several relations to choose from.
     """
     return not asked.content and (asked.form == "truth" or (asked.wh == "who" and compared > 1))
 
 
 def _to_compare(found: Meanings) -> Iterator[Meaning]:
-    """Meanings with different senses that leave only words unexplained which may say a hop; at most MAX_COMPARED of
-    them.
+    """Yields the meanings to compare with the question, best first: at most MAX_COMPARED, each with another sense.
+
+    Each executes all operators of the question, such as a superlative. It may leave only content words unexplained.
     """
     seen: set[object] = set()
     for each in found.ranked:
@@ -213,10 +221,10 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
 
 
 def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
-    """True if each run of unexplained words can belong to a hop that no word says, one hop a run.
+    """Returns True if every run of unexplained words may stand for a hop that no word expresses.
 
-    False if an unexplained word names another relation of the schema, or narrows a noun ("electric" in "electric
-    trucks").
+    So there must be at least as many such hops as runs (neighbouring unexplained words are one run). False if an
+    unexplained word names another relation of the schema.
     """
     if any(found.builder.is_elsewhere(at) for at in range(len(found.asked.words)) if meaning.left >> at & 1):
         return False
@@ -226,20 +234,21 @@ def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
 
 
 def _is_masked(found: Meanings, meaning: Meaning) -> bool:
-    """True if a relation of the meaning is masked and nothing tells what it is called: it has no words to compare."""
+    """Returns True if a relation of the meaning is masked and undescribed, so that there are no words to compare."""
     labels = set(LABEL.findall(meaning.expression))
     shown = (part for hop in found.graph.hops if hop.label in labels for part in hop.shown.split("|"))
     return any(is_mask_word(part.lstrip("^")) for part in shown)
 
 
 def _runs(bits: int) -> int:
-    """The number of runs of 1 bits in `bits`."""
+    """Returns the number of runs of 1 bits in `bits`."""
     return (bits & ~(bits << 1)).bit_count()
 
 
 def sense_of(expression: str) -> tuple[object, ...]:
-    """The relations, things and functions of an expression; two paths through the same relations have
-    the same sense.
+    """Returns a key of the relations, things and functions of an expression.
+
+    Two paths through the same relations have the same sense, whatever their direction or combination.
     """
     labels = {
         part.lstrip("^").removesuffix(" number") for label in LABEL.findall(expression) for part in label.split("|")

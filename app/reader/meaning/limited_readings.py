@@ -1,4 +1,4 @@
-"""Readings narrowed by a limit on values, and readings that join two sets."""
+"""Makes readings that are narrowed by a limit on values, and readings that combine two sets."""
 
 from __future__ import annotations
 
@@ -37,19 +37,20 @@ from kg_store.text.inflection import singular
 from kg_store.text.labels import reversed_label
 
 _BEFORE_COUNTED = 4
-"""The number of operands of `counted` before the set that is counted."""
+"""Number of operands of the function `counted` before the one that is the counted set."""
 
 _COUNTING = ("counted(", "most(", "fewest(")
 
 SPLIT = 0.5
-"""Cost of using two different relations where the question asks one thing about two topics. Chosen by hand; not
-fitted.
+"""Cost of using two different relations for a question that asks the same about two topics.
+
+Chosen by hand; not fitted.
 """
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
 
 
 class Joins:
-    """Makes the readings that combine two other ones."""
+    """Makes the readings that combine two other readings."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph) -> None:
         self._asked, self._graph = asked, graph
@@ -57,7 +58,11 @@ class Joins:
         self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
 
     def of(self, level: Sequence[Reading], known: Sequence[Reading]) -> Iterator[Reading]:
-        """Combines each of `level` with each of `known` that uses other words and may share members with it."""
+        """Yields combinations of a reading in `level` with one in `known`: both sets, or one set without the other.
+
+        `level`: the newest readings; `known`: the best ones so far. The two must use different words and have a kind
+        in common.
+        """
         sets = [each for each in known if _is_set(each)]
         for first in filter(_is_set, level):
             for second in sets:
@@ -93,20 +98,21 @@ class Joins:
         yield both._replace(score=both.score - cost)
 
     def _splits(self, first: Reading, second: Reading) -> bool:
-        """True if one thing is asked of "X and Y" but the two readings use different relations."""
+        """Returns True if one thing is asked of "X and Y" but the two readings use different relations."""
         near, far = sorted((first.anchor, second.anchor))
         is_listed = near >= 0 and far == near + 2 and self._asked.words[near + 1] == "and"
         return is_listed and LABEL.findall(first.expression) != LABEL.findall(second.expression)
 
     def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
-        """`first` with the things it counts narrowed to `second`, which follows it: "the most patients
-        in Arnsbridge".
+        """Yields `first` with the things it counts narrowed to `second`: "the most patients in Arnsbridge".
+
+        The words of `second` must follow those of the counted things.
         """
         begins = (first.counted & -first.counted).bit_length() - 1
         is_said = (
             bool(first.counted) and first.used & second.used == first.counted and second.near == second.said == begins
         )
-        # One hop beyond what is counted leads to other things.
+        # After a further hop, the expression no longer begins with the counting, and `second` cannot narrow it.
         is_said = is_said and first.expression.startswith(_COUNTING)
         if is_said and not second.is_whole and not second.expression.startswith(EXTREMES):
             both, counts = first.spanning(second.used), _without_counted(first.expression)
@@ -118,7 +124,7 @@ class Joins:
             )  # fmt: skip
 
     def _without(self, whole: Reading, taken: Reading) -> Iterator[Reading]:
-        """Takes the set after a "not" out of the set before it."""
+        """Yields the set before a "not" without the set after it."""
         text, roles = whole.text(self._graph), self._asked.roles
         if taken.is_whole or not text or not self._may_deny or _undoes(text, taken.expression):
             return
@@ -126,7 +132,7 @@ class Joins:
             if (whole.used | taken.used) >> at & 1:
                 continue
             if self._asked.words[at] == "non" and roles[at + 1 : at + 2] == ("content",):
-                continue  # "Unpaid" says that the thing itself is not paid.
+                continue  # A prefix ("unpaid" as "non paid") denies a property of the thing itself: see `lacking`.
             between = mask(range(max(taken.near, 0), taken.far))
             further = follows_directly(self._asked, taken.far)
             if taken.near < at or (whole.used & between) or (further >= 0 and not taken.used >> further & 1):
@@ -141,28 +147,33 @@ class Joins:
 
 
 def _without_counted(text: str) -> str:
-    """The beginning of `text`, up to where the set that is counted stands or would stand."""
+    """Returns `most(A, "label"` for the expression `most(A, "label", S)` or `most(A, "label")`.
+
+    S is the set whose members are counted. The closing bracket is left out too, so that another set may follow.
+    """
     if text.startswith("counted("):
         return f"counted({', '.join(operands_of(text)[:_BEFORE_COUNTED])}"
     return text[: text.rindex('"') + 1]
 
 
 def _undoes(text: str, taken: str) -> bool:
-    """True if the exclusion leaves nothing that anybody asks for: things with a relation, without
-    those it leads to.
+    """Returns True if leaving the set `taken` out of the set `text` would contradict `text`.
+
+    That is so if `text` requires a relation of its members and all things in `taken` have that relation. Nobody asks
+    for such an exclusion.
     """
     had = {reversed_label(label) for label in _HAVING.findall(text)}
     return any(f'"{label}"' in taken for label in had)
 
 
 def _contradict(first: str, second: str) -> bool:
-    """True if one of the two excludes things that have what the other one requires."""
+    """Returns True if one of the two sets requires a relation and the other one excludes everything that has it."""
     pairs = ((first, second), (second, first))
     return any(lacks(one, label) for one, other in pairs for label in _HAVING.findall(other) if one != other)
 
 
 def _names_its_answer(first: Reading, second: Reading) -> bool:
-    """True if the combined set could only be a thing that the question itself names."""
+    """Returns True if the combined set could only be a thing that the question itself names."""
     named = [each.expression for each in (first, second) if "(" not in each.expression]
     return len(named) == 2 or any(each[0] == "E" for each in named)
 
@@ -173,8 +184,9 @@ def _is_set(each: Reading) -> bool:
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 OF_NOUN: Final = 0.3
-"""Gain if no word says the limit's relation but the noun implies it: orders in May were ordered in May. Chosen by
-hand; not fitted.
+"""Gain if no word expresses the relation of a limit but the noun implies it: orders in May were ordered in May.
+
+Chosen by hand; not fitted.
 """
 
 _FILLING: Final = frozenset(
@@ -190,7 +202,7 @@ _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
 class Limits:
-    """Makes readings that narrow others by a value of the question."""
+    """Makes readings that narrow other readings by a value of the question."""
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, nouns: Nouns
@@ -223,7 +235,10 @@ class Limits:
             )
 
     def _unsaid(self, each: Reading, hop: SchemaHop, limit: ValueLimit) -> float:
-        """The cost of a value whose relation no word says; lower if the value occurs with that relation alone."""
+        """Returns the cost of limiting values of `hop` although no word names that relation.
+
+        The cost is low if the stated value occurs with this relation alone.
+        """
         if hop.value == "text" and each.said >= 0:
             own = {reversed_label(label) for name in limit.names for label in self._named.own.get(name, ())}
             if [other.label for other, _ in self._graph.leaving(each.kinds) if other.label in own] == [hop.label]:
@@ -233,7 +248,7 @@ class Limits:
     def _of_measure(
         self, limit: ValueLimit, hop: SchemaHop, said: Said | None, *, may_be_unsaid: bool
     ) -> ValueLimit | None:
-        """The limit as it applies to values of `hop`: "older than" on a date means earlier.
+        """Returns the limit as it applies to values of `hop`: "older than" means earlier for a date of birth.
 
         None if the measure does not fit these values, or if a date would be compared with a number of years.
         """
@@ -248,8 +263,10 @@ class Limits:
         return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
 
     def only(self, each: Reading, text: str, hop: SchemaHop, stepped: Reading) -> Iterator[Reading]:
-        """Members whose things at the end of `hop` are all in the set: "with only gout", "had all of their orders
-        sent".
+        """Yields the things that `hop` joins with members of `each` and with nothing else: patients "with only gout".
+
+        `text`: the expression of `each`. `stepped`: the reading of all things that the hop joins with a member of
+        `each`.
         """
         for at in self._only:
             said = stepped.used | 1 << at
@@ -264,13 +281,14 @@ class Limits:
                 yield stepped.spanning(1 << at)._replace(expression=chosen, score=stepped.score + 1.0, anchor=-1)
 
     def _leaves(self, between: range, said: int) -> bool:
-        """True if one of these tokens holds meaning that is not explained yet."""
+        """Returns True if the tokens at `between` hold a word with meaning that the bit mask `said` does not cover."""
         roles = self._asked.roles
         return any(roles[at] not in ("grammar", "unknown") and not said >> at & 1 for at in between)
 
     def _may_equal(self, hop: SchemaHop, limit: ValueLimit) -> bool:
-        """True if values of `hop` can be compared with the limit's value: same type, fitting unit, and it may occur
-        there.
+        """Returns True if values of `hop` can be compared with the limit's value.
+
+        They must have a comparable type and a fitting unit; a text must also occur with this relation.
         """
         if limit.operator != "=" and hop.value not in ("number", "date"):
             return False
@@ -286,8 +304,9 @@ class Limits:
         return True
 
     def counted(self, each: Reading, text: str, hop: SchemaHop, cost: float) -> Iterator[Reading]:
-        """Members with a given number of things: "with at least 3 orders". In a yes or no question, the one thing
-        asked about.
+        """Yields members that lead to a given number of things: "with at least 3 orders".
+
+        In a yes/no question, `each` may be the one thing that is asked about.
         """
         is_truth = self._asked.form == "truth"
         may_count = (each.is_bare or each.is_whole or each.said >= 0) if is_truth else not each.is_bare
@@ -310,8 +329,11 @@ class Limits:
     def _ways_to_count(
         self, each: Reading, hop: SchemaHop, limit: ValueLimit
     ) -> Iterator[tuple[Said | None, int, str]]:
-        """Yields the words that say the hop (or None), the noun that is counted (0 if the hop itself is called so, as
-        in "two children") and the set that is counted (empty unless the hop leads to other things as well).
+        """Yields the ways to say that the ends of `hop` are counted, each as (words, noun, set).
+
+        words: the span that expresses the hop, or None. noun: bit mask of the counted noun ("orders" in "3 orders");
+        it is 0 if the noun names the hop itself ("two children"). set: expression of the things that are counted; it
+        is empty if these are all that the hop leads to.
         """
         asked, (noun, kinds) = self._asked, self._nouns.get(limit.counts, (0, frozenset[str]()))
         free = asked.content & ~(each.used | limit.used | noun)
@@ -331,9 +353,9 @@ class Limits:
             yield from ((said, 0, "") for said in said_so if said.first == limit.counts)
 
     def lacking(self, each: Reading, text: str, hop: SchemaHop, said: Said | None) -> Iterator[Reading]:
-        """Members that lack something, where "no" or "not" stands before its words: "non-smokers", "who has no boss".
+        """Yields members that lack something, if "no" or "not" stands before its words: "non-smokers", "has no boss".
 
-        For a hop among things of one kind, its direction follows the noun: who has no manager may still be a manager.
+        If the hop joins things of one kind, its direction follows the noun: who has no manager may still be a manager.
         """
         if said is None or each.is_bare or not self._may_deny:
             return
@@ -362,20 +384,22 @@ class Limits:
         yield longer._replace(expression=chosen, final=final, is_whole=False, is_implied=False)
 
     def _denial_of(self, each: Reading, hop: SchemaHop, said: Said, explained: int) -> tuple[int, int]:
-        """Position of the token that denies what is `said` (-1 for none) and the bit mask of filler words between the
-        two.
+        """Returns the position of the "no" or "not" that denies the words `said`, or -1 if there is none.
+
+        The second result is the bit mask of filler words beside it, as "left" in "left no phone number". `explained`:
+        bit mask of tokens that express the hop.
         """
         asked, at, filling = self._asked, said.first - 1, 0
-        # "Not at weekends", "not work at weekends": the property "at weekends" is denied.
+        # A preposition belongs to the denied property: "at" in "not work at weekends".
         at -= hop.value == "truth" and at > 0 and asked.words[at] in PREPOSITIONS and asked.words[at] != "of"
         while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
-            is_of = asked.words[at] == "of"  # "No date of death".
+            is_of = asked.words[at] == "of"  # A noun before "of" belongs to what is denied: "no date of death".
             if is_of and not explained >> (at - 1) & 1:
                 return -1, 0
             at -= is_of
             filling |= 1 << at & asked.content & ~each.used
             at -= 1
-        before = at - 1  # "Left no phone number".
+        before = at - 1  # Verbs before the "no" may be filler too: "left no phone number".
         while before > 0 and asked.words[before] in _FILLING:
             filling |= 1 << before & asked.content & ~each.used
             before -= 1
@@ -383,8 +407,9 @@ class Limits:
         return (at if is_negated else -1), filling
 
     def _is_more_behind(self, each: Reading, hop: SchemaHop, last: int, explained: int) -> bool:
-        """True if what is denied follows the verb: "not work at weekends" does not deny the relation to the place of
-        work.
+        """Returns True if words after the verb are what is denied.
+
+        "Not work at weekends" denies the weekends, not the relation to the place of work.
         """
         words, roles = self._asked.words, self._asked.roles
         if words[last + 1 : last + 2] == () or words[last + 1] not in PREPOSITIONS:
@@ -396,23 +421,24 @@ class Limits:
         return hop.ends.isdisjoint(kinds)
 
     def _leads_by_the_way(self, each: Reading, hop: SchemaHop, said: Said) -> bool:
-        """True if the words name a kind to which a plainer hop leads: "no doctor" means more than no appointment with
-        a doctor.
+        """Returns True if the denied words mean a plainer hop than `hop`.
+
+        Example: "no doctor" does not mean "no appointment with a doctor".
         """
         kinds = next((kinds for used, kinds in self._nouns.values() if used == said.used), frozenset[str]())
         words = {singular(word) for word in self._asked.words[said.first : said.last + 1]}
         own = {word for word in hop.shown.lower().split() if word not in GRAMMAR}
         if kinds and words < own:
-            return True  # "No nurse" does not mean "no head nurse".
+            return True  # The label has more words than are denied: "no nurse" does not mean "no head nurse".
         steps = [one for one, _ in self._graph.leaving(each.kinds) if not one.ends.isdisjoint(kinds)]
         return "|" in hop.label and any("|" not in one.label for one in steps)
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """True if the words say `hop` in its own direction and nothing beyond it.
+    """Returns True if the words `said` express `hop` in its own direction, and no more than the hop.
 
-    False if the verb says the opposite direction, or if `hop` leads to more than the words say: an animal without a
-    vaccination may have visits.
+    False if the verb runs in the opposite direction. False also if the hop ends in several kinds and the words name it
+    only roughly: an animal without a vaccination may have visits.
     """
     if hop.leads_back_to_several and said.likeness < KIN:
         return False

@@ -1,4 +1,4 @@
-"""Reads a question as a set expression, and says how certain the reading is."""
+"""Reads a question as a set expression, and judges how certain the reading is."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from kg_store.algebra.expressions import ExpressionResult, of_one_row, parse, wi
 from kg_store.errors import ExpressionError
 from kg_store.text.labels import with_words
 
-# A reading is certain if its score lies MIN_MARGIN ahead of the next one and its worst explained hop has likeness
-# MIN_WEAKEST. Chosen by hand on the seen natural questions (`arog eval natural`); not fitted. The confidence that is
-# computed from them is fitted: `arog eval confidence`.
+# A reading is certain if its score lies at least MIN_MARGIN ahead of the next one and its worst explained hop has at
+# least likeness MIN_WEAKEST. Chosen by hand on natural questions used in development (`arog eval natural`). The
+# confidence that is computed from these figures is fitted: `arog eval confidence`.
 MIN_MARGIN = 0.14
 MIN_WEAKEST = 0.65
-# The greatest number of other readings that are kept, to ask back. Chosen by hand; not fitted.
+# Greatest number of other readings that are kept for asking back. Chosen by hand; not fitted.
 MAX_OTHERS = 5
 NO_OTHER = 9.0
 """The margin of a reading that has no competitor."""
@@ -45,10 +45,12 @@ _NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
-    """The best meaning, its lead over the next one with another sense, and the words that it leaves unexplained.
+    """The best meaning of a question, and how certain it is.
 
+    `margin`: its lead in score over the next meaning of another sense. `left`: the words that it does not explain.
     `others`: the next complete meanings, each with another sense, best first. `nearest`: the meaning most like the
-    whole question, where single words do not decide; `by_whole`: it decided, and is the best meaning.
+    whole question, if single words do not decide. `by_whole`: the likeness to the whole question decided for
+    `meaning`.
     """
 
     meaning: Meaning
@@ -70,18 +72,21 @@ class ReadMeaning:
 
     @property
     def is_sure(self) -> bool:
-        """True if the whole question decided, or single words do."""
+        """True if the reading is certain, by likeness to the whole question or by its single words."""
         is_said = self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
         return self.by_whole or is_said
 
     def by_nearest(self, nearest: NearestMeaning) -> ReadMeaning:
-        """The same question read by the whole of it."""
+        """Returns this result with `nearest` as the best meaning."""
         return ReadMeaning(nearest.meaning, nearest.scores.margin, (), nearest=nearest, by_whole=True)
 
 
 def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
-    """Returns the expression that is executed for the reading `text`: what is said of one row is asked of one row, and
-    what is in a place is also what is in its parts."""
+    """Returns the expression that is executed for the reading `text`.
+
+    In it, several conditions on a record must hold for the same record, and what is in a place includes what is in its
+    parts.
+    """
     places = {
         thing.name: thing.concept for thing in given.things
         if "^" in text and thing.name in text
@@ -91,8 +96,8 @@ def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
 
 
 def scores_of(meaning: Meaning, margin: float) -> ReadingScores:
-    """The scores of `meaning`, with its lead `margin` over the next meaning of another sense."""
-    # Each label once: both ends of a range use one hop, and so does a set beside the one it excludes.
+    """Returns the scores of `meaning`, with its lead `margin` over the next meaning of another sense."""
+    # Each label counts once: both ends of a range use the same hop, as do a set and the set taken out of it.
     steps = 1 if is_chain_of_places(meaning.expression) else len(set(LABEL.findall(meaning.expression)))
     return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent)
 
@@ -100,13 +105,13 @@ def scores_of(meaning: Meaning, margin: float) -> ReadingScores:
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     """Returns the meaning of the question, or None if none can be built or the turn asks several questions.
 
-    The result is kept for all rounds of a question.
+    The result is cached for all rounds of a question.
     """
     return scorer.latest.of(_key(given), lambda: _read(scorer, given))
 
 
 def _key(given: StepInput) -> tuple[object, ...]:
-    """Everything that a reading depends on; the facts found so far are not part of it."""
+    """Returns everything that a reading depends on, as a cache key; facts found so far are not part of it."""
     schema = (given.steps, tuple(given.wordings.items()), tuple(given.kind_words.items()))
     told = tuple((turn.role, turn.text) for turn in given.dialogue)
     things = tuple((thing.name, thing.concept, thing.size) for thing in (*given.things, *given.kinds))
@@ -184,9 +189,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
 
 
 def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, SchemaGraph]:
-    """The question with masked relations as plain words, and the schema worded to match, if the user named such
-    relations.
-    """
+    """Returns the question and the schema with masked relations as plain words, if the user named such relations."""
     question, shown = unmask_words(wording, [step.shown for step in given.steps])
     if question == wording:
         return question, plain
@@ -195,8 +198,9 @@ def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, 
 
 
 def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
-    """True if the question leaves its subject to earlier turns: it asks nothing of what it names, or names nothing
-    itself.
+    """Returns True if the subject of the question is in earlier turns.
+
+    That is so if it asks nothing of the things that it names, or names nothing.
     """
     if OF_THEM.search(" ".join(asked.words)):
         return True
@@ -207,22 +211,23 @@ def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
 
 
 MAX_TRIED: Final = 60
-"""Readings of one question that are executed."""
+"""Greatest number of readings of one question that are executed; limits the time."""
 MAX_HELD: Final = 12
+"""Greatest number of readings with a result that are compared with each other."""
 MIN_SHARED: Final = 0.5
-"""Two readings that have so much in common, of what the smaller one gives, don't contradict each other."""
+"""Least part of the smaller of two results that the other one must share for the two to count as the same answer."""
 MIN_MARGIN_OF_CHAIN: Final = 0.3
-"""From one thing a single step is likely as well."""
+"""Least lead of a path from one thing; higher than MIN_MARGIN, because a single step from it is likely as well."""
 _BOUNDED: Final = re.compile(r'filter\((\w{6}), "[^"]*", [<>]')
 _ONE_STEP: Final = re.compile(r'(?:union\()?reach\([ES]\w{5}, "[^"]*"\)(?:, reach\([ES]\w{5}, "[^"]*"\))*\)?')
 
 
 @dataclass(frozen=True, slots=True)
 class KnownGraph:
-    """All that executing tells of a reading.
+    """Functions and data by which readings are executed.
 
-    `alike` holds the labels of the same words as each label, `named` the ids of what the question names, `result_of`
-    executes an expression.
+    `alike`: for each label, the other labels with the same words; `named`: ids of the entities that the question
+    names; `result_of` executes an expression.
     """
 
     alike: Mapping[str, Sequence[str]]
@@ -231,8 +236,10 @@ class KnownGraph:
 
 
 def held_meaning(scorer: PathScorer, given: StepInput, known: KnownGraph) -> HeldMeaning | None:
-    """The best reading that leaves no word over and gives something; None without one, and where it is a single step
-    from one thing, which other roads know better."""
+    """Returns the best reading that explains all words and has a result in the graph, or None.
+
+    Returns None also if that reading is a single step from one thing, because ranking the paths reads those better.
+    """
     for found in meanings(scorer, given):
         held = list(islice(_held(found, known), MAX_HELD))
         meant = _meant(scorer, found, held) if held else None
@@ -247,7 +254,7 @@ class _HeldReading:
     result: ExpressionResult
 
     def agrees(self, other: _HeldReading) -> bool:
-        """True where both give much the same."""
+        """Returns True if the two results are the same, or share at least MIN_SHARED of the smaller one."""
         ours, theirs = set(self.result.mids), set(other.result.mids)
         if ours and theirs:
             return len(ours & theirs) >= MIN_SHARED * min(len(ours), len(theirs))
@@ -270,14 +277,20 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
 
 
 def _is_whole(found: Meanings, meaning: Meaning) -> bool:
-    """True where it leaves no word over. Steps that no word says join things that are named; from one alone they lead
-    anywhere."""
+    """Returns True if the meaning leaves no word unexplained and few of its steps are expressed by no word.
+
+    If the question asks for things, such steps must be fewer than the things, values and superlatives that it names:
+    between two of these a step is plausible, but from a single thing it could lead anywhere.
+    """
     silent = found.asked.form != "things" or meaning.silent < found.anchors
     return meaning.may_be_whole and not meaning.left and silent
 
 
 def _held(found: Meanings, known: KnownGraph) -> Iterator[_HeldReading]:
-    """The readings that give something, best first. What is named itself is nothing to ask for."""
+    """Yields the readings that have a result, best first.
+
+    Skips results that are only what the question itself names.
+    """
     readings = (each for each in found.ranked if not _bounds_a_thing(each.expression, found))
     for each in islice(readings, MAX_TRIED):
         held = next(filter(None, (_executed(each, text, known) for text in _worded(each.expression, known))), None)
@@ -286,7 +299,10 @@ def _held(found: Meanings, known: KnownGraph) -> Iterator[_HeldReading]:
 
 
 def _gives_what_is_named(held: _HeldReading, known: KnownGraph) -> bool:
-    """True where nothing else is given, or where the way led there and back."""
+    """Returns True if the result is only what the question names.
+
+    If the path goes there and back, one named thing in the result is enough.
+    """
     labels, given = set(LABEL.findall(held.meaning.expression)), set(held.result.mids)
     if any(f"^{label}" in labels for label in labels):
         return bool(given.intersection(known.named))
@@ -294,7 +310,10 @@ def _gives_what_is_named(held: _HeldReading, known: KnownGraph) -> bool:
 
 
 def _worded(expression: str, known: KnownGraph) -> Iterator[str]:
-    """`expression`, and with another relation of the same words: which of them a source wrote its values under."""
+    """Yields `expression`, then the expression with one label replaced by another of the same words.
+
+    A source may have stored its values under either relation.
+    """
     yield expression
     for label in dict.fromkeys(LABEL.findall(expression)):
         for other in known.alike.get(label, ()):
@@ -302,14 +321,18 @@ def _worded(expression: str, known: KnownGraph) -> Iterator[str]:
 
 
 def _bounds_a_thing(expression: str, found: Meanings) -> bool:
-    """True where what is asked of other things narrows one that the question names: "films by the director of X after
-    2005"."""
+    """Returns True if a comparison narrows a thing that the question names instead of the things that it asks for.
+
+    Example: the director in "films by the director of X after 2005".
+    """
     return found.asked.form != "truth" and any(name in found.kinds for name in _BOUNDED.findall(expression))
 
 
 def _executed(meaning: Meaning, text: str, known: KnownGraph) -> _HeldReading | None:
-    """None where there is nothing, nor any number of things. All that relations of the same words lead to is one
-    set. Nor is there a reading of more parts than an expression may have."""
+    """Executes `text`, in which each label also stands for the labels of the same words.
+
+    Returns None if the result is empty or the number 0, or if the expression has more parts than are allowed.
+    """
     try:
         expression = written(with_relations(parse(text), known.alike))
     except ExpressionError:

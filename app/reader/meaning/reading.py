@@ -1,7 +1,9 @@
-"""A set that a question may speak of, and the costs of building it step by step.
+"""Defines Reading, a set that a question may describe, and the costs of building it step by step.
 
-All costs and gains are in units of a score in which each word of the question that is explained counts about 1. Except
-where a docstring says otherwise they were chosen by hand on the seen questions; they were not fitted."""
+A record is a node that only joins others (a mediator), such as a purchase; a hop with the label `a|b` passes through
+one. All costs and gains are in units of a score in which each explained word of the question counts about 1. Unless a
+docstring says otherwise, they were chosen by hand on questions used in development; they were not fitted.
+"""
 
 from __future__ import annotations
 
@@ -22,36 +24,41 @@ EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
 _RECORD: Final = re.compile(
     r'reach\((?:intersect\(\w+, )?filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\)\)?, "([^"]*)"\)'
 )
-# Words say a hop from this likeness on; at 0.5 they gain nothing (see `gain_of`). Chosen by hand; not fitted.
+# Least likeness at which words express a hop; at 0.5 they would gain nothing (see `gain_of`). Chosen by hand.
 MIN_LIKENESS: Final = 0.55
-# Costs. HOP for every hop, so that the shorter of two paths wins; MEDIATED more through a record, so that a direct
-# relation is preferred; UNSAID_KIND if no word names the kind; OUT_OF_ORDER if words come in the wrong order; HAVING
-# if a relation is only required to exist. TURNED for going straight back, so high that it never wins unless the
-# question speaks of sharing; EXTREME_INSIDE for a superlative inside another set. UNSAID for a value whose hop no word
-# says, less before its noun. SAYS_HAS and BY_PREPOSITION are gains. All were chosen by hand; none is fitted.
+# Costs: HOP of every hop, so that the shorter of two paths wins; MEDIATED in addition for each record on the way, so
+# that a direct relation is preferred; UNSAID_KIND if no word names the kind; OUT_OF_ORDER if words come in the wrong
+# order; HAVING if a relation is only required to exist; TURNED of going straight back, so high that it never wins
+# unless the question speaks of sharing; EXTREME_INSIDE of a superlative inside another set; UNSAID of a hop that no
+# word expresses, UNSAID_BEFORE_NOUN if its end has a noun in the question, UNSAID_FURTHER_ON if the hop then does not
+# leave a thing of the question; OF_WHOLE of intersecting what all things of a kind lead to; NOT_OWN of a hop that the
+# named thing does not have; OTHER_KIND of ends whose noun names another kind; OF_OTHER_SORT of a number that is
+# compared with a date or year. Gains: SAYS_HAS if both question and label say "has"; BY_PREPOSITION if both have the
+# same preposition. All were chosen by hand; none is fitted.
 HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
 UNSAID_FURTHER_ON, BY_PREPOSITION = 0.5, 0.2
 UNSAID_BEFORE_NOUN, UNSAID, OF_WHOLE, NOT_OWN, OTHER_KIND = 0.15, 0.55, 0.6, 0.2, 0.5
 BEHIND_COUNTED: Final = 0.3
-"""Cost of words after "the most patients" that describe something else than the patients."""
+"""Cost if words after "the most patients" describe something else than the patients."""
 
 COMMON, ONLY_ONE = -0.05, -0.2
-"""Gains (negative costs) of a measure that is not said: COMMON if the adjective usually means it, ONLY_ONE if it is
-the only one there is.
+"""Gains (negative, so costs) of a measured value that no word names: COMMON if the adjective usually measures it,
+ONLY_ONE if it is the only value of its type.
 """
 
 
 class Reading(NamedTuple):
-    """A set of things, or the values at its end, built from some words of the question.
+    """A set of things, or of the values at the end of a path, built from some words of the question.
 
     `expression`: empty for whole kinds. `used`: bit mask of the tokens that it explains or executes. `value`: type of
-    its values. `anchor`: position of the thing it starts from, -1 for kinds; `near`, `far`: leftmost and rightmost
-    token used. `said`: position of the noun that names its kinds, -1 if none. `is_bare`: it is a thing of the question
-    itself. `is_of_whole`: it is what all things of a kind lead to. `is_implied`: no word names its kind. `unsaid`:
-    number of hops that no word says, except cheap ones; `silent`: with those; `weakest`: least likeness of words to
-    their hop. `partner`: a second thing that each hop leaves from too, where the common end is meant. `final`: tokens
-    that say what the last hop leads to. `counted`: tokens of the noun of which it has the most.
+    its values. `anchor`: position of the thing from which its path starts, -1 for kinds; `near`, `far`: leftmost and
+    rightmost token used. `said`: position of the noun that names its kinds, -1 if none. `is_bare`: it is a thing of
+    the question itself; `is_whole`: it is everything of its kinds; `is_of_whole`: it is what all things of a kind lead
+    to. `is_implied`: no word names its kind. `silent`: number of hops that no word expresses; `unsaid`: those of them
+    with the full cost UNSAID. `weakest`: the least likeness of a hop to its words. `partner`: a second thing from
+    which the same hops start; the set is what both lead to. `final`: tokens that say what the last hop leads to.
+    `counted`: tokens of the noun that is counted ("films" in "the most films").
     """
 
     expression: str
@@ -76,24 +83,24 @@ class Reading(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The thing of the question that it is, or both things of an "X or Y"."""
+        """The pseudonym of the named thing that the reading consists of, or of both things of an "X or Y"."""
         return [word for word in self.expression.replace("union(", "").rstrip(")").split(", ") if word]
 
     @property
     def joins_things(self) -> bool:
-        """True of what two named things share: the exam that X took in Y."""
+        """True if the set is what two named things have in common: the exam that X took in Y."""
         return self.expression.startswith("intersect(") and self.expression.count("(E") == 2
 
     @property
     def is_exclusive(self) -> bool:
-        """True of members that have only certain things and no others; such a set is an answer and
-        leads no further.
-        """
+        """True for a set such as "patients with only gout"; no further hop leaves such a set."""
         return ", reach(difference(" in self.expression
 
     @property
     def key(self) -> object:
-        """Two readings with the same key differ in nothing but their score."""
+        """The key by which readings are compared; readings with equal keys differ only in score and similar
+        figures.
+        """
         return (
             self.expression,
             self.partner,
@@ -105,16 +112,16 @@ class Reading(NamedTuple):
         )
 
     def text(self, graph: SchemaGraph) -> str:
-        """The expression; empty for a whole kind that has no pseudonym."""
+        """Returns the expression; empty for a whole kind that has no pseudonym."""
         return graph.whole(self.kinds) if self.is_whole else self.expression
 
     def spanning(self, used: int) -> Reading:
-        """This reading with the tokens of the bit mask `used` added."""
+        """Returns this reading with the tokens of the bit mask `used` added."""
         near, far = (used & -used).bit_length() - 1, used.bit_length() - 1
         return self._replace(used=self.used | used, near=min(self.near, near), far=max(self.far, far))
 
     def paid(self, said: Said | None, cost: float) -> Reading:
-        """This reading after one more hop, with the words that say it (None: no word does) and its cost."""
+        """Returns this reading after one more hop at this cost; `said`: the words that express the hop, or None."""
         if said is None:
             return self._replace(score=self.score - cost, silent=self.silent + 1)
         return self._replace(
@@ -126,9 +133,9 @@ class Reading(NamedTuple):
         )
 
     def _disorder(self, said: Said) -> float:
-        """The cost of words out of order: "X's mother's children" must not be read as the mother of X's children.
+        """Returns the cost of words out of order. Words farther from the topic should express later hops.
 
-        Words farther from the topic should say later hops.
+        Otherwise "X's mother's children" could be read as the mother of X's children.
         """
         if self.anchor < 0:
             return 0.0
@@ -137,7 +144,7 @@ class Reading(NamedTuple):
         return 0.0 if said.first > self.far else OUT_OF_ORDER
 
     def merged(self, other: Reading, expression: str, further: int = 0) -> Reading:
-        """The intersection of this reading and `other`; `further` is the bit mask of the tokens that join them."""
+        """Returns the intersection of this reading and `other`; `further`: bit mask of the tokens that join them."""
         return self.spanning(other.used | further)._replace(
             expression=expression,
             kinds=self.kinds & other.kinds,
@@ -155,14 +162,15 @@ class Reading(NamedTuple):
 
 
 def gain_of(said: Said) -> float:
-    """The gain of words that say a hop: their number, scaled so that likeness 1 gives all of it and likeness 0.5 gives
-    0.
-    """
+    """Returns the gain of words that express a hop: their number at likeness 1, falling to 0 at likeness 0.5."""
     return said.count * (2 * said.likeness - 1)
 
 
 def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
-    """The expression `text` narrowed by `narrow`; with `is_inside`, a superlative chooses from the narrowed set."""
+    """Returns the expression `text` narrowed by `narrow`.
+
+    With `is_inside`, the operand of a superlative is narrowed, so that it chooses from the narrowed set.
+    """
     if not (is_inside and text.startswith((*EXTREMES, "sort("))):
         return narrow(text)
     begin = text.index("(") + 1
@@ -176,13 +184,17 @@ def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
 
 
 def lacks(text: str, label: str) -> bool:
-    """True if the set excludes everything that has this relation, so that nothing can be asked by it."""
+    """Returns True if the set `text` leaves out everything that has the relation `label`.
+
+    A hop by that relation would then lead nowhere.
+    """
     return text.startswith("difference(") and f', "{label}"))' in text
 
 
 def joins_records(expression: str) -> bool:
-    """True if a value from one record is combined with the end of another record: the cast of a film in which somebody
-    played X is not the person who played X.
+    """Returns True if the expression takes a value from one record and an end from another.
+
+    Example: "who played X" must not find the whole cast of the film in which somebody played X.
     """
     return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
 
@@ -192,7 +204,7 @@ def _first_word(label: str) -> str:
 
 
 def operands_of(text: str) -> list[str]:
-    """The operands of a function call, as texts."""
+    """Returns the operands of a function call, as texts."""
     found, begin = list[str](), text.index("(") + 1
     while begin < len(text):
         end = _end_of_operand(text, begin)
@@ -202,7 +214,7 @@ def operands_of(text: str) -> list[str]:
 
 
 def _end_of_operand(text: str, begin: int) -> int:
-    """The position after the last character of the operand that begins at `begin`."""
+    """Returns the position after the last character of the operand that begins at `begin`."""
     depth, quoted = 0, False
     for at in range(begin, len(text)):
         quoted ^= text[at] == '"'
@@ -236,7 +248,7 @@ def named_things(asked: AskedQuestion, named: NamedThings, graph: SchemaGraph) -
 
 
 def _members(name: str, at: int, kinds: frozenset[str], graph: SchemaGraph) -> Iterator[Reading]:
-    """The members of a category: "how many dogs", if dog is a species, asks for everything of that species."""
+    """Yields the members of a category: "how many dogs" asks for everything of the species dog."""
     called = {word for kind in kinds for word in (kind.lower(), kind.lower().split()[-1])}
     hops = [
         hop
@@ -250,7 +262,7 @@ def _members(name: str, at: int, kinds: frozenset[str], graph: SchemaGraph) -> I
 
 
 def _is_called(relation: str, kinds: Collection[str]) -> bool:
-    """True if the relation's name means the kind it leads to: "occupation" to professions, "genre" to film genres."""
+    """Returns True if the relation's name means the kind it leads to, as "occupation" for professions."""
     return relation in kinds or not {*synonyms_of(relation)}.isdisjoint(kinds)
 
 
@@ -261,7 +273,7 @@ _LED_BACK: Final = re.compile(r'reach\((E\w{5}|S\w{5}), "\^([^"|]*)"\)')
 
 
 class PlacesWithin:
-    """Readings of "customers in Norway" where a customer has an address, this a city, and that a country."""
+    """Makes readings of "customers in Norway" where a customer has an address, this a city, and that a country."""
 
     def __init__(
         self,
@@ -274,7 +286,10 @@ class PlacesWithin:
         self._places, self._persons = named.places - named.groups, named.persons
 
     def of(self, place: Reading) -> Iterator[Reading]:
-        """The things of each noun behind the shortest way through smaller places, if it is the only one so short."""
+        """Yields, for each noun of the question, the things of its kind that lie in `place`: the customers in Norway.
+
+        The path is the shortest one through smaller places (address, city). Yields none if several are equally short.
+        """
         if not place.is_bare or not self._is_within(place):
             return
         wanted = [(at, used, kinds) for at, (used, kinds) in self._nouns.items() if not used & place.used]
@@ -314,16 +329,20 @@ class PlacesWithin:
 
 
 def is_chain_of_places(text: str) -> bool:
-    """True of one thing led back through places alone, which people say as one step: "customers in Norway"."""
+    """Returns True for things that lead to one place through places only, which people say as one step.
+
+    Example: "customers in Norway".
+    """
     labels = LABEL.findall(text)
     is_plain = _PLAIN_CHAIN.fullmatch(re.sub(r'"[^"]*"', "", text)) is not None
     return is_plain and len(labels) > 1 and all(each.startswith("^") for each in labels) and are_only_places(labels)
 
 
 def within_parts(text: str, steps: Collection[SchemaStep], things: Mapping[str, str]) -> str:
-    """Returns `text` with what is in a place led to from its parts too, where places are parts of places of one kind.
+    """Returns `text` changed so that what is in a place includes what is in the parts of that place.
 
-    `things`: the kinds of each place, by its pseudonym.
+    Only for places whose kind has exactly one relation to parts of the same kind. `things`: the kinds of each place,
+    by its pseudonym.
     """
 
     def widened(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Builds the sets that a question may speak of: starting from what it names, hop by hop; no word is used twice."""
+"""Builds the sets that a question may describe, hop by hop from what it names; no word is used twice."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ from app.reader.scoring.path_scoring import (
 from kg_store.text.inflection import noun_lemma
 from kg_store.text.labels import reversed_label
 
-# Bounds of the search: readings kept a level, least likeness of an explained word, and levels. Chosen by hand.
+# Limits of the search: readings kept in each level (MAX_KEPT), least likeness of an explained word (SURELY), and
+# number of levels. Chosen by hand.
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7
 MAX_LEVELS: Final = 5
@@ -55,7 +56,11 @@ _HAS: Final = frozenset({"has", "have", "had", "having"})
 
 
 class ReadingBuilder:
-    """Builds the readings of one question level by level, and continues from the best MAX_KEPT of each level."""
+    """Builds the readings of one question level by level, and continues from the best MAX_KEPT of each level.
+
+    `values`: the value type of each relation label. `nouns`: each noun that names kinds, as its position -> (bit mask
+    of its tokens, kinds). `called`: the same, together with names of categories.
+    """
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, scorer: PathScorer
@@ -91,15 +96,15 @@ class ReadingBuilder:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def said(self, hop: SchemaHop, used: int) -> list[Said]:
-        """The spans that say `hop` without the tokens of the bit mask `used`."""
+        """Returns the spans that express `hop` and use no token of the bit mask `used`."""
         return self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS)
 
     def kinds_of(self, name: str) -> frozenset[str]:
-        """The kinds of a thing that the question names."""
+        """Returns the kinds of a thing that the question names."""
         return self._named.things.get(name, frozenset())
 
     def are_alike(self, first: str, second: str) -> bool:
-        """True of two things of one kind, or of two values of one relation: the same question can be asked of both."""
+        """Returns True for two things of one kind, or two values of one relation: the same can be asked of both."""
         if first[0] == "E":
             return not self.kinds_of(first).isdisjoint(self.kinds_of(second))
         own = self._named.own
@@ -107,16 +112,18 @@ class ReadingBuilder:
         return is_shared and self._named.values.get(first) == self._named.values.get(second)
 
     def explained(self, label: str) -> int:
-        """Bit mask of the tokens that say the relation `label`, whether or not a reading uses them for it."""
+        """Returns the bit mask of all tokens that can express the relation `label`, used by a reading or not."""
         return self._said.explained(label, SURELY)
 
     def is_elsewhere(self, at: int) -> bool:
-        """True if the content word at `at`, in any form, is by itself the whole label of some relation of the
-        schema: "wrote", where a relation is called "written by"."""
+        """Returns True if the content word at `at`, in any form, is the whole label of some relation of the schema.
+
+        Example: "wrote", if a relation is called "written by".
+        """
         return bool(self._asked.content >> at & 1) and self._said.most(at) > LEXICAL
 
     def text(self, each: Reading) -> str:
-        """The expression of a reading; empty where it has none."""
+        """Returns the expression of a reading; empty if it has none."""
         return each.text(self._graph)
 
     def _beginnings(self) -> Iterator[Reading]:
@@ -133,8 +140,9 @@ class ReadingBuilder:
             yield Reading("", frozenset({kind}), 0, -UNSAID_KIND, is_whole=True, is_implied=True)
 
     def _nouns(self) -> Iterator[tuple[int, int, frozenset[str]]]:
-        """Runs of one or two content words that name kinds, the longer ones first: position, bit mask of tokens,
-        kinds.
+        """Yields the runs of one or two content words that name kinds, the longer ones first.
+
+        Each comes with its position, the bit mask of its tokens, and the kinds.
         """
         words, taken = self._asked.words, self._said.modifiers
         for length in (2, 1):
@@ -176,7 +184,7 @@ class ReadingBuilder:
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
-            # Everything that a hop leads to has the hop back.
+            # Everything that a hop leads to has the hop in the opposite direction, so requiring it adds nothing.
             is_known = text.startswith("having(") or text.endswith(f', "{reversed_label(hop.label)}")')
             is_new = not (each.is_bare or is_known or lacks(text, hop.label))
             if said and is_had and is_new and says_having(self._asked, each, hop, said):
@@ -194,7 +202,7 @@ class ReadingBuilder:
             yield from self.extremes.than(each, text, hop)
 
     def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
-        """Yields the words that say `hop`, or None for no words, with the cost of each."""
+        """Yields the words that express `hop`, or None for no words, with the cost of each."""
         is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in start.names)
         free = self._asked.content & ~start.used
         if start.is_bare and start.anchor == self._filler:
@@ -206,7 +214,7 @@ class ReadingBuilder:
         if hop.value or start.unsaid or not is_own or start.is_implied:
             return
         if start.expression.startswith(EXTREMES) and hop.shown.startswith("^has "):
-            # "Who had the latest appointment" asks for the one who has it.
+            # A superlative is followed to its owner without a word: "who had the latest appointment".
             if hop.ends <= self._named.persons and "person" in self._asked.roles and self._says_having:
                 yield None, UNSAID_BEFORE_NOUN
         elif start.is_whole:
@@ -219,7 +227,10 @@ class ReadingBuilder:
             yield None, UNSAID
 
     def _alone_leads_to_people(self, start: Reading, hop: SchemaHop) -> bool:
-        """True if "who" is asked and the people of a thing are behind this one record: "who is on the board"."""
+        """Returns True if "who" is asked and `hop`, through a record (`a|b`), is the only hop that leads to people.
+
+        Example: "who is on the board".
+        """
         if not start.is_bare or self._asked.wh not in ("who", "whom") or not hop.ends <= self._named.persons:
             return False
         leading = (
@@ -228,7 +239,7 @@ class ReadingBuilder:
         return [each.label for each in leading] == [hop.label]
 
     def _by_preposition(self, start: Reading, hop: SchemaHop) -> float:
-        """The gain of a hop whose label holds the preposition used: "doctors at X" means "works at" rather than
+        """Returns the gain of a hop whose label has the preposition used: "doctors at X" prefers "works at" to
         "leads".
         """
         words = self._asked.words[max(0, start.anchor - 2) : start.anchor] if start.is_bare else ()
@@ -237,7 +248,7 @@ class ReadingBuilder:
         return BY_PREPOSITION if set(words) & set(PREPOSITIONS) & set(hop.shown.split()) else 0.0
 
     def _is_contrary(self, start: Reading, hop: SchemaHop, said: Said) -> bool:
-        """True if the verb of the question says `hop` in the opposite direction."""
+        """Returns True if the verb of the question expresses `hop` in the opposite direction."""
         name, words = start.expression, self._asked.words
         if not start.is_bare:
             return start.near > said.last and is_turned_clause(words, said.first, hop.label)
@@ -248,8 +259,10 @@ class ReadingBuilder:
         return is_checked and bool(contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends))))
 
     def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
-        """The cost of taking `hop`: more through a record, and much more for going straight back by the same relation,
-        which a question rarely means; less for "has" if the question says "has".
+        """Returns the cost of adding `hop` to the reading with the expression `text`.
+
+        A hop through a record (`a|b`) costs more. A hop straight back by the same relation costs much more, because a
+        question rarely means that. A label with "has" costs less from a whole kind, if the question says "has" too.
         """
         turned = f'"{reversed_label(hop.label)}")' in text or f'"{hop.label}")' in text
         turned = turned and not says_sharing(self._asked.words, hop.shown)
@@ -271,7 +284,9 @@ class ReadingBuilder:
         return self._called(longer, said) if said and not (hop.value or said.used & mask(self._filled)) else longer
 
     def _called(self, each: Reading, said: Said) -> Reading:
-        """The reading narrowed to the kind of the noun that says the hop: "the patients of X" leaves out nurses."""
+        """Returns the reading narrowed to the kind of the noun that expresses the hop: "patients of X" leaves out
+        nurses.
+        """
         for at, (used, kinds) in self.nouns.items():
             if used & said.used != used:
                 continue

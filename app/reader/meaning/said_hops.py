@@ -25,23 +25,27 @@ from kg_store.text.english import synonyms_of
 from kg_store.text.inflection import is_form_of, singular, verbs_of
 from kg_store.text.labels import with_words
 
-# The greatest number of spans that are tried for one hop. Chosen by hand; not fitted.
+# Greatest number of spans that are tried for one hop. Chosen by hand; not fitted.
 MAX_WAYS: Final = 3
-# Likeness by words themselves: a word of the label is certain (LEXICAL), a derived form nearly so (KIN), and a word of
-# its comment weak evidence (HINTED, docs/decisions/0029); a span that holds the whole label gains WHOLE. By hand.
+# Likeness by the words themselves: of a word of the label (LEXICAL), of a derived form of one (KIN), and of a word of
+# the relation's comment (HINTED, weak evidence: docs/decisions/0029). A span that holds the whole label gains WHOLE.
+# Chosen by hand.
 LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
 LEAST, CALLED_SO = 0.55, 0.15
-"""Least likeness for "whose doctor is X" read from X backwards, and the cost if only the kind of its end is named so.
-Chosen by hand; not fitted.
+"""For "whose doctor is X", read from X backwards: the least likeness of "doctor" to the hop (LEAST), and the cost if
+"doctor" only names the kind of X (CALLED_SO). Chosen by hand; not fitted.
 """
 
 FURTHER: Final = 0.25
-"""A span does not say a hop if its likeness to another hop is higher by more than this. Chosen by hand; not fitted."""
+"""A span expresses the hop that is most like it, and all hops whose likeness is at most this much lower. By hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The tokens `used` (bit mask) of a span and their likeness (0 to 1) to a hop."""
+    """A span of a question that expresses a hop: the bit mask `used` of its tokens and their likeness (0 to 1).
+
+    `first` and `last`: positions of its outer tokens; `count`: number of its content words.
+    """
 
     used: int
     likeness: float
@@ -59,6 +63,8 @@ class SaidHops:
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
         self._best = [max(each) for each in zip(*self._likeness, strict=True)]
+        # The likeness of each hop (row) to each span (column) beside that of the hop that is most like the span.
+        self._is_near = np.array(self._likeness) >= np.array(self._best) - FURTHER if self._best else np.empty((0, 0))
         self._saying: dict[SchemaHop, list[Said]] = {}
         self._explained: dict[tuple[str, float], int] = {}
         self.modifiers = _modifiers(asked.words, graph)
@@ -78,14 +84,17 @@ class SaidHops:
         return rows
 
     def _worded(self, label: str, shown: str) -> str:
-        """The words of a hop; through a record, with the further words of its last relation."""
+        """Returns the words of a hop with the further words of its relation.
+
+        A hop through a record (`a|b`) gets those of its last relation.
+        """
         return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
 
     def _sober(self, near: Scores) -> list[list[float]]:
-        """The likeness of each span to each hop, from that of its texts.
+        """Returns the likeness of each hop (outer list) to each span, computed from `near`, the likeness of each text.
 
-        A span of several words gets little more than the best of its words has alone: that word may be what says the
-        hop.
+        A span of several words may be like a hop because of one word alone. So its likeness is at most the mean of its
+        own and that of its least like word.
         """
         begins = np.cumsum([0, *(len(span.texts) for span in self._spans[:-1])])
         found = np.maximum.reduceat(near.astype(np.float64), begins, axis=1)
@@ -98,8 +107,9 @@ class SaidHops:
         return likeness
 
     def of(self, hop: SchemaHop, free: int, least: float) -> list[Said]:
-        """The spans within the tokens of the bit mask `free` that say `hop` with at least likeness `least`, best
-        first.
+        """Returns the spans that express `hop` with at least likeness `least`, best first; at most MAX_WAYS.
+
+        All their tokens must lie in the bit mask `free`.
         """
         saying = self._saying.get(hop)
         if saying is None:
@@ -112,15 +122,16 @@ class SaidHops:
     def of_filler(
         self, hop: SchemaHop, kinds: frozenset[str], words: range, nouns: Mapping[int, tuple[int, frozenset[str]]]
     ) -> Iterator[tuple[Said, float]]:
-        """ "Whose doctor is X": spans among `words` that say `hop`, whose end is X, each with its cost; `kinds` are
-        those of X.
+        """Yields the spans that express the role in "whose doctor is X", each with a cost; `hop` leads to X.
+
+        `kinds`: the kinds of X. `words`: positions of the role's words ("doctor"). `nouns`: see `ReadingBuilder`.
         """
         back = self._graph.turned(hop)
         plain = (one for one, _ in self._graph.leaving(kinds) if "|" not in one.label and one.ends == hop.ends)
         if back is None or are_records(hop.ends) or ("|" in hop.label and next(plain, None)):
             return
         if back.label.startswith("^") and names_other_end([self._asked.words[at] for at in words], hop.shown):
-            return  # "Whose child is X": X is the child, not the parent.
+            return  # In "whose child is X", X is the child, not the parent.
         tokens = mask(words)
         for said in self.of(back, self._asked.content & tokens, LEAST):
             yield said, 0.0
@@ -129,24 +140,25 @@ class SaidHops:
             yield Said(used, 1.0, words.start, words.stop - 1, len(words)), CALLED_SO
 
     def _all_saying(self, hop: SchemaHop) -> list[Said]:
-        """All spans that say `hop` about as well as any other hop, best first.
+        """Returns the spans that express `hop` about as well as they express any other hop, best first.
 
-        A hop back to things of several kinds needs an exact wording, or the noun of one kind: an animal that was
-        "never vaccinated" may still have had visits.
+        A hop back to several kinds (from an animal to visits and vaccinations) needs an exact wording or the noun of
+        one of these kinds: an animal that was "never vaccinated" may still have had visits.
         """
         least = KIN if hop.leads_back_to_several else 0.0
-        line = self._likeness[self._rows[_key(hop)]]
+        row = self._rows[_key(hop)]
+        near = [(self._spans[at], self._likeness[row][at]) for at in np.flatnonzero(self._is_near[row]).tolist()]
         found = [
             Said(span.used, like, span.first, span.last, span.count)
-            for span, like, best in zip(self._spans, line, self._best, strict=True)
-            if like >= best - FURTHER
-            and (like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words)))
+            for span, like in near
+            if like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words))
         ]
         return sorted(found, key=lambda each: -each.likeness * each.count)
 
     def explained(self, label: str, least: float) -> int:
-        """Bit mask of the tokens that alone say a hop called `label`, and of "number" and the like in "number of
-        beds".
+        """Returns the bit mask of the tokens that alone express a hop called `label`.
+
+        Includes words such as "number" in "number of beds", if the label has them.
         """
         known = self._explained.get((label, least))
         if known is None:
@@ -161,13 +173,13 @@ class SaidHops:
         return used
 
     def most(self, at: int) -> float:
-        """The greatest likeness of the word at `at`, alone, to any hop."""
+        """Returns the greatest likeness of the word at position `at`, alone, to any hop."""
         found = (best for span, best in zip(self._spans, self._best, strict=True) if span.used == 1 << at)
         return max(found, default=0.0)
 
 
 def _modifiers(words: tuple[str, ...], graph: SchemaGraph) -> int:
-    """Bit mask of tokens that only specify a value: "insurance" in "insurance number" does not mean an insurer."""
+    """Returns the bit mask of tokens that only specify a value, as "insurance" in "insurance number"."""
     used, names = 0, {tuple(hop.shown.lower().split()) for hop in graph.hops if hop.value not in ("", "truth")}
     for name in names if len(words) > 1 else ():
         for at in range(len(words) - len(name) + 1):
@@ -180,13 +192,13 @@ def _key(hop: SchemaHop) -> tuple[str, str, str]:
     return hop.label, hop.shown, ", ".join(sorted(hop.ends))
 
 
-# Words for working somewhere: they say the hop between a place of work and its staff, in both directions.
+# Words for working somewhere, which express the hop between a place of work and its staff in both directions.
 _WORKING: Final = frozenset("work works working employed staff".split())
 _STAFF: Final = frozenset({"employee", "worker", "staff member"})
 _WORKPLACES: Final = frozenset({"office", "company", "firm", "employer", "branch", "depot", "department"})
 
 
-# Nouns for types of values: "inspection date" says "next inspection due", "plate number" says "licence plate".
+# Nouns for types of values, which may be left out: "inspection date" expresses `next inspection due`.
 _HEADS: Final = {
     "date": frozenset("date day year month time".split()),
     "number": frozenset("number amount count total value level rate".split()),
@@ -198,11 +210,11 @@ _SAYING_LITTLE: Final = frozenset({"code", "type"}) | _HEADS["date"] | _HEADS["n
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """The words of a hop in the singular: those that say it `alone`, those that need others `beside` them, and its
-    verbs.
+    """The words of a hop, in the singular, that are compared with the words of a question.
 
-    `whole`: all content words of its own label. `heads`: nouns for the type of its values ("date"). `everyday`: words
-    that are not from its label. `hints`: words of its comment, which are weaker evidence.
+    `alone`: words that express it by themselves; `beside`: words that express it next to other words. `verbs`: its
+    verbs. `whole`: all content words of its own label. `heads`: nouns for the type of its values ("date"). `everyday`:
+    words that are not from its label. `hints`: words of the comment on its relation, which are weaker evidence.
     """
 
     alone: frozenset[str]
@@ -225,10 +237,11 @@ class _Wording:
         beside = {singular(word) for words in texts for word in words} | done
         whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
         of_start = {singular(word) for kind in starts for word in kind.lower().split()}
-        # "Shipments" does not say "shipment status", nor does "under" say "under embargo".
+        # Vague words alone do not express a longer label: "shipments" is not "shipment status".
         for little in (_SAYING_LITTLE, of_start, _PLACING):
             alone -= little if whole - little else set()
-        alone -= of_start if hop.inverse else set()  # Nor does "animal" say the hop from an animal to its visits.
+        # The kind at the start of a backward hop does not express it: "animal" and the hop to its visits.
+        alone -= of_start if hop.inverse else set()
         heads = _HEADS.get(value, frozenset())
         verbs = hop.verbs | verbs_said(hop.further)
         everyday = frozenset(word for text in (*hop.everyday, *hop.further) for word in text.split())
@@ -236,8 +249,11 @@ class _Wording:
         return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads, everyday, hints)
 
     def surely(self, span: Span) -> float:
-        """Likeness by the words themselves: LEXICAL or KIN if each word is one of the relation's or a form of its
-        verb, else 0.
+        """Returns the likeness of the span to the hop by the forms of its words alone, without the sentence model.
+
+        It is LEXICAL if each word is one of the relation's, KIN if some are only derived from these ("licensed",
+        "licence"), and HINTED for a single word from the relation's comment, else 0. WHOLE is added if the span holds
+        the whole label.
         """
         said, found = self.alone if span.count == 1 else self.beside, LEXICAL
         if span.words[0] in POSITIVE and span.count == 1:
@@ -254,13 +270,13 @@ class _Wording:
         return found + WHOLE * (bool(self.whole) and self._is_whole(span))
 
     def _is_whole(self, span: Span) -> bool:
-        """True if the span holds all content words of the relation's label."""
+        """Returns True if the span holds all content words of the relation's label."""
         words = {word.singular for word in span.saying}
         verbs = frozenset[str]().union(*(word.verbs for word in span.saying))
         return all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
 
     def _by_hint(self, span: Span) -> float:
-        """HINTED if the span is one word that the relation's comment holds in any form, else 0."""
+        """Returns HINTED if the span is a single word that the relation's comment has in any form, else 0."""
         if span.count > 1 or not self.hints:
             return 0.0
         word = span.saying[0]
@@ -268,10 +284,10 @@ class _Wording:
 
 
 def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Returns single verbs that are synonyms of a hop's relation where the hop is walked backwards between two
-    kinds: "acted" for the cast of a film.
+    """Returns verbs for a backward hop between two kinds: "acted" for the cast of a film.
 
-    Nouns for people are left out, because they name the other end.
+    They are synonyms of the hop's label. Nouns for people are left out, because they name the other end. `starts`: the
+    kinds that the hop leaves.
     """
     if not hop.inverse or not hop.relation or not starts.isdisjoint(hop.kinds):
         return set()
@@ -280,7 +296,10 @@ def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Verbs for a hop to or from a record: who "bought" something has a purchase of it."""
+    """Returns verbs for the event that a record stands for, if the hop leads to or from it: "bought" for a purchase.
+
+    `starts`: the kinds that the hop leaves.
+    """
     if not starts.isdisjoint(hop.kinds):
         return set()
     kinds = {*starts, *(hop.kinds if hop.inverse else ())}
@@ -290,17 +309,17 @@ def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
     return words | (_WORKING if to_staff or of_staff else set())
 
 
-# Labels less like every span (cosine) are not taken. Chosen by hand; not fitted.
+# Least likeness (cosine) of a label to some span for the label to be taken. Chosen by hand; not fitted.
 MIN_LIKENESS: Final = 0.6
 MAX_LABELS: Final = 60
-"""The greatest number of labels that are taken, those most like the words. Chosen by hand; not fitted."""
+"""Greatest number of labels that are taken; those most like the words come first. Chosen by hand; not fitted."""
 MIN_SAID: Final = 0.75
-"""From this likeness (cosine) on, words say a label. Chosen by hand; not fitted."""
+"""Least likeness (cosine) at which words express a label. Chosen by hand; not fitted."""
 _MEASURED: Final = frozenset({"superlative", "comparative", "value"})
 
 
 class LabelWordings:
-    """The hops of a schema by label, with the vectors of their wordings; computed once for a version of a graph."""
+    """The hops of a schema by label, with the vectors of their wordings; computed once for each version of a graph."""
 
     def __init__(self, steps: Iterable[SchemaStep], embedder: Embedder) -> None:
         self.steps: dict[str, list[SchemaStep]] = {}
@@ -312,14 +331,14 @@ class LabelWordings:
 
     @classmethod
     def of(cls, schema: Schema, steps: Iterable[SchemaStep], embedder: Embedder) -> LabelWordings:
-        """Returns the label wordings of `schema`, computed at first use; `steps` must be all of its hops."""
+        """Returns the label wordings of `schema`, computed at first use. `steps` must hold all of its hops."""
         known = schema.derived.get((cls, embedder))
         if not isinstance(known, cls):
             known = schema.derived[cls, embedder] = cls(steps, embedder)
         return known
 
     def likeness(self, spans: Sequence[Span]) -> npt.NDArray[np.float64]:
-        """The likeness of each label to each of `spans`; cosines of shape (labels, spans)."""
+        """Returns the likeness of each label to each of `spans`; cosines of shape (labels, spans)."""
         begins = np.cumsum([0, *(len(span.texts) for span in spans[:-1])])
         texts = [text for span in spans for text in span.texts]
         return np.maximum.reduceat(self._wordings.likeness(self._embedder.sentences(texts)), begins, axis=1)
@@ -332,7 +351,7 @@ def _texts_of(shown: str, concept: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SaidLabels:
-    """A question, and the labels of a schema that are like its words."""
+    """The labels of a schema that words of one question match (see `app.language.protocol.SaidLabels`)."""
 
     asked: AskedQuestion
     spans: tuple[Span, ...]
@@ -342,7 +361,7 @@ class SaidLabels:
 
     @classmethod
     def of(cls, question: str, schema: Schema, all_steps: Sequence[SchemaStep], embedder: Embedder) -> SaidLabels:
-        """Builds it for `question`; `all_steps` must hold every hop of `schema`."""
+        """Builds the object for `question`; `all_steps` must hold every hop of `schema`."""
         asked = read_question(question)
         return cls(asked, tuple(spans_of(asked)), schema, all_steps, embedder)
 
@@ -356,12 +375,12 @@ class SaidLabels:
 
     @property
     def is_compound(self) -> bool:
-        """True if a single path from a single thing cannot be the whole question."""
+        """True if one path from one thing is not enough to answer the question."""
         return self.asked.form not in ("things", "count") or self.is_measured or self.asked.roles.count("thing") > 1
 
     @property
     def is_chain(self) -> bool:
-        """True if one hop cannot be enough: separate words of the question each say a label."""
+        """True if one hop cannot be enough, because separate words of the question each express a label."""
         if not self.spans:
             return False
         said: list[bool] = np.any(self._likeness >= MIN_SAID, axis=0).tolist()
@@ -370,12 +389,13 @@ class SaidLabels:
 
     @property
     def is_measured(self) -> bool:
-        """True if the question has a superlative, a comparison or a value."""
+        """True if the question has a superlative, a comparative or a value."""
         return not _MEASURED.isdisjoint(self.asked.roles)
 
     def steps(self) -> Iterator[SchemaStep]:
-        """Yields the hops whose labels are most like words of the question: up to MAX_LABELS labels above
-        MIN_LIKENESS.
+        """Yields the hops whose labels are most like words of the question.
+
+        At most MAX_LABELS labels, each with likeness of at least MIN_LIKENESS.
         """
         if not self.spans:
             return

@@ -1,4 +1,4 @@
-"""The hops that leave each kind of a schema, and the kinds that words of a question name."""
+"""Lists the hops that leave each kind of a schema, and finds the kinds that words of a question name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kg_store.text.labels import plain_words, reversed_label, words_of_kinds
 MIN_KIND = 0.55
 _WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")
 _NO_WORDINGS: Wordings = {}
-# The verbs of what each kind of record records.
+# The verbs for the event that each kind of record stands for.
 RECORDS = {
     "purchase": "buy bought purchased buys purchase", "order": "buy bought order ordered orders place placed buys",
     "prescription": "prescribe prescribed", "appointment": "visit visited see", "admission": "admitted admit",
@@ -34,8 +34,9 @@ RECORDS = {
 
 
 def are_records(kinds: frozenset[str]) -> bool:
-    """True of kinds that are records of an event (purchases, visits), so that counting them says how often it
-    happened.
+    """Returns True if all `kinds` are records of an event, so that counting them says how often it happened.
+
+    Example: purchases.
     """
     return bool(kinds) and all(kind.lower() in RECORDS for kind in kinds)
 
@@ -48,7 +49,10 @@ _TYPING = frozenset({"instance of", "type", "subclass of"})
 
 
 class SchemaHop(NamedTuple):
-    """One hop from things of `kind` to things of the kinds `ends`, or to values of type `value`."""
+    """One hop from things of `kind` to things of the kinds `ends`, or to values of type `value`.
+
+    `label`: its label in expressions; `shown`: its words, with the descriptions of masked relations.
+    """
 
     kind: str
     label: str
@@ -58,23 +62,24 @@ class SchemaHop(NamedTuple):
 
     @property
     def is_date(self) -> bool:
-        """True of dates, and of years that are stored as numbers."""
+        """True for a hop that leads to dates, or to years that are stored as numbers."""
         return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
 
     @property
     def leads_back_to_several(self) -> bool:
-        """True of a hop walked backwards to things of several kinds, such as all visits and
-        vaccinations of an animal.
-        """
+        """True for a backward hop that ends in several kinds, as from an animal to its visits and vaccinations."""
         return self.label.startswith("^") and len(self.ends) > 1
 
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
-        """True if the hop leads to things of `kinds` only, so that counting its ends counts these."""
+        """Returns True if the hop leads only to things of `kinds`, so that counting its ends counts these."""
         return bool(self.ends) and self.ends <= kinds
 
 
 def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
-    """True if `hop` is the date of the event that the kind itself is: an order is ordered on it."""
+    """Returns True if `hop` is the date of the event that the kind stands for.
+
+    Example: the date on which an order is ordered.
+    """
     words = {*hop.shown.lower().split()}
     told = {word for kind in kinds for word in (*kind.lower().split(), *RECORDS.get(kind.lower(), "").split())}
     verbs = frozenset[str]().union(*map(verbs_of, words))
@@ -84,8 +89,8 @@ def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
 class SchemaGraph:
     """All hops of a schema by the kinds that they leave.
 
-    `kinds`: the pseudonyms of whole kinds; `kind_words`: further words for them; `things`: what the question names, in
-    order.
+    `kinds`: for each kind, the pseudonym of the set of all its things; `kind_words`: further words for a kind.
+    `things`: what the question names, in order.
     """
 
     def __init__(
@@ -111,7 +116,7 @@ class SchemaGraph:
             self._said_as[kind] = self._said_as.get(kind, frozenset()) | {noun}
 
     def leaving(self, kinds: frozenset[str]) -> Sequence[tuple[SchemaHop, frozenset[str]]]:
-        """The hops that leave things of `kinds`, each label once, with those of the kinds that have it."""
+        """Returns one hop for each label that leaves things of `kinds`, with those of `kinds` that have the label."""
         known = self._leaving.get(kinds)
         if known is None:
             found: dict[str, list[SchemaHop]] = {}
@@ -122,8 +127,9 @@ class SchemaGraph:
         return known
 
     def _called_since(self) -> dict[str, str]:
-        """Nouns in relations such as "client since", each with the only kind that has the relation: its things are
-        clients.
+        """Returns nouns in relations such as "client since", each with the only kind that has the relation.
+
+        Such a noun is another word for the kind.
         """
         found = defaultdict[str, set[str]](set)
         for hop in self.hops:
@@ -135,21 +141,22 @@ class SchemaGraph:
         return {noun: next(iter(kinds)) for noun, kinds in nouns.items() if len(kinds) == 1 and kinds <= {*self.kinds}}
 
     def turned(self, hop: SchemaHop) -> SchemaHop | None:
-        """The hop in the opposite direction, or None if it leads to values."""
+        """Returns the hop in the opposite direction, or None if `hop` leads to values."""
         label = reversed_label(hop.label)
         ways = (each for kind in sorted(hop.ends) for each in self._by_kind.get(kind, ()) if each.label == label)
         return next(ways, None)
 
     def whole(self, kinds: frozenset[str]) -> str:
-        """An expression for everything of `kinds`; empty if one of them has no pseudonym."""
+        """Returns an expression for everything of `kinds`; empty if one of them has no pseudonym."""
         names = [self.kinds.get(kind, "") for kind in sorted(kinds)]
         if not names or not all(names):
             return ""
         return names[0] if len(names) == 1 else f"union({', '.join(names)})"
 
     def shared(self, text: str, other: str, kinds: frozenset[str]) -> str:
-        """The intersection of the sets `text` and `other`, or just `other` if `text` is whole kinds that include
-        `kinds`.
+        """Returns an expression for the members that the sets `text` and `other` have in common.
+
+        It is just `other` if `text` is everything of some kinds and these include `kinds`, the kinds of `other`.
         """
         names = {name: kind for kind, name in self.kinds.items()}
         whole = {names.get(name) for name in re.findall(r"S\w{5}", text)} if _WHOLE.fullmatch(text) else {None}
@@ -158,22 +165,22 @@ class SchemaGraph:
         return f"intersect({', '.join(sorted((text, other), key=self.order_of))})"
 
     def order_of(self, text: str) -> str:
-        """A sort key for `text` that does not depend on pseudonyms, which differ from question to question."""
+        """Returns a sort key for `text` that does not depend on pseudonyms, which differ from question to question."""
         known = self._orders.get(text)
         if known is None:
             known = self._orders[text] = PSEUDONYM.sub(lambda found: self._places.get(found[0], found[0]), text)
         return known
 
     def is_person(self, kind: str, kind_type: str) -> bool:
-        """True if the kind's name is a word for people, or its things have relations that only people have."""
+        """Returns True if the kind's name is a word for people, or its things have relations that only people have."""
         own = [hop for hop in self._by_kind.get(kind, ()) if "|" not in hop.label]
         return names_people(kind, kind_type, {word for hop in own for word in hop.shown.lower().split()})
 
     def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
-        """The kind whose name is most like `words`, and the likeness; (empty, 0) below MIN_KIND or if two are about as
-        near.
+        """Returns the kind whose name is most like `words`, and the likeness (cosine).
 
-        Also empty for people of a field: cardiologists are like doctors, but are not all of them.
+        Returns an empty set and 0 if the likeness is below MIN_KIND, or if a second kind is about as near. Does the
+        same for people of a field: "cardiologists" is like "doctors", but not all doctors are cardiologists.
         """
         if any(field for word in words for field in fields_of(word)):
             return frozenset(), 0.0
@@ -184,8 +191,9 @@ class SchemaGraph:
         return frozenset({near[0][1]}), near[0][0]
 
     def may_be_over(self, labels: Collection[str]) -> bool:
-        """True if the relations may have ended but no label says until when: who had the flat once may not have it any
-        more.
+        """Returns True if facts of the relations `labels` may have ended, as a person may have left a flat.
+
+        That is so if the things that they join have an end date, and none of `labels` leads to it.
         """
         met = {*labels, *(label.partition("|")[0] for label in labels)}
         kinds = {kind for hop in self.hops if hop.label in met for kind in (hop.kind, *hop.ends)}
@@ -193,7 +201,11 @@ class SchemaGraph:
         return bool(ending) and not any(_says_end(label) for label in labels)
 
     def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
-        """The kinds that `words` name: in singular or plural, by another common word, or by their last word."""
+        """Returns the kinds that `words` name, in singular or plural.
+
+        A kind is named by its name, a synonym of it, a short form ("prof"), or the last word of a name of several
+        words.
+        """
         said = " ".join(map(noun_lemma, words))
         names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
         exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))
@@ -213,7 +225,10 @@ def _says_end(label: str) -> bool:
 
 
 def _is_short(word: str, kind: str) -> bool:
-    """True if `word` shortens the kind's name ("prof" for professor); false for its verb ("drive" for driver)."""
+    """Returns True if `word` shortens the kind's name ("prof" for professor).
+
+    False if it is the verb of that name ("drive" for driver).
+    """
     return kind.startswith(word) and word not in verbs_of(kind)
 
 
@@ -223,8 +238,9 @@ def _in_singular(words: str) -> str:
 
 
 def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
-    """The hops without duplicates: if a fact is stored plainly and through a record of its own, the
-    plain hop is kept.
+    """Yields the hops without duplicates.
+
+    If a fact is stored plainly and also through a record (`a|b`), the plain hop is kept.
     """
     hops = [SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value) for s in steps]
     hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]
@@ -234,13 +250,13 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
         for hop in hops
     ]
     plain = {(hop.kind, hop.shown) for hop in hops if "direct " in hop.label and "|" not in hop.label}
-    # Nobody asks about the nodes that only hold a fact together; paths lead through them.
+    # Nobody asks about nodes that only hold the parts of one fact together, so paths only lead through them.
     nodes = {hop.kind for hop in hops if hop.label.startswith("statement ")} if plain else set()
     return (hop for hop in hops if hop.kind not in nodes and not _is_twice(hop, plain))
 
 
 def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
-    """True if one of the hops in `plain` (kind and label) says the same as this hop through a record."""
+    """Returns True if `hop` passes through a record (`a|b`) and a hop in `plain` (kind and label) means the same."""
     parts = hop.shown.split("|")
     ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
     return "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)
@@ -248,10 +264,11 @@ def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NamedThings:
-    """All that a question names, by pseudonym: kinds of things, types of values, and the labels that leave them.
+    """Everything that a question names, by pseudonym.
 
-    `persons`, `groups` (firms, teams), `places`: the kinds that are such; firms are places too. `spoken`: things of
-    earlier turns, the latest first.
+    `things`: kinds of things; `values`: types of values; `own`: labels of the hops that leave each. `persons`,
+    `groups` (firms, teams), `places`: the kinds that are such; firms are places too. `spoken`: things of earlier
+    turns, the latest first.
     """
 
     things: Mapping[str, frozenset[str]]
@@ -263,12 +280,12 @@ class NamedThings:
     spoken: tuple[str, ...] = ()
 
     def has(self, name: str, label: str) -> bool:
-        """True if `name` has a hop of this label, or nothing is known about its hops."""
+        """Returns True if `name` has a hop with this label, or if nothing is known about its hops."""
         return name not in self.own or label in self.own[name]
 
 
 def schema_graph(graph: BlindGraph) -> SchemaGraph:
-    """The schema without a pseudonym of any kind; worked out once for a version of a graph."""
+    """Returns the schema graph of `graph`, with concepts in place of pseudonyms; computed once for each version."""
     known = graph.schema.derived.get(schema_graph)
     if not isinstance(known, SchemaGraph):
         kinds = [Thing(name=kind, concept=kind) for kind in kinds_of(graph.schema)]

@@ -1,4 +1,4 @@
-"""Rewords a question so that it is complete without earlier turns: pronouns are replaced, omissions filled in."""
+"""Rewords a question so that it is complete without earlier turns: replaces pronouns and fills in omissions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kg_store.text.inflection import singular
 from kg_store.text.words import is_pseudonym
 
 MAX_TRIED: Final = 2
-"""Greatest number of earlier things that are tried where the question names none. Chosen by hand; not fitted."""
+"""Greatest number of earlier things that are tried if the question names none. Chosen by hand; not fitted."""
 
 PERSONAL: Final = frozenset("he she him his her hers".split())
 OF_THINGS: Final = frozenset("it its there".split())
@@ -48,7 +48,7 @@ _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
 def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> Iterator[str]:
-    """Yields the question with omissions filled in, the likeliest wording first and the question as typed last.
+    """Yields the question with pronouns replaced and omissions filled in, the likeliest wording first.
 
     `persons`: the kinds that are people.
     """
@@ -57,8 +57,9 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
 
 
 def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> str:
-    """The question with "who was in X" as a question for X's only relation to members: a film's cast, a band's
-    members.
+    """Returns "who was in X" as "who is the cast of X", if X has exactly one such relation to members.
+
+    Returns other questions unchanged.
     """
     found = _WHO_IN.match(question)
     thing = next((each for each in given.things if found and each.name == found[1]), None)
@@ -105,7 +106,7 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
 
 
 def _with_that(question: str, given: StepInput, graph: SchemaGraph) -> str:
-    """The question with "that practice" replaced by the latest practice of earlier turns."""
+    """Returns the question with "that practice" replaced by the practice that earlier turns named last."""
     told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things if thing.size == "1"}
     for found in _THAT_KIND.finditer(question):
         kinds = graph.kinds_said([found[1].lower()])
@@ -116,8 +117,9 @@ def _with_that(question: str, given: StepInput, graph: SchemaGraph) -> str:
 
 
 def _as_superlative(question: str, given: StepInput) -> str:
-    """ "Which one is cheaper?" as "which of (the set of the turn before) is the cheapest"; otherwise the question
-    itself.
+    """Returns "which one is cheaper?" as "which of S is the cheapest", where S is the set of the turn before.
+
+    Returns other questions unchanged.
     """
     found = _WHICH_IS.match(question)
     told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
@@ -127,15 +129,16 @@ def _as_superlative(question: str, given: StepInput) -> str:
 
 
 def _asked_kind(words: Sequence[str], graph: SchemaGraph) -> frozenset[str]:
-    """The kinds that an elliptic "and with which truck?" asks for; empty if the turn says more."""
+    """Returns the kinds that an elliptic "and with which truck?" asks for; empty if the turn says more."""
     said = [word for word in words if word not in GRAMMAR and word not in _COURTESIES]
     is_elliptic = words[:1] == ["and"] and len(said) == 1 and not {"which", "what"}.isdisjoint(words[1:3])
     return graph.kinds_said(said) if is_elliptic else frozenset()
 
 
 def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iterator[str]:
-    """For things of earlier turns that one relation joins with `kinds`: a question by it; things the user named come
-    first.
+    """Yields the things of earlier turns that exactly one relation joins with `kinds`.
+
+    Things that the user named come first.
     """
     asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
     told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things}
@@ -149,7 +152,10 @@ def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iter
 
 
 def _without_only(question: str, given: StepInput) -> str:
-    """ "Only those who smoke" as a question which members of the set named last smoke."""
+    """Returns "only those who smoke" as "which of S smoke", where S is the set named last.
+
+    Returns other questions unchanged.
+    """
     found = _ONLY.match(question)
     told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
     if found is None or not told:
@@ -160,7 +166,9 @@ def _without_only(question: str, given: StepInput) -> str:
 
 
 def points_back(asked: AskedQuestion) -> bool:
-    """True if the question refers to earlier turns: by "they", "that exam", or an incomplete "the second reader"."""
+    """Returns True if the question refers to earlier turns by "they" or "that exam", or ends like "the second
+    reader".
+    """
     for at, word in enumerate(asked.words):
         follows = asked.roles[at + 1 : at + 2] == ("content",)
         if word in PRONOUNS or (word in _POINTING and follows and asked.roles[at - 1] != "content"):
@@ -170,7 +178,7 @@ def points_back(asked: AskedQuestion) -> bool:
 
 
 def spoken_of(given: StepInput) -> tuple[str, ...]:
-    """The things and sets of earlier turns that the question itself does not name, the latest first."""
+    """Returns the things and sets of earlier turns that the question itself does not name, the latest first."""
     told = " ".join(turn.text for turn in given.dialogue)
     spoken = [thing.name for thing in given.things if thing.name[0] in "ES" and thing.name in told]
     fresh = [name for name in spoken if name not in given.question]
@@ -182,7 +190,7 @@ def _names_kind(words: Sequence[str], graph: SchemaGraph) -> bool:
 
 
 def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
-    """The question with its first pronoun replaced by the latest thing that it can stand for."""
+    """Returns the question with its first pronoun replaced by the latest thing that it can stand for."""
     people = {thing.name: not set(thing.concept.split(", ")).isdisjoint(persons) for thing in given.things}
     several = {thing.name for thing in given.things if thing.name[0] == "S" and thing.size != "1"}
     for name in spoken_of(given):
@@ -195,14 +203,14 @@ def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
 
 
 def _may_stand_for(pronoun: str, is_person: bool, is_any_person: bool) -> bool:
-    """True if the pronoun fits: "it" not for a person, "he" only for a person if any person was named."""
+    """Returns True if the pronoun fits: "it" not for a person, "he" only for a person if any person was named."""
     if pronoun in PERSONAL or pronoun == "their":
         return is_person or not is_any_person
     return not (pronoun in OF_THINGS and is_person)
 
 
 def _as_before(words: Sequence[str], given: StepInput) -> str:
-    """ "And X?" as the question before, with X in place of the one thing it named; empty if the turn asks more."""
+    """Returns "and X?" as the question before with X in place of the only thing it named; empty for other turns."""
     said = [word for word in words if word not in _COURTESIES]
     if not said or " ".join(said[:-1]) not in _SAME or said[-1][0] != "E":
         return ""
@@ -212,7 +220,7 @@ def _as_before(words: Sequence[str], given: StepInput) -> str:
 
 
 def _other_extreme(words: Sequence[str], given: StepInput) -> str:
-    """ "And the smallest?" as the question before with its superlative exchanged; empty if it asks something else."""
+    """Returns "and the smallest?" as the question before with its superlative exchanged; empty for other turns."""
     said = [word for word in words if word not in _LEADING]
     if not words or words[0] != "and" or len(said) != 1 or said[0] not in SUPERLATIVE:
         return ""

@@ -1,4 +1,4 @@
-"""Scores paths against a question.
+"""Scores relation paths by how well their words match a question.
 
-Imports `language` and `embeddings`.
+Imports `app.reader.language` and `app.llm.embeddings`.
 """

@@ -1,4 +1,4 @@
-"""The paths of a question that fit it, each with its score, and the next action that is planned from them."""
+"""Collects the paths that may answer a question, with scores, and defines the action that is planned from them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from app.reader.language.relation_wording import with_descriptions
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.inflection import singular
 
-# The greatest number of steps of a path; bounds the time. Chosen by hand.
+# Greatest number of steps of a path; limits the time. Chosen by hand.
 MAX_STEPS = 4
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPath:
-    """A path from `root`. If it has been walked, `end` is its end's pseudonym; else `candidate` is the number to
-    follow.
+    """A path from the pseudonym `root` that the prompt holds, either walked or offered as a candidate.
 
-    `before`: the pseudonym that its last hop leaves from, if known. `waypoints`: pairs of a number of hops and the
-    pseudonym reached after them.
+    `end`: the pseudonym at its end if it was walked, else None. `candidate`: the number by which it can be followed,
+    if it was not. `before`: the pseudonym that its last step leaves, if known. `waypoints`: the pseudonyms reached on
+    the way, each as (number of steps, pseudonym).
     """
 
     root: str
@@ -50,12 +50,13 @@ class ScoredPath:
 
 
 def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
-    """Returns entities, kinds and values that paths may start from: entities of the question, else of the dialogue,
-    latest first.
+    """Returns the entities, kinds and values that paths may start from.
+
+    The entities are those of the question, or, if it names none, those of the dialogue, latest first.
     """
     asked = set(_WORD.findall(given.question))
     named = [thing for thing in given.things if thing.name in asked]
-    # A value of the graph can be a start; a value that the graph does not hold leads nowhere.
+    # A value that the graph holds can be a start. A value that it does not hold has no paths.
     starts = {candidate.start for candidate in given.candidates} | {fact.start for fact in given.evidence}
     values = [thing for thing in named if thing.name[0] == "V" and thing.name not in starts]
     entities = [thing for thing in named if thing not in values]
@@ -72,7 +73,7 @@ def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
 def score_paths(
     scorer: PathScorer, question: str, given: StepInput, roots: Sequence[Thing], kinds: Sequence[Thing]
 ) -> list[ScoredPath]:
-    """Returns every path from one of `roots`, best first; ties go to the shorter path, then by its words."""
+    """Returns every path from one of `roots`, best first. Of equal scores, the shorter path comes first."""
     scored: list[ScoredPath] = []
     for root in roots:
         wording = _with_kind(question, root) if root in kinds else question
@@ -87,12 +88,12 @@ def score_paths(
 
 
 def voted_first(paths: Sequence[ScoredPath], voted: VotedPaths | None) -> list[ScoredPath]:
-    """`paths` with those that lead to the winner of the vote first."""
+    """Returns `paths` with those first that lead to the winner of the vote (see `VotedPaths`)."""
     return sorted(paths, key=lambda each: not is_voted(each, voted)) if voted else list(paths)
 
 
 def is_voted(scored: ScoredPath, voted: VotedPaths) -> bool:
-    """True of a path that leads to the winner of the vote (see `app/reader/scoring`)."""
+    """Returns True if the path leads to the winner of the vote (see `VotedPaths`)."""
     return (scored.path.root, *scored.path.steps) in voted.paths
 
 
@@ -102,9 +103,9 @@ def _rank(scored: ScoredPath) -> tuple[float, int, bool, tuple[str, ...]]:
 
 
 def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
-    """All paths of at most MAX_STEPS hops from `root` that evidence and candidates form.
+    """Returns all paths of at most MAX_STEPS steps from `root` that evidence and candidates form.
 
-    A path may return to where it was: the parents of one's children include oneself.
+    A path may return to where it was: the parents of somebody's children include that person.
     """
     between = _concepts_of_steps(given)
     begun = [KnownPath(root.name, (), (), root.name, None, None, waypoints=((0, root.name),))]
@@ -139,18 +140,18 @@ def _longer(
 
 
 def _concepts_of_steps(given: StepInput) -> dict[str, str]:
-    """The concept that each single hop leads to; candidates, which come from the schema, go before facts."""
+    """Returns the concept that each single step leads to; candidates, which come from the schema, override facts."""
     facts = {fact.path[0]: fact.end_concept for fact in given.evidence if len(fact.path) == 1}
     return facts | {way.path[0]: way.concept for way in given.candidates if len(way.path) == 1}
 
 
 def _between(path: Sequence[str], concepts: dict[str, str]) -> tuple[str, ...]:
-    """The concepts between the hops of a composed path, which does not show them; empty if unknown."""
+    """Returns the concept that each step of `path` but the last one leads to; "" where it is unknown."""
     return tuple(concepts.get(step, "") for step in path[:-1])
 
 
 def _with_kind(question: str, kind: Thing) -> str:
-    """The question with the kind's word replaced by its pseudonym: `which doctors` -> `which Sk3mmd`."""
+    """Returns the question with the kind's word replaced by its pseudonym: `which doctors` -> `which Sk3mmd`."""
     wanted = {singular(word.lower()) for word in kind.concept.split()}
     for match in _WORD.finditer(question):
         if singular(match[0].lower()) in wanted:
@@ -158,17 +159,17 @@ def _with_kind(question: str, kind: Thing) -> str:
     return question
 
 
-# The score of an action that can be the only meaning.
+# The score of an action whose question has only one possible meaning.
 SURE = 1.0
 YES_OR_NO = "yes or no"
 
 
 @dataclass(frozen=True, slots=True)
 class NextAction:
-    """The next action: answer with `expressions`, else follow `choices` first; a refusal if both are empty.
+    """The next action: answer with `expressions`, else follow the candidates `choices`; a refusal if both are empty.
 
-    `score` is that of the best path; `scores` say more about the reading. `asks_back`: questions to offer the user if
-    no reading is certain.
+    `score` is that of the best path; `scores` has more figures about the reading. `asks_back`: questions to offer the
+    user if no reading is certain.
     """
 
     score: float
@@ -179,12 +180,16 @@ class NextAction:
 
 
 REFUSAL = NextAction(0.0)
-"""The action for a question with a word that cannot be executed."""
+"""The action for a question that has a word which cannot be executed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """Everything that a plan needs: the form, the paths from every root, best first, and what the question names."""
+    """Everything that planning an answer needs: the form of the question, what it names, and the paths from there.
+
+    `paths`: best first. `both_named`: the question names two things. `width`: greatest number of candidates to follow.
+    `ends`: the concept of each pseudonym.
+    """
 
     form: AskedForm
     paths: Sequence[ScoredPath]
@@ -199,12 +204,12 @@ class ParsedQuestion:
 
     @property
     def from_kinds(self) -> bool:
-        """True if the question names no thing, so paths start from whole kinds."""
+        """True if the question names no thing, so that paths start from whole kinds."""
         return all(root in self.kinds for root in self.roots)
 
 
 def share(concept: str, other: str) -> bool:
-    """True if a thing may be of both concepts; "thing" fits every concept."""
+    """Returns True if a thing may be of both concepts; "thing" fits every concept."""
     ours, theirs = parts_of(concept), parts_of(other)
     return not ours.isdisjoint(theirs) or "thing" in ours | theirs
 
@@ -219,9 +224,10 @@ def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
 
 
 def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
-    """Narrows the set `name`, of `concept`, to the kind that was asked for, if it may hold things of other kinds.
+    """Returns an expression for those members of the set `name` that are of the kind asked for.
 
-    Not after a vote: then kinds are too many and too vague. Things of unknown kind may be of the one asked for.
+    Returns `name` itself if its `concept` shows that it holds no other kinds, or only things of unknown kind
+    ("thing"). Does so too after a vote, because votes are taken only on graphs whose kinds are too many and too vague.
     """
     if asked.voted is not None:
         return name

@@ -1,4 +1,4 @@
-"""Likeness of question words to the words of each relation, aligned one by one, in one table for all relations."""
+"""Aligns words of a question with the hops of each path, using one table of likenesses for all hops."""
 
 from __future__ import annotations
 
@@ -21,39 +21,44 @@ from kg_store.text.labels import typed_step
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of path scoring, in units of a cosine. All were chosen by hand, one number changed at a time, while
-    looking at samples of PathQuestion, MetaQA and WebQSP; docs/performance.md ("The weights of path scoring") has the
-    figures.
+    """The costs and gains of path scoring, in units of a cosine.
 
-    Costs: of each `hop`, of one walked `inverse` without grammar that asks for it, of `turning_back` at once, of an
-    `unsaid_word`. Gains: of `direction` by grammar, of naming the `kind` beside a hop, of reaching the kind `asked`
-    for.
+    Costs: `hop`, for each hop; `inverse`, for a hop walked backwards, unless grammar asks for it; `turning_back`, for
+    going straight back; `unsaid_word`, for a content word that no hop explains. Gains: `direction`, if grammar asks
+    for the direction of a hop; `kind`, if a word names the kind beside a hop; `asked`, if the path reaches the kind
+    asked for.
+
+    All were chosen by hand, one number changed at a time, on samples of PathQuestion, MetaQA and WebQSP;
+    docs/performance.md ("The weights of path scoring") has the figures.
     """
 
     hop: float = 0.4
     inverse: float = 0.2
     turning_back: float = 0.25
-    # Cost of a hop from things of a kind that its relation does not leave anywhere else.
+    # Cost of a hop that leaves a kind which its relation leaves nowhere else.
     misfit: float = 1.0
     unsaid_word: float = 0.28
     direction: float = 0.15
     kind: float = 0.2
     asked: float = 0.2
     asked_wrong: float = 0.25
-    # Gain of one word for two hops, as in "the same director": more than the second hop and the turn cost.
+    # Gain of one word that expresses two hops, as in "the same director": more than the second hop and the turn cost.
     shared: float = 0.4
-    # Likeness of a verb to the passive it belongs to: "did X direct" says `directed by` backwards.
+    # Likeness of a verb to a passive label of the same verb: "did X direct" expresses `directed by` backwards.
     verb: float = 0.9
-    # Factor if only the kind at a hop's end is said, "X's doctor" for `treated by`: its own words say more.
+    # Factor if words name only the kind at a hop's end ("X's doctor" for `treated by`), which is weaker evidence than
+    # the relation's own words.
     kind_alone: float = 0.75
-    # Loss for each unit by which the words are more like another relation, down to most_outdone.
+    # Loss for each unit of likeness by which another relation is more like the words. Words do not express a hop that
+    # is behind by more than most_outdone, or whose likeness is below `least`.
     rivals: float = 1.0
     most_outdone: float = 0.3
     least: float = 0.15
-    # From this likeness on, a phrase says a relation completely.
+    # Least likeness at which a phrase names a relation completely; least_kind is the least likeness to name a kind.
     whole: float = 0.95
     least_kind: float = 0.7
-    # Weight of the whole question's likeness to the whole path; more where relations have long names (wordy_*).
+    # Weight of the whole question's likeness to the whole path; it grows from `nearness` to `wordy_nearness` as the
+    # mean number of words of a label grows from few_words to many_words.
     nearness: float = 0.7
     wordy_nearness: float = 20.0
     wordy_hop: float = 0.2
@@ -62,10 +67,10 @@ class Weights:
     many_words: float = 3.6
 
     def nearness_among(self, words: float) -> float:
-        """The weight of the whole question's likeness if the relations have `words` words on average.
+        """Returns the weight of the whole question's likeness, if a relation label has `words` words on average.
 
-        It rises with their length: among long labels some are like single words by chance, and the whole question
-        decides.
+        The weight grows with that number. Some long labels are like single words by chance, so the whole question
+        should decide.
         """
         share = min(1.0, max(0.0, (words - self.few_words) / (self.many_words - self.few_words)))
         return float(self.nearness ** (1 - share) * self.wordy_nearness**share)
@@ -80,12 +85,13 @@ IMPOSSIBLE = -1e9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HopGains:
-    """The gain of each hop for each span of the question; the last row of hops stands for "no hop".
+    """The gain in score of each hop for each span of the question, as arrays.
 
-    `said`: by the words of the hop or of what it leads to, shape (hops + 1, spans); `by_name`: by the words of its
-    relation alone. `kinds`: by naming the kind beside a hop, shape (hops + 2, spans); the last rows are "no hop" and
-    the start. `staying`: hops that stay within one kind, shape (paths, hops): the kind's name does not say them.
-    `undoing`: which hop walks back along which, shape (hops + 1, hops + 1).
+    The row after the last hop stands for "no hop". `said`: gain if the span expresses the hop's relation or what it
+    leads to, shape (hops + 1, spans); `by_name`: gain if it expresses the relation. `kinds`: gain if it names the kind
+    beside the hop, shape (hops + 2, spans); the last two rows are "no hop" and the start. `staying`: hops that stay
+    within one kind, so that the kind's name does not express them, shape (paths, hops). `undoing`: True if the second
+    hop walks straight back along the first, shape (hops + 1, hops + 1).
     """
 
     said: Scores
@@ -96,9 +102,10 @@ class HopGains:
 
 
 def align(walked: WalkedQuestion, hops: Hops, gains: HopGains, w: Weights) -> Scores:
-    """Returns the best score of each path, shape (paths,); `hops` holds its rows, filled up with "no hop".
+    """Returns the best score of each path, shape (paths,). `hops`: the row numbers of its hops, padded with "no hop".
 
-    `best[position, path, j]` is the best score of the words before `position` with the first j hops explained.
+    Computed by dynamic programming: `best[position, path, j]` is the best score of the words before `position` with
+    the first j hops explained.
     """
     length, (count, longest) = walked.length, hops.shape
     said = _PathGains(hops, gains, walked.is_shared, w.shared)
@@ -119,16 +126,16 @@ def align(walked: WalkedQuestion, hops: Hops, gains: HopGains, w: Weights) -> Sc
 
 
 class _PathGains:
-    """The gains of one span for every path and each of its hops."""
+    """The gain in score that each span of the question brings to each hop of every path."""
 
     def __init__(self, hops: Hops, gains: HopGains, is_shared: bool, shared: float) -> None:
         self._hops, self._gains, self._shared = hops, gains, shared
         none, self._start = len(gains.kinds) - 2, len(gains.kinds) - 1
-        # The kind at the end of hop j may be said directly after hop j or directly before it.
+        # Words may name the kind at the end of hop j directly after those for hop j or directly before them.
         self._after = np.concatenate([np.full((len(hops), 1), self._start), hops], axis=1)
         self._before = np.concatenate([hops, np.full((len(hops), 1), none)], axis=1)
         turns = gains.undoing[hops[:, :-1], hops[:, 1:]] & is_shared
-        self._there_and_back = turns & (turns.cumsum(axis=1) == 1)  # One word says the first turn only.
+        self._there_and_back = turns & (turns.cumsum(axis=1) == 1)  # One word expresses only the first turn.
 
     def of_hop(self, span: int) -> Scores:
         gains = self._gains
@@ -136,13 +143,16 @@ class _PathGains:
         return said
 
     def of_two_hops(self, span: int) -> Scores:
-        """The gain of one word that says two hops: "the same director as X"."""
+        """Returns the gain of one word that expresses two hops, there and back: "the same director as X"."""
         by_name = self._gains.by_name[self._hops[:, :-1], span]
         both: Scores = np.where(self._there_and_back, by_name + self._shared, IMPOSSIBLE)
         return both
 
     def of_kind(self, span: int, is_beside: bool) -> Scores:
-        """The gain of naming a kind, also of the topic's kind read late: "the film X starred which actors"."""
+        """Returns the gain if the span names a kind at one end of a hop, for each place in every path.
+
+        `is_beside`: the span stands beside the topic, so it may also name the topic's own kind.
+        """
         kinds = self._gains.kinds
         kind = np.maximum(kinds[self._after, span], kinds[self._before, span])
         late: Scores = np.maximum(kind, kinds[self._start, span] if is_beside else IMPOSSIBLE)
@@ -150,7 +160,7 @@ class _PathGains:
 
 
 def is_inverse_of(then: str, step: str) -> bool:
-    """True if the hop `then` walks straight back along `step`; a hop through a record does not count."""
+    """Returns True if the hop `then` walks straight back along `step`; False for hops through a record (`a|b`)."""
     return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")
 
 
@@ -171,14 +181,14 @@ _ASKED_BY = {"who": {"person", "group"}, "when": {"date"}, "where": {"place", "g
 
 
 class ConceptTypes:
-    """Decides whether a concept is of the type that a question word asks for, by the example word it is most like."""
+    """Decides if a concept is of the type that a question word asks for, by the example word that is most like it."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._known: dict[str, str] = {}
 
     def fits(self, wh: str, kinds: Sequence[str]) -> bool | None:
-        """True if one of `kinds` fits `wh` (who, when or where), False if none does, None if there are no kinds."""
+        """Returns True if one of `kinds` fits `wh` (who, when or where), else False; None if there are no kinds."""
         types = {self.of(kind) for kind in kinds}
         return None if not types else not types.isdisjoint(_ASKED_BY[wh])
 
@@ -195,12 +205,16 @@ Hop = tuple[str, str]
 Rows = npt.NDArray[np.int64]
 
 MAX_CACHED: Final = 5_000
-"""The greatest number of hops in all cached tables together, at about ten kilobytes each."""
+"""Greatest number of hops in all cached tables together; each takes about ten kilobytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddedWordings:
-    """The texts of each row, with their vectors; some rows may have none."""
+    """For each row, such as a hop or a kind, the texts that express it, with their vectors. A row may have no text.
+
+    `vectors`: one for each distinct text. `texts_of`: positions in `vectors` of the texts of all rows, one row after
+    another. `starts`: where each row that has texts begins in `texts_of`. `worded`: True for each row that has texts.
+    """
 
     vectors: npt.NDArray[np.float32]
     texts_of: Rows
@@ -217,8 +231,9 @@ class EmbeddedWordings:
         return EmbeddedWordings(vectors, flat, (np.cumsum(lengths) - lengths)[lengths > 0], lengths > 0)
 
     def likeness(self, spans: npt.NDArray[np.float32]) -> Scores:
-        """The likeness (cosine) of each row's nearest text to each span, 0 for a row without texts; shape (rows,
-        spans).
+        """Returns the likeness (cosine) of each row's nearest text to each span; shape (rows, spans).
+
+        A row without texts has 0.
         """
         result = np.zeros((len(self.worded), len(spans)))
         if len(self.texts_of):
@@ -229,14 +244,15 @@ class EmbeddedWordings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HopTable:
-    """Everything that scoring knows about a set of hops, whatever the question.
+    """Everything that scoring knows about a set of hops independently of the question.
 
-    Flags of pairs have shape (hops + 1, hops + 1): row for the hop before, column for the hop after; the last one
-    stands for "no hop". `undoing`: the second hop walks back along the first. `turning`: it uses the same relation
-    backwards. `leaving_value`: it walks back from a value. `misfit`: it leaves a kind that its relation does not leave
-    elsewhere, as happens where two things of one name are one node. `same_kind`: it leads from a kind to the same
-    kind. `inside`: 1 if it enters and leaves a record by the same relation. `kind_of`: the row of each hop in `kinds`,
-    whose last row is "none". `kind_names`: the kind that each further word means.
+    Flags about two hops have shape (hops + 1, hops + 1): a row for the first hop, a column for the next one; the last
+    of each stands for "no hop". `undoing`: the next hop walks straight back along the first. `turning`: it uses the
+    same relation in the other direction. `leaving_value`: it walks back from a value. `misfit`: it leaves a kind that
+    its relation does not leave elsewhere, as happens where two things of one name are one node. `same_kind`: both hops
+    lead to the same kind. Other fields: `inside` is 1 if a hop enters and leaves a record by the same relation.
+    `kind_of`: the row of each hop in `kinds`, whose last row is "none". `kind_names`: for each synonym of a kind, the
+    kind's own name.
     """
 
     hops: tuple[Hop, ...]
@@ -284,7 +300,7 @@ class HopTable:
         )
 
     def as_called(self, noun: str) -> str:
-        """Returns `noun` in the graph's own word for the kind: "films" for "movies"; `noun` itself if it names no
+        """Returns `noun` as the graph's own word for its kind ("films" for "movies"), or `noun` if it names no
         kind.
         """
         one = singular(noun)
@@ -292,14 +308,14 @@ class HopTable:
         return noun if kind is None else kind if noun == one else regular_plural(kind)
 
     def rows_of(self, ways: Sequence[Sequence[Hop]]) -> Rows:
-        """Returns paths as rows of hops, filled up with "no hop"; shape (paths, hops of the longest)."""
+        """Returns paths as row numbers of hops, padded with "no hop"; shape (paths, hops of the longest)."""
         position = {hop: row for row, hop in enumerate(self.hops)}
         longest = max(map(len, ways))
         none = [len(self.hops)] * longest
         return np.array([([position[hop] for hop in way] + none)[:longest] for way in ways], dtype=np.int64)
 
     def starting(self, start: Sequence[str]) -> Flags:
-        """Returns which hops lead to one of the kinds `start`; shape (hops + 1,)."""
+        """Returns True for each hop that leads to one of the kinds `start`; shape (hops + 1,)."""
         return np.array([*(not set(start).isdisjoint(hop.kinds) for hop in self.words), False])
 
 
@@ -310,15 +326,20 @@ def _kind_names(kinds: Iterable[Sequence[str]]) -> dict[str, str]:
 
 
 def _mean_length(labels: Collection[str]) -> float:
-    """The mean number of words of `labels`, 0 without any; masked relations with a description are left out, since a
-    description is a whole sentence.
+    """Returns the mean number of words of `labels`, or 0 if there are none.
+
+    Masked relations with a description are left out, because a description is a whole sentence.
     """
     lengths = [len(typed_step(label).split()) for label in labels if not is_described(label)]
     return float(np.mean(lengths)) if lengths else 0.0
 
 
 def _pairs(labels: Sequence[str], ends: Callable[[str], tuple[str, str]]) -> Flags:
-    """Which label goes back along the end of another one; `ends` gives the first and the last hop of a label."""
+    """Returns flags for pairs of labels: True if the second walks straight back along the last hop of the first.
+
+    `ends` returns the first and the last hop of a label. Shape (labels + 1, labels + 1); the last row and column are
+    False.
+    """
     firsts, lasts = zip(*(ends(label) for label in labels), strict=True)
     names = {name: number for number, name in enumerate(dict.fromkeys((*firsts, *lasts)))}
     bare = {name: number for number, name in enumerate(dict.fromkeys(name.lstrip("^") for name in names))}
@@ -368,9 +389,7 @@ def _sharing(kinds: Sequence[frozenset[str]]) -> Flags:
 
 
 class HopTables:
-    """The tables of the paths scored most recently, up to MAX_CACHED hops. Thread-safe; holds schemas, never
-    questions.
-    """
+    """Caches the tables of the paths scored most recently, up to MAX_CACHED hops. Thread-safe; holds no questions."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder, self._lock = embedder, threading.Lock()

@@ -1,7 +1,8 @@
-"""Scores how well a relation path covers a question: both are walked from the topic outwards and aligned word by word.
+"""Scores how well a relation path covers a question: both are read from the topic outwards and aligned word by word.
 
-Every content word that no hop explains costs something, and so does every hop unless words pay for it. Hops are
-aligned in order, because "X's mother's children" and "X's children's mother" have the same words."""
+Every hop has a cost, for which words that express it make up. Every content word that no hop explains has a cost too.
+Hops are aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
+"""
 
 from __future__ import annotations
 
@@ -53,9 +54,10 @@ from kg_store.text.words import asked_words, is_pseudonym
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadPaths:
-    """Paths with what scoring knows of them for any question, so that they can be scored again.
+    """Paths with everything that scoring knows about them for any question, so that they can be scored again.
 
-    `rows`: each path as rows of the table's hops, filled up with "no hop"; shape (paths, steps of the longest).
+    `rows`: the row numbers of each path's hops in `table`, padded with "no hop", shape (paths, steps of the longest).
+    `lengths`: the number of steps of each path.
     """
 
     paths: Sequence[WordedPath]
@@ -66,11 +68,11 @@ class ReadPaths:
 
     @property
     def cosine_unit(self) -> float:
-        """The part of a score that one cosine of the whole question makes, among these paths."""
+        """The part of a path's score that a cosine of 1 between the path and the whole question contributes."""
         return self.scorer.cosine_unit(self.paths)
 
     def scores(self, question: str, topic: str, *, by_words: bool = False) -> Scores:
-        """One score a path, shape (paths,)."""
+        """Returns one score for each path, shape (paths,). `topic` is the pseudonym from which the paths start."""
         return self.scorer.scores_of(question, topic, "", self, by_words)
 
 
@@ -90,28 +92,27 @@ class PathScorer:
 
     @head.setter
     def head(self, head: RelationAdapter) -> None:
-        # Results computed with the adapter before are dropped.
+        # Results that were computed with the previous adapter are dropped.
         self._head, self.latest = head, Latest()
 
     def scores(
         self, question: str, topic: str, concept: str, paths: Sequence[WordedPath], by_words: bool = False
     ) -> Scores:
-        """Returns one score a path; shape (paths,). `topic` is the pseudonym from which the paths start.
+        """Returns one score for each path, shape (paths,).
 
-        `by_words`: skips embedding the whole question where its single words are enough, which is faster.
+        `topic`: the pseudonym from which the paths start; `concept`: its concept. `by_words`: skips embedding the
+        whole question if its single words are enough, which is faster.
         """
         return self.scores_of(question, topic, concept, self.read(paths), by_words) if paths else np.zeros(0)
 
     def read(self, paths: Sequence[WordedPath]) -> ReadPaths:
-        """Prepares at least one path for scoring."""
+        """Prepares paths for scoring; `paths` must not be empty."""
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
         return ReadPaths(paths, table, table.rows_of([path.hops for path in paths]), lengths, self)
 
     def cosine_unit(self, paths: Sequence[WordedPath]) -> float:
-        """Returns the part of a score that a cosine of 1 between path and whole question contributes,
-        for these paths.
-        """
+        """Returns the part of a score that a cosine of 1 between a path of `paths` and the question contributes."""
         if not paths:
             return 0.0
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
@@ -119,7 +120,7 @@ class PathScorer:
         return (2.0 - self._w.nearness / weight) * self._w.nearness
 
     def nearness(self, question: str, ways: Sequence[Sequence[tuple[str, str]]]) -> Scores:
-        """The likeness of the whole question to each way, shape (ways,), as no adapter sees it."""
+        """Returns the likeness (cosine) of the whole question to each path, without the adapter; shape (paths,)."""
         return nearness(self._embedder, question, ways)
 
     def likeness(self, hops: Sequence[tuple[str, str]], texts: Sequence[str]) -> Scores:
@@ -132,7 +133,7 @@ class PathScorer:
         return [float(each) for each in self._embedder.similarity(text, others)]
 
     def type_of(self, kind: str) -> str:
-        """Returns the type of a kind: person, group, place, date, number or thing."""
+        """Returns the type of a concept: person, group, place, date, number or thing."""
         return self._types.of(kind)
 
     def scores_of(self, question: str, topic: str, concept: str, read: ReadPaths, by_words: bool = False) -> Scores:
@@ -157,8 +158,9 @@ class PathScorer:
         return self._with_nearness(score, weight, of_kind, further, question, read.paths)
 
     def _openly(self, question: str, read: ReadPaths) -> tuple[str, ReadPaths]:
-        """The question and the paths with opaque words as plain words, if the question names a masked relation by its
-        own.
+        """Returns the question and the paths with the opaque words of masked relations as plain words.
+
+        See `unmask_words`. Returns them unchanged if the question names no masked relation.
         """
         asked = unmask_words(question, ())[0]
         if asked == question:
@@ -172,8 +174,8 @@ class PathScorer:
     ) -> Scores:
         """Adds the likeness of the whole question to the score of aligned words.
 
-        The larger its weight, the less the words count. The sum is scaled up then, because cosines differ less than
-        aligned words do and one threshold has to serve both.
+        The larger its weight, the less the aligned words count. The sum is then scaled up, because cosines differ less
+        than scores of aligned words and one threshold has to serve both.
         """
         w = self._w
         near = nearness(self._embedder, question, [path.hops for path in paths], self._head)
@@ -188,7 +190,7 @@ class PathScorer:
             return unsaid
         said, by_name = self._said(walked.spans, table)
         kinds = self._kinds(walked.spans, table, start)
-        # "the film X": the word says what X is and no hop.
+        # In "the film X", the word "film" says what X is and expresses no hop.
         beside = np.array([span.beside for span in walked.spans])
         names_topic = np.array([span.names_topic for span in walked.spans])
         doers = _doers(walked)
@@ -199,8 +201,9 @@ class PathScorer:
         return align(walked, rows, HopGains(said, by_name, kinds, staying, table.undoing), self._w)
 
     def _said(self, spans: Sequence[WordSpan], table: HopTable) -> tuple[Scores, Scores]:
-        """The gains of each hop for each span: by its own or its end's words, and by its own words alone; last row "no
-        hop".
+        """Returns the gains of each hop for each span: by words of the hop or of its end, and by its own words alone.
+
+        Both have shape (hops + 1, spans); the last row is "no hop".
         """
         w = self._w
         vectors = self._embedder.sentences([span.text for span in spans])
@@ -209,14 +212,14 @@ class PathScorer:
         worded = table.relation.likeness(vectors)
         called = [table.as_called(span.text) for span in spans]
         if called != [span.text for span in spans]:
-            # "movies" may be like a relation's words by chance, so the graph's own word (films) is compared.
+            # "movies" may be like a relation's words by chance, so the graph's own word (films) is compared as well.
             worded = np.minimum(worded, table.relation.likeness(self._embedder.sentences(called)))
         own = np.maximum(worded, w.verb * done)
         kinds = table.worded_kinds.likeness(vectors)[table.kind_of[:-1]]
         reached = np.maximum(table.reached.likeness(vectors), w.kind_alone * kinds)
         ways = _ways(spans, table.words, done)
         best = np.maximum(own, reached).max(axis=0)
-        # A span inside a longer one that fits completely says nothing else: "contact" in "emergency contact".
+        # A span inside a longer one that names a whole relation means nothing else: "contact" in "emergency contact".
         whole = worded >= w.whole
         parts = _within(spans) & whole.any(axis=0)
         hidden = (~whole).astype(np.int64) @ parts.T.astype(np.int64) > 0
@@ -234,8 +237,9 @@ class PathScorer:
         return np.where((likeness < w.least) | (best - likeness > w.most_outdone), IMPOSSIBLE, gains)
 
     def _kinds(self, spans: Sequence[WordSpan], table: HopTable, start: tuple[str, ...]) -> Scores:
-        """The gains of naming the kind beside a hop, for each span; shape (hops + 2, spans); last rows: "no hop", the
-        start.
+        """Returns the gains of naming the kind beside a hop, for each span; shape (hops + 2, spans).
+
+        The last two rows are "no hop" and the start.
         """
         w, named = self._w, [*table.kinds, start]
         vectors = self._embedder.sentences([IRREGULAR.get(span.text) or table.as_called(span.text) for span in spans])
@@ -249,7 +253,7 @@ class PathScorer:
         return EmbeddedWordings.of(self._embedder, wordings).likeness(spans)
 
     def _asked(self, asked: AskedKind, table: HopTable) -> Scores:
-        """The gain or cost of a path that ends with each hop, by the kind asked for; shape (hops,)."""
+        """Returns the gain or cost of a path that ends with each hop, by the kind asked for; shape (hops,)."""
         w = self._w
         if asked.wh:
             fits = [self._types.fits(asked.wh, hop.kinds) for hop in table.words]
@@ -264,8 +268,10 @@ class PathScorer:
 
 
 def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags:
-    """True for paths that cannot find anything new: there, back and there again, or back from a value unless others
-    that share it are asked for; shape (paths,).
+    """Returns True for paths that cannot find anything new; shape (paths,).
+
+    These go there, back and there again. Others go to a value and back from it, although the question does not ask for
+    what else has that value.
     """
     idle: Flags = np.asarray((turning[:, :-1] & turning[:, 1:]).any(axis=1))
     if not is_shared:
@@ -274,8 +280,9 @@ def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags
 
 
 def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
-    """1, -1 or 0 where grammar says the hop forwards, backwards or not at all (`relation_direction`); shape (hops,
-    spans).
+    """Returns the direction in which grammar expresses each hop: 1, -1 or 0 (see `relation_direction`).
+
+    Shape (hops, spans).
     """
     manners = {(hop.voice, hop.inverse): hop for hop in hops}
     number = {manner: row for row, manner in enumerate(manners)}
@@ -288,7 +295,7 @@ def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> S
 
 
 def _within(spans: Sequence[WordSpan]) -> Flags:
-    """True where the first span is part of the second, longer one; shape (spans, spans)."""
+    """Returns True for each pair whose first span is part of the second, longer one; shape (spans, spans)."""
     starts, ends = np.array([span.start for span in spans]), np.array([span.end for span in spans])
     inside = (starts[:, None] >= starts[None, :]) & (ends[:, None] <= ends[None, :])
     longer: Flags = inside & ((ends - starts)[:, None] < (ends - starts)[None, :])
@@ -296,9 +303,9 @@ def _within(spans: Sequence[WordSpan]) -> Flags:
 
 
 def _doers(walked: WalkedQuestion) -> Flags:
-    """True for spans that only describe the topic as an agent: "the screenwriter X wrote"; shape (spans,).
+    """Returns True for spans that only describe the topic as an agent: "the screenwriter X wrote"; shape (spans,).
 
-    In other questions the agent noun may say the relation from the topic.
+    Always False if the question asks for what the topic shares with others: then such a noun may express a relation.
     """
     done = frozenset[str]().union(*(verbs_of(span.text) for span in walked.spans if not span.beside))
     doing = [span.apposed and not done.isdisjoint(verbs_named(span.text)) for span in walked.spans]
@@ -315,10 +322,10 @@ _WAYS: dict[tuple[WordUsage, Voice], int] = {
 
 
 def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
-    """Returns 1 if a word used in one of these ways says `hop` forwards, -1 if backwards, 0 if grammar does not
-    decide.
+    """Returns the direction in which a word with one of these usages expresses `hop`.
 
-    `by_verb`: the word and the relation are forms of one verb (direct, `directed by`).
+    It is 1 for forwards, -1 for backwards, 0 if grammar does not decide. `by_verb`: the word and the relation are
+    forms of one verb (direct, `directed by`).
     """
     said = [_of_noun(usage, by_verb) if hop.voice == "noun" else _WAYS.get((usage, hop.voice), 0) for usage in usages]
     ways = [way * (-1 if hop.inverse else 1) for way in said if way]
@@ -326,7 +333,10 @@ def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: boo
 
 
 def _of_noun(usage: WordUsage, by_verb: bool) -> int:
-    """The direction for a noun label: -1 or 1 if it names an agent (a film's director), else by how it is used."""
+    """Returns the direction (1, -1 or 0) in which a word with this usage expresses a noun label.
+
+    `by_verb`: the word and the label are forms of one verb (direct, `director`).
+    """
     if usage is WordUsage.SUBJECT:
         return -1 if by_verb else 1
     if usage is WordUsage.OBJECT:
@@ -336,7 +346,7 @@ def _of_noun(usage: WordUsage, by_verb: bool) -> int:
 
 _RELATIVE = frozenset({"who", "that", "which"})
 _RISING = frozenset({"report", "answer"})
-"""Verbs for what people do towards those above them: report to, answer to."""
+"""Verbs for what people do towards their superiors: report to, answer to."""
 _COPULAS = frozenset("is are was were".split())
 _SHARING = frozenset("same other else share shares with together also too another others".split())
 _DOING = frozenset("do does did don't doesn't didn't not never can can't".split())
@@ -344,8 +354,9 @@ _OWNING = frozenset("a an the no any have has had having with without of his her
 
 
 def filled_in(words: Sequence[str]) -> tuple[int, range]:
-    """Position of the thing whose role is asked, and the range of the words of the role: "whose doctor is X"; -1 if
-    none.
+    """Returns the position of the thing whose role is asked ("whose doctor is X"), and the range of the role's words.
+
+    The position is -1 if the question does not ask for a role.
     """
     at = next((n for n, word in enumerate(words) if is_pseudonym(word)), -1)
     if words[:1] == ("whose",) and 3 <= at + 1 == len(words) and words[at - 1] in _COPULAS:
@@ -359,16 +370,16 @@ def filled_in(words: Sequence[str]) -> tuple[int, range]:
 
 
 def names_other_end(words: Sequence[str], label: str) -> bool:
-    """True if `words` name the end of the hop `label`, by its noun or by the noun of who does it."""
+    """Returns True if `words` name the end of the hop `label`, by its noun or by the noun for whoever does it."""
     own = {word for word in label.lower().split() if word not in GRAMMAR}
     verbs = frozenset[str]().union(*map(verbs_of, own))
     return any(singular(word) in own or not verbs.isdisjoint({word, *verbs_of(word)}) for word in words)
 
 
 def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
-    """True if `label` goes down a hierarchy and the question goes up from the thing at `at`, or the reverse.
+    """Returns True if `label` leads up a hierarchy and the question asks for those below, or the reverse.
 
-    "Who reports to X" asks for those below X.
+    "Who reports to X" asks for those below X, and "reports to" leads up. `at`: the position of X.
     """
     said = hop_words(label, "").relation
     if _RISING.isdisjoint(verb for text in said for word in text.split()[:1] for verb in verbs_of(word)):
@@ -381,8 +392,9 @@ def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
-    """True if the relative clause at `at` says `label` in the opposite direction: "the doctor who supervises X's
-    doctor".
+    """Returns True if the relative clause with the verb at `at` expresses `label` in the opposite direction.
+
+    Example: "the doctor who supervises X's doctor".
     """
     has_done = at == 1 and is_participle(words[at]) and words[at + 1 : at + 2] != ("by",)
     if at < 1 or words[at - 1] not in _RELATIVE or not (has_done or is_third_person(words[at])):
@@ -392,13 +404,14 @@ def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def is_active_clause(words: Sequence[str], at: int) -> bool:
-    """True of "who treats X": the question asks for whoever acts on the thing at `at`."""
+    """Returns True for "who treats X": the question asks for whoever acts on the thing at `at`."""
     return words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
 
 
 def is_turned_verb(words: Sequence[str], at: int, label: str) -> bool:
-    """True if the verb at `at` and `label` run in opposite directions: "employees that manage nobody" may have a
-    manager.
+    """Returns True if the verb at `at` and `label` run in opposite directions.
+
+    Example: "employees that manage nobody" may still have a manager.
     """
     before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
     is_done = is_participle(words[at]) and not (before in _DOING or before in _RELATIVE)
@@ -410,7 +423,7 @@ def is_turned_verb(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def says_sharing(words: Sequence[str], label: str) -> bool:
-    """True if the question may ask for things that share something: "the same director", "together with".
+    """Returns True if the question may ask for things that share something: "the same director", "together with".
 
     "With" counts only for verbs ("who lives with X"); "who worked with X" does not ask for a shared occupation.
     """
@@ -419,7 +432,7 @@ def says_sharing(words: Sequence[str], label: str) -> bool:
 
 
 def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:
-    """The verb of the question that says this hop in the opposite direction only; empty if there is none."""
+    """Returns the verb of the question that expresses this hop in the opposite direction only, or an empty string."""
     hop = hop_words(label, concept)
     spans = [span for order in reading_orders(question, topic) for span in order.spans if " " not in span.text]
     saying = [span for span in spans if not hop.verbs.isdisjoint(verbs_of(span.text))]

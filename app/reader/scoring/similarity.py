@@ -1,4 +1,4 @@
-"""Likeness of texts by the sentence model, with the results that are kept, and embedded ahead of need."""
+"""Computes the likeness of texts by the sentence model, caches results, and embeds texts of a schema in advance."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MISSING: Final = object()
 
 
 class Latest:
-    """Keeps the `size` most recent results by key and drops the oldest first.
+    """Keeps the `size` most recently computed results by key and drops the oldest first.
 
     Thread-safe; two threads that ask for the same missing key at once may both compute it.
     """
@@ -57,9 +57,9 @@ Way = Sequence[tuple[str, str]]
 def nearness(
     embedder: Embedder, question: str, ways: Sequence[Way], head: RelationAdapter = NO_HEAD
 ) -> npt.NDArray[np.floating[Any]]:
-    """Returns one cosine a path, as `head` sees it; shape (paths,). Each distinct step is embedded once.
+    """Returns the likeness (cosine) of the whole question to each path, after the adapter `head`; shape (paths,).
 
-    Pseudonyms are left out, because they are random.
+    Each distinct step is embedded once. Pseudonyms are left out, because they are random.
     """
     if not ways:
         return np.zeros(0)
@@ -75,7 +75,10 @@ def nearness(
 
 
 def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
-    """Returns whole paths as `unmask_words` does steps; the same objects if the question holds no opaque word."""
+    """Returns the question and the paths with their opaque words (for masked relations) in lower case, as plain words.
+
+    See `unmask_words`. Returns the same objects if the question has no opaque word.
+    """
     asked, labels = unmask_words(question, [label for way in ways for label, _ in way])
     if asked == question:
         return question, ways
@@ -89,14 +92,14 @@ def step_text(label: str, concept: str) -> str:
     return f"{typed_step(label)} {concept}".strip()
 
 
-# A question that arrives meanwhile waits for at most this many short texts. Chosen by hand; not fitted.
+# Texts embedded at a time; a question that arrives meanwhile waits for at most these. Chosen by hand; not fitted.
 TEXTS_AT_A_TIME = 16
-# Half of the cache stays free for the texts of questions.
+# Greatest number of texts embedded in advance, so that half of the cache stays free for the texts of questions.
 MAX_TEXTS = CACHED_TEXTS // 2
 
 
 def texts_of(schema: Schema) -> list[str]:
-    """Returns the texts that ranking and scoring embed for any question on `schema`."""
+    """Returns the texts that ranking and scoring embed for any question on `schema`, at most MAX_TEXTS."""
     words = [hop_words(*way) for way in _ways_of(schema)]
     texts = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
@@ -104,20 +107,20 @@ def texts_of(schema: Schema) -> list[str]:
 
 
 def wholes_of(schema: Schema) -> list[str]:
-    """Returns the texts of whole steps, which are compared with whole questions."""
+    """Returns the texts of whole steps, which are compared with whole questions; at most MAX_TEXTS."""
     return list(dict.fromkeys(step_text(*way) for way in _ways_of(schema)))[:MAX_TEXTS]
 
 
 def _ways_of(schema: Schema) -> list[tuple[str, str]]:
-    """The words of each step, and the concept that it leads to."""
+    """Returns the words of each step, and the concept that it leads to."""
     hops = [(Hop(relation.id, inverse),) for relation in schema.relations for inverse in (False, True)]
     return [(worded(schema, step), tail_concept(schema, step)) for step in (*hops, *_through_mediators(schema))]
 
 
 def _through_mediators(schema: Schema) -> list[Step]:
-    """The steps through mediators (nodes that only join others), by falling number of things.
+    """Returns the steps through mediators (nodes that only join others), those of most mediators first.
 
-    With very many steps the last are not warmed and wait for a question that needs them.
+    The order matters if there are too many steps to embed in advance: then the last ones are embedded when needed.
     """
     things: Counter[Step] = Counter()
     for signature in schema.signatures:
@@ -128,7 +131,7 @@ def _through_mediators(schema: Schema) -> list[Step]:
 
 
 class CacheWarmer:
-    """Embeds texts in background threads, which end with the process or at `close`."""
+    """Embeds texts in background threads, which stop with the process or when `close` is called."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -142,7 +145,7 @@ class CacheWarmer:
         thread.start()
 
     def wait(self) -> None:
-        """Returns when everything that was begun is embedded."""
+        """Waits until everything that was begun is embedded."""
         for thread in self._threads:
             thread.join()
 
@@ -157,7 +160,7 @@ class CacheWarmer:
             self._run(texts)
 
     def _run(self, texts: Sequence[str]) -> None:
-        # Texts of like length run together, so little is padded.
+        # Texts of similar length are embedded together, so that little padding is needed.
         ordered = sorted(texts, key=len)
         for start in range(0, len(ordered), TEXTS_AT_A_TIME):
             if self._ends.is_set():

@@ -1,4 +1,4 @@
 """Writes the sentences of the embedded reasoner: answers, questions and replies in dialogue.
 
-Imports `language` and the algebra's expressions.
+Imports `app.reader.language` and the expressions of `kg_store.algebra`.
 """

@@ -1,4 +1,4 @@
-"""An answer as a sentence: things, numbers, values that decided, yes or no."""
+"""Writes an answer as a sentence: things, numbers, yes or no, and the values that decided."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _TWO = ("compare", "argmin", "argmax")
 
 
 def deciding_values(expression: str, shown: StepInput) -> list[tuple[str, str]]:
-    """Returns expressions to evaluate beside the yes/no `expression`, each with its sentence, where `{1}` is the
-    value.
+    """Returns the values that decide the yes/no `expression`, as pairs: an expression to evaluate and its sentence.
 
-    A kind comes without an expression. Raises ExpressionError.
+    In the sentence, `{1}` stands for the value. A pair that only states a kind has an empty expression. Raises
+    ExpressionError if `expression` cannot be parsed.
     """
     asked = parse(expression)
     if not isinstance(asked, Call) or asked.function not in ("exists", "none"):
@@ -64,7 +64,7 @@ def _deciding(asked: Expression, facts: KnownFacts) -> Iterator[tuple[str, str]]
 
 
 def _compared(call: Call) -> Iterator[tuple[str, str]]:
-    """The value of each of two things that are compared."""
+    """Yields the value of each of two compared things, as a pair: an expression and its sentence."""
     union = call.operands[0]
     pair = union.operands if isinstance(union, Call) and union.function == "union" else call.operands
     if len(pair) == 2 and call.words:
@@ -80,7 +80,7 @@ def _told(name: str, relation: str) -> Iterator[tuple[str, str]]:
 
 
 def _deciding_sentence(speaker: Speaker, phrase: RelationPhrase) -> str:
-    """`X lives in {1}`, `X's salary is {1}`; empty for hops backwards, which lead to many things."""
+    """Returns `X lives in {1}` or `X's salary is {1}`; empty for hops backwards, which lead to many things."""
     if phrase.inverse or "S" in speaker.subject[:1]:
         return ""
     if phrase.form == "noun":
@@ -101,8 +101,9 @@ def per_group(call: Call, facts: KnownFacts) -> str:
 
 
 def nothing_but(call: Call, facts: KnownFacts) -> str:
-    """The only things that are left if everything related to others is excluded ("with nothing but
-    gout"); else empty.
+    """Returns words for B if the expression selects the members of A that are related to nothing but B, such as gout.
+
+    Such an expression is `difference(A, reach(difference(S, B), label))`. Empty for other expressions.
     """
     others = call.operands[1]
     inner = others.operands[0] if isinstance(others, Call) and others.function == "reach" else others
@@ -116,7 +117,7 @@ def nothing_but(call: Call, facts: KnownFacts) -> str:
 
 
 def minus_text(call: Call, facts: KnownFacts) -> str:
-    """ "X's salary less Y's salary is 200"; for dates the years between them."""
+    """Returns the sentence of a difference: "X's salary less Y's salary is 200"; for dates, the years between them."""
     first, second = (_measured(operand, facts) for operand in call.operands)
     if not first or not second:
         return "the difference is {1}"
@@ -126,7 +127,7 @@ def minus_text(call: Call, facts: KnownFacts) -> str:
 
 
 def _measured(side: Expression, facts: KnownFacts) -> tuple[str, str] | None:
-    """`X's date of birth` and the type of that value; None if there are no certain words."""
+    """Returns `X's date of birth` and the type of that value, or None if no words are certain."""
     if isinstance(side, Call) and side.function == "count":
         things = things_in(side.operands[0], facts)
         return (f"the number of {things.said(many)}", "number") if things else None
@@ -142,7 +143,7 @@ def _measured(side: Expression, facts: KnownFacts) -> tuple[str, str] | None:
 
 
 def more_than(call: Call, facts: KnownFacts) -> str:
-    """Says whether one set has more members than another, with both numbers."""
+    """Returns the sentence that says if one set has more members than another, with both numbers."""
     first, second = (things_in(operand, facts) for operand in call.operands)
     if first is None or second is None:
         return "the answer is {1}: {2} against {3}"
@@ -155,7 +156,7 @@ def opening_of(things: Things) -> str:
 
 
 def in_order(call: Call, facts: KnownFacts) -> str:
-    """The first members of a set in the order of a value, or the last of these if a rank is asked for."""
+    """Returns the sentence for the first members of a set in the order of a value, or for the one at a rank."""
     ordered = call.operands[0]
     if not isinstance(ordered, Call) or ordered.function != "sort":
         return f"{agree_with_count('it is', 'they are')} {{1}}"
@@ -172,7 +173,7 @@ def in_order(call: Call, facts: KnownFacts) -> str:
 
 
 def with_most(call: Call, facts: KnownFacts) -> str:
-    """ "The clinic with the most wards"; for a sum, "with the highest total number of beds"."""
+    """Returns the sentence for "the clinic with the most wards"; for a sum, "with the highest total of beds"."""
     operand = call.operands[0]
     step = facts.last_step_to(operand.pseudonym) if isinstance(operand, Name) else None
     if isinstance(operand, Call) and operand.function == "reach":
@@ -193,7 +194,7 @@ def with_most(call: Call, facts: KnownFacts) -> str:
 
 
 def totalled(word: str, noun: str) -> str:
-    """ "Total weight"; a noun that already begins with the word stays as it is ("total amount")."""
+    """Returns `noun` after `word` ("total weight"), unless it begins with that word already ("total amount")."""
     return noun if noun.startswith(word) else f"{word} {noun}"
 
 
@@ -204,7 +205,7 @@ _COMPARED = {
 
 
 def told_answer(expressions: Sequence[str], shown: StepInput) -> tuple[list[str], str]:
-    """Returns the expressions of an answer and its text; a yes or no gets the values that decide it as well."""
+    """Returns the expressions of an answer and its text; to a yes or no, the values that decide it are added."""
     text, parts = reply_text(expressions[0], shown), [*expressions]
     if len(parts) == 2:
         text = text.removesuffix(".") + (": {2}." if expressions[0].startswith("count(") else " ({2} in all).")
@@ -269,7 +270,7 @@ def _holds(call: Call, facts: KnownFacts) -> str:
 
 
 def _of_name(name: str, facts: KnownFacts) -> str:
-    """`X is treated by Y`; if that cannot be said, the relation or the kind by which it was found."""
+    """Returns `X is treated by Y`, or else a sentence with the relation or the kind by which Y was found."""
     found = last_step(name, facts)
     if found is None:
         kind = noun_of([facts.last_step_to(name) or ""]) or facts.kind(name)
@@ -284,7 +285,7 @@ def _of_name(name: str, facts: KnownFacts) -> str:
 
 
 def _without(call: Call, facts: KnownFacts) -> str:
-    """The sentence of an exclusion: "all drugs but those made by X", "with nothing but gout"."""
+    """Returns the sentence of an exclusion: "all drugs but those made by X", "with nothing but gout"."""
     if inner := nothing_but(call, facts):
         return f"with nothing but {inner}: {{1}}"
     whole, left = (things_in(operand, facts) for operand in call.operands)
@@ -297,7 +298,7 @@ def _without(call: Call, facts: KnownFacts) -> str:
 
 
 def _question(expression: Expression, facts: KnownFacts) -> str:
-    """`Is X treated by Y?` for the intersection of X's hop with Y; empty if it makes no good English."""
+    """Returns `Is X treated by Y?` for the intersection of X's hop with Y; empty if it makes no good English."""
     if not isinstance(expression, Call) or expression.function != "intersect":
         return ""
     left, right = expression.operands[:2]
@@ -336,7 +337,7 @@ def _greatest(call: Call, facts: KnownFacts) -> str:
 
 
 def _of_two(call: Call, facts: KnownFacts) -> bool:
-    """True if the expression compares two named things: argmin(union(X, Y), ...)."""
+    """Returns True if the expression compares two named things: argmin(union(X, Y), ...)."""
     operand = call.operands[0]
     return (
         call.function == "argmin"

@@ -1,4 +1,4 @@
-"""Reads the evidence behind an answer: the path by which its end was reached, and what kind of thing it is."""
+"""Describes the things in an answer from its evidence: the path that leads to them, and their kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _NO_KIND = frozenset({"thing", "text", "yes or no", ""})
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
-    """The only path to a set or thing, from what the question names; `middle` describes what lies in between."""
+    """The only path in the evidence that leads from a thing of the question to a set or thing.
+
+    `middle`: the kind of the thing in between, if the path has two hops.
+    """
 
     start: str
     steps: tuple[str, ...]
@@ -37,7 +40,7 @@ class EvidencePath:
 
 
 class KnownFacts:
-    """Looks up facts of one StepInput; of its question it uses only the pseudonyms and the tense."""
+    """Looks up facts of one StepInput. Of its question, it uses only the pseudonyms and the tense."""
 
     def __init__(self, shown: StepInput) -> None:
         self._shown = shown
@@ -49,45 +52,45 @@ class KnownFacts:
         self.be = ("was", "were") if not _PAST.isdisjoint(word.lower() for word in words) else ("is", "are")
 
     def is_kind(self, name: str) -> bool:
-        """True if `name` stands for all things of a kind."""
+        """Returns True if `name` stands for all things of a kind."""
         return name in self._things and name not in self._named and name not in self._ends
 
     def is_named(self, name: str) -> bool:
-        """True if the question, or an earlier turn, names `name`."""
+        """Returns True if the question or an earlier turn names `name`."""
         return name in self._named
 
     def kind(self, name: str) -> str:
-        """The one concept of `name` in the singular; empty if it has none or several."""
+        """Returns the only concept of `name`, in the singular; empty if it has none or several."""
         known = self._ends.get(name) or self._things.get(name)
         concept = known.end_concept if isinstance(known, Evidence) else known.concept if known else ""
         return "" if concept in _NO_KIND or "," in concept else concept
 
     def value_kind(self, relation: str) -> str:
-        """`date` or `number` if `relation` leads to such values, else empty."""
+        """Returns `date` or `number` if `relation` leads to such values, else an empty string."""
         ends = [(fact.path[-1], fact.end_concept) for fact in self._shown.evidence]
         ends += [(way.path[-1], way.concept) for way in self._shown.candidates]
         kinds = {kind for step, kind in ends if step == relation}
         return kinds.pop() if len(kinds) == 1 and kinds <= {"date", "number"} else ""
 
     def target_kind(self, relation: str) -> str:
-        """The one kind of thing that `relation` leads to, by any fact or candidate; empty if several."""
+        """Returns the only concept that `relation` leads to in any fact or candidate; empty if there are several."""
         ends = {fact.end_concept for fact in self._shown.evidence if fact.path[-1] == relation}
         ends |= {way.concept for way in self._shown.candidates if way.path[-1] == relation}
         kind = ends.pop() if len(ends) == 1 else ""
         return "" if kind in _NO_KIND or "," in kind else kind
 
     def speaker(self, name: str) -> Speaker:
-        """The subject of a sentence: a single thing by its pseudonym, several as "they"."""
+        """Returns the subject of a sentence about `name`: the pseudonym of a single thing, or "they" for several."""
         thing = self._things.get(name)
         return Speaker.named(name) if thing is None or thing.size == "1" else Speaker.several()
 
     def last_step_to(self, name: str) -> str | None:
-        """The hop with which every path to `name` ends; None if they differ."""
+        """Returns the hop with which every path to `name` ends, or None if they end differently."""
         steps = {fact.path[-1] for fact in self._shown.evidence if fact.end == name}
         return steps.pop() if len(steps) == 1 else None
 
     def way_to(self, name: str) -> EvidencePath | None:
-        """The only path to `name`; None if there is none, more than one, or one of more than two hops."""
+        """Returns the only path to `name`; None if there are several or none, or if it has more than two hops."""
         leading = [fact for fact in self._shown.evidence if fact.end == name]
         if len(leading) != 1:
             return None
@@ -131,7 +134,7 @@ def things_in(expression: Expression, facts: KnownFacts) -> Things | None:
     first, second = (things_in(operand, facts) for operand in expression.operands)
     if first is None or second is None or first.owner or second.owner:
         return None
-    # If only one of them says more than its kind, that one comes first.
+    # If only one of the two has clauses, the kind of the other one is used as the noun.
     return Things(second.kind if not second.clauses else first.kind, (*first.clauses, *second.clauses))
 
 
@@ -155,7 +158,7 @@ def _having(call: Call, facts: KnownFacts) -> Things | None:
 
 
 def last_step(name: str, facts: KnownFacts) -> tuple[Speaker, RelationPhrase] | None:
-    """The subject and the words of the last hop to `name`; None if they are not known for certain."""
+    """Returns the subject and the words of the last hop to `name`, or None if they are not certain."""
     way = facts.way_to(name)
     phrases = [phrase for step in way.steps if (phrase := phrase_of(step))] if way else []
     if way is None or len(phrases) != len(way.steps):
@@ -168,7 +171,7 @@ def last_step(name: str, facts: KnownFacts) -> tuple[Speaker, RelationPhrase] | 
 
 
 def opening(things: Things) -> str:
-    """The description as the subject at the beginning of a sentence."""
+    """Returns the description as the subject at the beginning of a sentence."""
     if things.owner is None and not things.kind:
         return things.definite(agree_with_count).replace("{1:the one|those}", "{1:The one|Those}", 1)
     text = things.definite(agree_with_count)
@@ -181,9 +184,7 @@ def noun_of(words: Sequence[str]) -> str:
 
 
 def candidate_phrase(way: Candidate) -> str:
-    """Returns what a candidate leads to in plain words: `the patients that Eq7f2k treats`; empty if they are not
-    certain.
-    """
+    """Returns what a candidate leads to, such as `the patients that Eq7f2k treats`; empty if no words are certain."""
     start = Thing(name=way.start, concept="thing", size="1")
     steps = [f"S0000{at}" for at in range(1, len(way.path))]
     ends = [*steps, _END]

@@ -1,4 +1,4 @@
-"""A reply in dialogue, written from facts: each fact is a clause, clauses of one thing are a sentence."""
+"""Writes a dialogue reply from facts: each fact becomes a clause, and clauses about one thing become a sentence."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _OVER: Final = frozenset(
     "illustrated invented killed made opened painted produced published recorded released shot signed translated "
     "written".split()
 )
-"""Participles of finished acts, which take "was" ("was born in"); others may last and take "is" ("is treated by")."""
+"""Participles of finished acts, which take "was" ("was born in"). Others take "is" ("is treated by")."""
 NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
 
 
 @dataclass(frozen=True, slots=True)
 class FactClause:
-    """One clause about a fact.
+    """One clause that states a fact: `subject` and `predicate`, such as "X" and "lives in Y".
 
-    `is_of_start`: the start of the fact is the subject of `predicate`. `noun`: the clause says the start's `noun`
-    ("X's doctor is Y"), and `predicate` holds the end alone. `also`: further facts that the clause states.
+    `is_of_start`: its subject is the start of the fact. `noun`: if set, the clause has the form "X's doctor is Y";
+    then `noun` is doctor, `verb` is "is" and `predicate` is Y. `also`: further facts that the clause states.
     """
 
     fact: Evidence
@@ -56,9 +56,7 @@ class FactClause:
 
 
 def clause_of(fact: Evidence, *also: Evidence) -> FactClause | None:
-    """Returns one clause for facts with the same start and path; None if their words are masked or make no certain
-    English.
-    """
+    """Returns one clause for facts that share start and path; None if its words are masked or might be bad English."""
     if len(fact.path) != 1 or not can_be_said(fact.path[0]):
         return None
     facts = (fact, *also)
@@ -86,17 +84,18 @@ def _clause(fact: Evidence, end: str, agree: Agreement, *, is_whole: bool) -> Fa
         verb = "include" if not is_whole else "are" if are_counted else agree("is", "are")
         return FactClause(fact, start, end, True, noun=noun, verb=verb)
     if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
-        return FactClause(fact, start, f"was {phrase.words} on {end}", True)  # "admitted" has no agent here.
+        # With a date, the start is not the agent of the participle: "X was admitted on Y".
+        return FactClause(fact, start, f"was {phrase.words} on {end}", True)
     return FactClause(fact, start, f"{Speaker.named(start).predicate(phrase, _be(phrase))} {end}", True)
 
 
 def _is_one_of_several(fact: Evidence) -> bool:
-    """True of a single end where the relation may have others."""
+    """Returns True for a single end of a relation that may have other ends too."""
     return fact.size != "1" and not fact.end.startswith("S")
 
 
 def can_be_said(step: str) -> bool:
-    """True if the words of this hop can state a fact."""
+    """Returns True if the words of this hop can state a fact."""
     if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
         return False
     is_worded = "|" not in step and not step.startswith("^") and worded(step, "") is not None
@@ -110,7 +109,7 @@ def _phrase(step: str) -> RelationPhrase | None:
 
 
 def clauses_of(facts: Sequence[Evidence]) -> list[FactClause]:
-    """Returns clauses for those of `facts` that can be said; facts that differ only in their end share a clause."""
+    """Returns clauses for those of `facts` that can be stated; facts that differ only in their end share a clause."""
     groups: dict[tuple[str, str], list[Evidence]] = {}
     for fact in facts:
         if clause_of(fact) is not None:
@@ -129,14 +128,14 @@ def is_person(concept: str) -> bool:
 
 
 def joined(parts: Sequence[str], comma: bool = False) -> str:
-    """Joins parts: "a, b and c"."""
+    """Joins parts as in "a, b and c"; with `comma`, as in "a, b, and c"."""
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"
 
 
 def _backwards(fact: Evidence, end: str, phrase: RelationPhrase, agree: Agreement, *, is_whole: bool) -> FactClause:
-    """The relation said from its end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
+    """Returns the clause of a backward hop: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
     if phrase.form == "noun":
         is_only = not phrase.had and agree is one and is_whole
         article = f"the {phrase.words}" if is_only else with_article(phrase.words)
@@ -153,7 +152,7 @@ def _be(phrase: RelationPhrase) -> tuple[str, str]:
 
 
 def _active_past(phrase: RelationPhrase) -> str:
-    """`wrote` for "written by"; empty if the act may still go on or other words stand between."""
+    """Returns `wrote` for "written by"; empty if the act may still last or if other words stand in between."""
     words = phrase.words.split()
     if phrase.form != "passive" or len(words) != 2 or words[1] != "by" or words[0] not in _OVER:
         return ""
@@ -163,8 +162,9 @@ def _active_past(phrase: RelationPhrase) -> str:
 
 
 def _plain_noun(step: str) -> RelationPhrase | None:
-    """Words of other labels, read as a noun, which labels mostly are: "codirector", "gross"; None if they cannot be
-    one.
+    """Reads a label of uncertain form as a noun, which most of these are ("codirector", "gross").
+
+    Returns None if it cannot be one.
     """
     if "|" in step:
         return None
@@ -175,11 +175,11 @@ def _plain_noun(step: str) -> RelationPhrase | None:
     return RelationPhrase("noun", " ".join(words), step.startswith("^"))
 
 
-# Lengths of a reply: sentences of a description, and of a remark. Chosen by hand.
+# Greatest numbers of sentences: in a description of a thing (MAX_SENTENCES), in any other reply. Chosen by hand.
 MAX_SENTENCES: Final = 5
 MAX_REMARKS: Final = 3
 MAX_TOGETHER: Final = 3
-"""The greatest number of facts in one sentence. Chosen by hand; not fitted."""
+"""Greatest number of facts in one sentence. Chosen by hand; not fitted."""
 
 
 Said = tuple[str, Sequence[FactClause]]
@@ -187,7 +187,7 @@ Said = tuple[str, Sequence[FactClause]]
 
 
 def dialogue_text(given: ReplyInput) -> list[WrittenSentence]:
-    """Returns one to three sentences, up to five if the turn asks about a thing; none if no fact can be said."""
+    """Returns one to three sentences, or up to five if the turn asks about a thing; none if no fact can be stated."""
     ranked = [given.evidence[at] for at in given.ranked] or list(given.evidence)
     place = {id(fact): at for at, fact in enumerate(given.evidence)}
     concepts = {thing.name: thing.concept for thing in given.things}
@@ -208,7 +208,7 @@ def _places(clauses: Sequence[FactClause], place: Mapping[int, int]) -> tuple[in
 
 
 def _about(subject: str, concept: str, clauses: Sequence[FactClause], introduces: bool) -> Iterator[Said]:
-    """Sentences about one thing; after the first it is called by a pronoun, if that is clear."""
+    """Yields sentences about one thing; after the first, the thing is called by a pronoun if that is clear."""
     noun = concept_noun(concept)
     pronoun = "it" if noun and not is_person(concept) else ""
     others = any(is_person(clause.fact.end_concept) for clause in clauses)
@@ -238,7 +238,7 @@ def _about(subject: str, concept: str, clauses: Sequence[FactClause], introduces
 
 
 def _kind_of(predicates: Sequence[FactClause]) -> FactClause | None:
-    """A predicate that can follow the noun of a kind: "a film directed by Y"; None if there is none."""
+    """Returns a predicate that can follow the noun of a kind ("a film directed by Y"), or None if there is none."""
     return next((each for each in predicates if each.predicate.split()[0] in ("is", "was") and _is_plain(each)), None)
 
 

@@ -1,4 +1,4 @@
-"""Relations, things and kinds as phrases of a sentence."""
+"""Builds phrases of a sentence for relations, things and kinds."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ _KNOWN_NOUNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RelationPhrase:
-    """The words of a hop and the form in which they are said. `words` of a noun are singular; `had`: the label is `has
-    ...`.
+    """The words of a hop, and the grammatical form in which they are used.
+
+    `words` of a noun are singular. `inverse`: the hop is walked backwards. `had`: the label is `has ...`.
 
     | form | forwards |
     |---|---|
@@ -61,8 +62,9 @@ class RelationPhrase:
 
 
 def phrase_of(step: str) -> RelationPhrase | None:
-    """Returns the phrase of one hop (`treated by`, `^has child`, `has admission|^ward`); None if its form is not
-    certain.
+    """Returns the phrase of one hop (`treated by`, `^has child`), or None if its form is uncertain.
+
+    In a path through a record (`has admission|ward`), all hops must have the same direction.
     """
     hops = step.split("|")
     if any(is_mask_word(hop.lstrip("^")) for hop in hops):
@@ -71,7 +73,7 @@ def phrase_of(step: str) -> RelationPhrase | None:
     if len(directions) != 1:
         return None
     inverse = directions.pop()
-    # The hop next to the named thing says the relation.
+    # A path through a record is called by the relation that comes last when it is walked forwards.
     label = hops[0] if inverse else hops[-1]
     words, unit = label_words(label), "" if inverse else _unit_of(label)
     phrase = _read(words[:-1] if unit else words, inverse) if words else None
@@ -79,19 +81,19 @@ def phrase_of(step: str) -> RelationPhrase | None:
         noun = phrase.words if phrase is not None and phrase.form == "noun" else singular_phrase(words[:-1])
         phrase = RelationPhrase("noun", f"{noun}{unit}", inverse)
     if phrase is not None and len(hops) > 1 and phrase.form != "noun":
-        return None  # The subject of a verb behind a record is the record.
+        return None  # The subject of a verb would be the record in between, not the thing before it.
     return phrase
 
 
 def base_form(verb: str) -> str:
-    """`lives in` -> `live in`."""
+    """Returns the base form of a verb phrase: `lives in` -> `live in`."""
     first, _, rest = verb.partition(" ")
     bare = {"has": "have", "does": "do", "goes": "go"}.get(first) or singular(first)
     return f"{bare} {rest}".strip()
 
 
 def _unit_of(label: str) -> str:
-    """` in EUR` for "salary eur"; empty if no unit follows a noun."""
+    """Returns the unit after a noun in the form ` in EUR` ("salary eur"); empty if there is none."""
     unit, words = unit_of_label(label), label.replace("_", " ").split()
     if unit is None or words[-2].lower() in ("in", "of", "per"):
         return ""
@@ -100,7 +102,10 @@ def _unit_of(label: str) -> str:
 
 
 def label_words(label: str) -> list[str]:
-    """Returns the words of the last part of `people.person.place of birth`; a leading capital is made lower case."""
+    """Returns the words of the last part of a label (`people.person.place of birth` -> place, of, birth).
+
+    A leading capital is made lower case.
+    """
     words = without_storage(label.lstrip("^").rsplit(".", 1)[-1].replace("_", " ")).split()
     return [word if word[1:] != word[1:].lower() else word.lower() for word in words]
 
@@ -113,7 +118,7 @@ def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
         words = words[1:]
     first, last, text = words[0], words[-1], " ".join(words)
     if len(words) > 1 and last == "of":
-        if singular(first) != first:  # "Takes care of", but not "members of".
+        if singular(first) != first:  # A verb phrase such as "takes care of"; a plural ("members of") has no phrase.
             return RelationPhrase("verb", text, inverse) if len(words) > 2 and is_done(first) else None
         return RelationPhrase("noun_of", text, inverse)
     if last in _PREPOSITIONS and not had:
@@ -135,8 +140,10 @@ def _before_preposition(first: str, text: str, inverse: bool) -> RelationPhrase 
 
 
 def _is_noun(words: list[str], had: bool) -> bool:
-    """True of any words after `has`; else of known nouns, of nouns by ending or dictionary, and of several words that
-    do not begin with a verb.
+    """Returns True for any words after `has`, and for words that are a noun.
+
+    Nouns are recognised by a list, by their ending or by a dictionary; several words count as a noun unless they begin
+    with a verb.
     """
     if words[0] in (*_PREPOSITIONS, "of") or words[-1] in ("as", "like", "than"):
         return False
@@ -146,13 +153,13 @@ def _is_noun(words: list[str], had: bool) -> bool:
     if had or head in _KNOWN_NOUNS or head.endswith(_NOUN_ENDINGS):
         return True
     if len(words) == 1:
-        # Relations are called by the base form of a noun, but not by that of a verb: "broker", "treats".
+        # A label that is a noun has its base form ("broker"); one that is a verb does not ("treats").
         return head == words[0] and "n" in kinds_of(head)
     return singular(words[0]) == words[0]
 
 
 Agreement = Callable[[str, str], str]
-"""A function that picks the form that agrees in number: (`is`, `are`) -> `is`."""
+"""A function that takes a singular and a plural form and returns the one that agrees in number, `is` or `are`."""
 
 Clause = Callable[[Agreement], str]
 
@@ -166,13 +173,13 @@ def many(_single: str, several: str) -> str:
 
 
 def agree_with_count(single: str, several: str) -> str:
-    """Leaves the choice open until the size of the answer is known (app/chat/execution.py): `{1:is|are}`."""
+    """Returns both forms as `{1:is|are}`; app/chat/execution.py picks one when the size of the answer is known."""
     return f"{{1:{single}|{several}}}"
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """The subject of a sentence: a pseudonym, `they`, or a longer phrase; `agree` picks singular or plural forms."""
+    """The subject of a sentence: a pseudonym, `they`, or a longer phrase; `agree` picks its singular or plural."""
 
     subject: str
     agree: Agreement
@@ -188,25 +195,28 @@ class Speaker:
         return cls("they", many, "them", "their")
 
     def has(self, noun: str, agree: Agreement) -> str:
-        """`X's doctor`, `the doctor of the patients that ...`."""
+        """Returns a thing that the subject has: `X's doctor`, `the doctor of the patients that ...`."""
         words = agree(noun, plural(noun))
         return f"{self.possessive} {words}" if self.possessive else f"the {words} of {self.object}"
 
     def predicate(self, phrase: RelationPhrase, be: tuple[str, str]) -> str:
-        """`is treated by`, `lives in`, `directed`, `is a child of`; `be` is (is, are) or (was, were)."""
+        """Returns the predicate for a phrase: `is treated by`, `lives in`; `be` is (is, are) or (was, were)."""
         return _predicate(phrase, self.agree, be)
 
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """Things of one kind (empty if unknown) with clauses about them, or what an owner has (`X's children`)."""
+    """A description of things: "patients treated by X" or "X's children".
+
+    The first has a `kind` (empty if unknown) and `clauses`. The second has an `owner`, with the noun for what X has.
+    """
 
     kind: str
     clauses: tuple[Clause, ...] = ()
     owner: tuple[Speaker, str] | None = None
 
     def said(self, agree: Agreement) -> str:
-        """`patients treated by X`, `X's children`."""
+        """Returns the description without an article: `patients treated by X`, `X's children`."""
         if self.owner is not None:
             speaker, noun = self.owner
             return " ".join([speaker.has(noun, agree), *self._clauses(agree)])
@@ -214,7 +224,7 @@ class Things:
         return " ".join([head, *self._clauses(agree)])
 
     def definite(self, agree: Agreement) -> str:
-        """`the patients treated by X`, `those treated by X`, `X's children`."""
+        """Returns the description with an article where it needs one: `the patients treated by X`, `X's children`."""
         if self.owner is not None or self.kind:
             return self.said(agree) if self.owner is not None else f"the {self.said(agree)}"
         return " ".join([agree("the one", "those"), *self._clauses(agree)])
@@ -234,7 +244,7 @@ class Things:
 
 
 def things_of(speaker: Speaker, phrase: RelationPhrase, kind: str, be: tuple[str, str]) -> Things:
-    """The things to which the hop of `phrase` leads from `speaker`."""
+    """Returns the things to which the hop of `phrase` leads from `speaker`."""
     if phrase.form == "noun" and not phrase.inverse:
         return Things(kind, owner=(speaker, phrase.words))
     if not phrase.inverse:
@@ -253,7 +263,7 @@ def _clause_backwards(speaker: Speaker, phrase: RelationPhrase, agree: Agreement
 
 
 def _predicate(phrase: RelationPhrase, agree: Agreement, be: tuple[str, str]) -> str:
-    # What happened on a day is in the past: "was hired on".
+    # An event on a certain day is told in the past: "was hired on".
     is_dated = phrase.form == "passive" and phrase.words.endswith(" on") and not phrase.words.startswith("based ")
     verb = agree(*(("was", "were") if is_dated else be))
     match phrase.form:
@@ -300,7 +310,7 @@ def worded(label: str, end_concept: str) -> WordedLabel | None:
 
 
 def _is_verb(word: str) -> bool:
-    """True of a verb in the third person, such as "smokes"."""
+    """Returns True for a verb in the third person, such as "smokes"."""
     return word.endswith("s") and word not in lemminflect.getAllLemmas(word).get("VERB", (word,))
 
 

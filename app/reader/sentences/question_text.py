@@ -1,8 +1,8 @@
-"""Words a set expression as the question that it answers: `Which doctors treat Eq7f2k?`.
+"""Writes a set expression as the question that it answers: `Which doctors treat Eq7f2k?`.
 
-Promise: a question holds fixed wordings of this module, relation labels, concepts and pseudonyms, never a word of what
-was asked. Limit: no question is made of words that do not certainly make good English. Whether a question is read back
-as its expression is checked by its user (`app/reader/step.py`).
+Promise: a question holds only fixed wordings of this module, relation labels, concepts and pseudonyms, never a word
+that the user typed. Limit: no question is written if its words might be bad English. The caller (`app/reader/step.py`)
+checks that a question is read back as its expression.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TOTALS: Final = {"average": "average", "sum": "total"}
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The kinds of things that a hop leads to, or the type of its values."""
+    """The concepts that a hop leads to, or the type of its values."""
 
     kinds: frozenset[str]
     value: str
@@ -42,7 +42,8 @@ class _Ends:
 class QuestionWriter:
     """Writes questions for expressions over the schema of one StepInput and the things that its question names.
 
-    `plain` returns the words of a label without those that say how it is stored: units, a source's prefixes.
+    `plain`: a function that removes from a label the words that say how it is stored, such as units and a source's
+    prefixes.
     """
 
     def __init__(self, given: StepInput, plain: Callable[[str], str]) -> None:
@@ -55,7 +56,7 @@ class QuestionWriter:
             self._ends[step.label] = _Ends(kinds, step.value or before.value)
 
     def questions(self, expression: str) -> list[str]:
-        """Returns questions for `expression`, the plainest first; none if no words are certain."""
+        """Returns questions for `expression`, the plainest first; empty if no wording is certain."""
         return list(dict.fromkeys(f"{each[:1].upper()}{each[1:]}?" for each in self._asked(parse(expression))))
 
     def _asked(self, asked: Expression) -> Iterator[str]:
@@ -95,14 +96,14 @@ class QuestionWriter:
             yield f"{how} {plural(things.kind)} {' and '.join(predicates) or 'are there'}"
 
     def _of_truth(self, asked: Expression) -> Iterator[str]:
-        """The question for a yes/no property: `does X have an elevator`."""
+        """Yields the question for a yes/no property: `does X have an elevator`."""
         if isinstance(asked, Call) and asked.function == "reach":
             speaker, noun = self._speaker(asked.operands[0]), self._noun(asked.words[0])
             if speaker and noun:
                 yield f"{speaker.agree('does', 'do')} {speaker.subject} have {with_article(noun)}"
 
     def _of_two(self, asked: Expression) -> Iterator[str]:
-        """The question for an intersection of one thing's hop with another thing: `is X treated by Y`."""
+        """Yields the question for the intersection of one thing's hop with another thing: `is X treated by Y`."""
         if not isinstance(asked, Call) or asked.function != "intersect" or len(asked.operands) != 2:
             return
         for walked, named in (asked.operands, asked.operands[::-1]):
@@ -113,7 +114,7 @@ class QuestionWriter:
                     yield question.removesuffix("?")
 
     def _narrowed(self, asked: Expression) -> tuple[str, Expression]:
-        """The kind to which a set is narrowed (empty if to none), and the set."""
+        """Returns the kind to which a set is narrowed (empty if to none), and the set without that narrowing."""
         if isinstance(asked, Call) and asked.function == "intersect" and len(asked.operands) == 2:
             for kind, rest in (asked.operands, asked.operands[::-1]):
                 if isinstance(kind, Name) and kind.pseudonym in self._kinds:
@@ -202,7 +203,7 @@ class QuestionWriter:
         return self._ends.get(asked.words[0])
 
     def _phrase(self, label: str) -> RelationPhrase | None:
-        """The phrase of a label; None if it is a past event ("occurred on trip") that cannot be used as a noun."""
+        """Returns the phrase of a label; None for a past event ("occurred on trip"), which is not used as a noun."""
         phrase = phrase_of(self._plain(label))
         words = phrase.words.split() if phrase is not None and phrase.form == "noun" else []
         return None if words and is_participle(words[0]) and not set(PREPOSITIONS).isdisjoint(words[1:]) else phrase
@@ -213,7 +214,10 @@ class QuestionWriter:
 
 
 def of_two(speaker: Speaker, other: Speaker, phrase: RelationPhrase, be: tuple[str, str]) -> str:
-    """`Is X treated by Y?` for a hop from `speaker`; empty if it makes no good English."""
+    """Writes `Is X treated by Y?` for a hop from `speaker` to `other`; empty if no form makes good English.
+
+    `be`: (is, are) or (was, were).
+    """
     doer, done = (other, speaker) if phrase.inverse else (speaker, other)
     match phrase.form:
         case "passive":
@@ -227,7 +231,7 @@ def of_two(speaker: Speaker, other: Speaker, phrase: RelationPhrase, be: tuple[s
 
 
 def _forwards(asked: str, how: str, speaker: Speaker, phrase: RelationPhrase, *, is_value: bool) -> Iterator[str]:
-    """Questions for the end of a hop: `which cities does X live in`, `what is X's salary`."""
+    """Yields questions for the end of a hop: `which cities does X live in`, `what is X's salary`."""
     does = speaker.agree("does", "do")
     match phrase.form:
         case "noun" if is_value and how == "which":
@@ -249,7 +253,7 @@ def _forwards(asked: str, how: str, speaker: Speaker, phrase: RelationPhrase, *,
 
 
 def _predicate(clause: str) -> str:
-    """`that live in X` -> `live in X`, `treated by X` -> `are treated by X`, `with a ward` -> `have a ward`."""
+    """Returns the predicate for a clause: `treated by X` -> `are treated by X`, `with a ward` -> `have a ward`."""
     opening, _, rest = clause.partition(" ")
     match opening:
         case "that":
@@ -265,7 +269,7 @@ def _predicate(clause: str) -> str:
 
 
 def _only(ends: _Ends) -> str:
-    """The one kind at the end of a hop; empty for values and for several kinds."""
+    """Returns the only concept that a hop leads to; empty for values and for several concepts."""
     kind = next(iter(ends.kinds), "") if len(ends.kinds) == 1 and not ends.value else ""
     return "" if kind == "thing" else kind
 

@@ -1,4 +1,4 @@
-"""Questions to suggest, in plain English: of one step from a thing, and of all things of a kind."""
+"""Writes questions to suggest, in plain English: about one step from a thing, and about all things of a kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGE: Final = frozenset("area size population capacity volume surface".split()
 
 
 def questions_of_kind(asked: AskedOfKind) -> list[str]:
-    """Ways to ask it, the plainest first; none where no noun calls what is measured."""
+    """Returns questions that ask for `asked`, the plainest first; empty if no noun names what is measured."""
     if asked.form == "total":
         return [f"How many {plural(asked.concept)} are there?"]
     if asked.form == "per_group":
@@ -39,10 +39,9 @@ def questions_of_kind(asked: AskedOfKind) -> list[str]:
 
 
 def noun_for(label: str) -> str:
-    """Returns the noun for what `label` measures, without its unit: `seats` -> `number of seats`, `weight kg` ->
-    `weight`.
+    """Returns the noun for what `label` measures, without its unit, or an empty string if there is none.
 
-    Empty if no noun names it.
+    `seats` -> `number of seats`, `weight kg` -> `weight`.
     """
     words = plain_words(label).split()
     while len(words) > 1 and (words[-1].lower() in _UNITS or any(map(str.isdigit, words[-1]))):
@@ -67,10 +66,9 @@ def greatest(noun: str) -> list[str]:
 
 
 def counts_per(concept: str, label: str, tail: str, *, is_only: bool) -> Iterator[str]:
-    """Yields questions that count things of `concept` for each `tail` that `label` leads to; none if words would
-    mislead.
+    """Yields questions that count things of `concept` for each `tail` that `label` leads to.
 
-    `is_only`: no other relation joins the two, so the question need not name this one.
+    Yields none that would mislead. `is_only`: no other relation joins the two, so the question need not name this one.
     """
     if concept == tail:
         return
@@ -90,7 +88,7 @@ _DATED: Final = (" on", " in")
 
 
 def wordings(step: AskedStep) -> list[str]:
-    """Ways to ask for what `step` leads to, the plainest first; none where it can't be said."""
+    """Returns questions that ask for what `step` leads to, the plainest first; empty if there is no good wording."""
     speaker = Speaker.named(step.thing) if step.thing else Speaker.several()
     phrase = phrase_of(plain_words(step.label)) or _by_noun(step.label)
     if phrase is None:
@@ -100,8 +98,9 @@ def wordings(step: AskedStep) -> list[str]:
 
 
 def _by_noun(label: str) -> RelationPhrase | None:
-    """The phrase of a one-word label that can only be a noun, or that is measured: `supervisor`, `salary eur`; else
-    None.
+    """Returns the phrase of a one-word label that must be a noun (`supervisor`) or is measured (`salary eur`).
+
+    Returns None for other labels.
     """
     word = plain_words(label).removeprefix("^").lower()
     measured = phrase_of(label)
@@ -113,7 +112,7 @@ def _by_noun(label: str) -> RelationPhrase | None:
 def _for_values(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> Iterator[str]:
     words, was = phrase.words, speaker.agree("was", "were")
     first, last = words.split()[0], words.split()[-1]
-    if is_participle(last) and not may_be_noun(last):  # "Year built", "first registered".
+    if is_participle(last) and not may_be_noun(last):  # The label states an event: "year built", "first registered".
         if step.value is ValueKind.DATE or first == "year":
             yield f"when {was} {speaker.subject} {words.removeprefix('year ')}"
     elif phrase.form == "noun" and _is_noun(words):
@@ -177,7 +176,7 @@ def _backwards(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> Ite
 
 
 def _asked(step: AskedStep) -> str:
-    """`which doctor`, `which wards`; `who` or `what` if the end is of several kinds or of an unknown one."""
+    """Returns `which doctor`, `which wards`, or, if the end is of several kinds or an unknown one, `who` or `what`."""
     kinds = step.kinds
     if len(kinds) == 1 and kinds[0] not in ("", "thing"):
         return f"which {kinds[0] if step.is_one else plural(kinds[0])}"
@@ -185,13 +184,16 @@ def _asked(step: AskedStep) -> str:
 
 
 def _are_people(step: AskedStep, *nouns: str) -> bool:
-    """True of people, and of groups that are named by what they do: customers, insurers."""
+    """Returns True if the step leads to people, or to groups named by what they do, such as customers and insurers.
+
+    `nouns`: if given, they are judged in place of the kinds of the step.
+    """
     lasts = [each.split(" of ")[0].split()[-1] for each in (nouns or step.kinds) if each]
     return step.is_somebody or (bool(lasts) and all(names_somebody(w) and names_a_group(w, "") for w in lasts))
 
 
 def _is_noun(words: str) -> bool:
-    """True of nouns that make sense after an owner ("X's salary"); false of "valid in months", "occurred on trip"."""
+    """Returns True for nouns that make sense after an owner ("X's salary"); False for "valid in months"."""
     said = words.split()
     head = next((at for at, word in enumerate(said) if at and word in PREPOSITIONS), len(said)) - 1
     is_done = is_participle(said[0]) and not set(PREPOSITIONS).isdisjoint(said[1:])
@@ -199,6 +201,6 @@ def _is_noun(words: str) -> bool:
 
 
 def _without_object(words: str, kinds: Sequence[str]) -> str:
-    """`attend` for `attend course`, if courses are asked for."""
+    """Returns `attend` for `attend course` if the question asks for courses."""
     verb, _, last = words.rpartition(" ")
     return verb if verb and any(each.split()[-1:] == [singular(last)] for each in kinds) else words

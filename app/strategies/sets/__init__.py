@@ -1,4 +1,4 @@
-"""The `sets` strategy: all things that one head reaches by one relation form one set, and each round is one call.
+"""The `sets` strategy: all things that one head reaches by one relation form one set; a round is mostly one call.
 
 Imports `strategies`, never another strategy.
 """

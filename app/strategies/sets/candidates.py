@@ -1,7 +1,7 @@
-"""Ranks the candidates of one round by how well each path covers the question, and lays them out on pages.
+"""Ranks the candidate paths of one round by how well each covers the question's words, and lays them out on pages.
 
-A page is shown to a model, which is paid by tokens, only if it chose nothing on the pages before. Candidates are those
-of a place's kind (`kg_store.graph.traversal`), so all things of a kind share their pages.
+To save tokens, the model sees a page only if it chose nothing on the pages before. If prompts must not show which
+relations a single thing has, the candidates are the paths of its kind (`kg_store.graph.traversal`).
 """
 
 from __future__ import annotations
@@ -34,33 +34,34 @@ from kg_store.terms import Path, Schema
 from kg_store.text.labels import worded
 
 RETRIEVED: Final = 6
-"""One in this many places goes to the retriever, which ranks dialogue well and plain questions worse than likeness
-does.
+"""One of this many offered candidates is chosen by the trained retriever, the others by likeness to the question.
 
-Chosen on the sets in docs/results.md, "Dialogue" (relations of a hub).
+The retriever ranks better in dialogue and worse on plain questions. The share was chosen on the question sets in
+docs/results.md, "Dialogue" (relations of a hub).
 """
 
 
 class WaySelector(Protocol):
-    """Chooses which candidates are offered if there are too many."""
+    """Chooses which candidates are offered if there are more than a prompt may show."""
 
     def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:
-        """Returns at most `most` positions in `ranked` (nearest first), in the order of offering."""
+        """Returns at most `most` positions in `ranked`, best first; `ranked` begins with the candidate most like the
+        question."""
         ...
 
 
 class NearestWays:
-    """Takes the nearest; for services without a trained retriever."""
+    """Chooses the candidates most like the question; needs no trained retriever."""
 
     def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:  # noqa: ARG002
         return list(range(min(most, len(ranked))))
 
 
 class RetrievedWays:
-    """Takes the nearest, but gives one place in `share`, the last ones, to steps that `app.retriever` ranks first.
+    """Chooses the candidates most like the question, except for one in `share`, which the trained retriever chooses.
 
-    Promise: it reads relation words and the dialogue with every pseudonym hidden. Beyond the steps in `ranked`,
-    nothing that a thing has makes a difference.
+    The retriever's choices come last. Promise: it reads only relation words and the dialogue with every pseudonym
+    hidden, so the choice depends on the facts of a thing only through the candidates in `ranked`.
     """
 
     def __init__(self, retriever: Retriever, share: int = RETRIEVED) -> None:
@@ -75,7 +76,7 @@ class RetrievedWays:
         return list(dict.fromkeys([*nearest[:kept], *retrieved[: most - kept], *nearest]))[:most]
 
     def _ranked(self, inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> list[int]:
-        """Positions of the single steps from what the dialogue names, best first."""
+        """Returns the positions in `ways` of the single steps from things that the dialogue names, best first."""
         said = {topic.pseudonym for topic in inquiry.dialogue.topics}
         steps = [at for at, way in enumerate(ways) if len(way.path) == 1 and way.start.pseudonym in said]
         scores = self._retriever.scores(_query(inquiry, [ways[at] for at in steps]))
@@ -83,7 +84,10 @@ class RetrievedWays:
 
 
 def _query(inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> RetrievalQuery:
-    """A retriever query with one fact a step, each to a thing of which nothing else is known."""
+    """Returns a retriever query with one fact for each candidate step.
+
+    Each fact leads to a new thing, of which the query says nothing else.
+    """
     starts = list(dict.fromkeys(way.start.pseudonym for way in ways))
     told = [
         (starts.index(way.start.pseudonym), relation_words(inquiry.graph.schema, way.path[0]), way.path[0][0].inverse)
@@ -103,20 +107,20 @@ def _query(inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> RetrievalQu
     return RetrievalQuery(history, [*hubs, *ends], facts)
 
 
-MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
-MAX_COMPOSED_FROM = 2_000  # members of a place; if it has more, paths of two steps wait a round
+MAX_OFFERED = 60  # Candidates are numbered, and the guard lets only numbers up to 99 pass as public words.
+MAX_COMPOSED_FROM = 2_000  # From a set with more members, only single steps are candidates; longer paths wait a round.
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateList:
-    """Candidates, and the number that was cut by rank, which is always reported."""
+    """Candidate paths, and the number `cut` of those that ranked too low to be offered; the asker is told it."""
 
     ways: list[CandidatePath]
     cut: int
 
 
 class CandidateFinder:
-    """Finds every candidate from a frontier; only the cut by rank leaves some out."""
+    """Finds all candidate paths from the frontier, and keeps the best MAX_OFFERED of them."""
 
     def __init__(self, inquiry: StrategyInput, selector: WaySelector) -> None:
         self._inquiry, self._selector = inquiry, selector
@@ -141,7 +145,10 @@ class CandidateFinder:
         ]
 
     def _nearest(self, single: list[CandidatePath], further: list[CandidatePath]) -> CandidateList:
-        """At most MAX_OFFERED candidates: single steps of the frontier first, then the others, each by likeness."""
+        """Returns at most MAX_OFFERED candidates: single steps of the frontier first, then the others.
+
+        Both groups are sorted by likeness to the question if they have to be cut.
+        """
         if len(single) + len(further) <= MAX_OFFERED:
             return CandidateList([*single, *further], 0)
         nearest = self._ranked(single)
@@ -150,7 +157,7 @@ class CandidateFinder:
         return CandidateList(kept, len(single) + len(further) - len(kept))
 
     def _ranked(self, ways: list[CandidatePath]) -> list[CandidatePath]:
-        """Candidates by likeness to the question; each step is embedded once."""
+        """Returns the candidates sorted by likeness to the question, best first."""
         schema = self._inquiry.graph.schema
         told = {step: (worded(schema, step), tail_concept(schema, step)) for way in ways for step in way.path}
         steps = [[told[step] for step in way.path] for way in ways]
@@ -161,16 +168,17 @@ class CandidateFinder:
 
 
 EXTENDED: Final = 8
-"""Where paths of three steps were cut, this number of the best shorter ones is extended by one step. Chosen by hand.
+"""The number of the best shorter paths that are extended by one step if a kind has too many long paths to list. Chosen
+by hand.
 """
 
 MAX_CACHED: Final = 256
-"""The greatest number of prepared path lists in the cache."""
+"""The greatest number of path lists, read and ready to be scored, in the cache. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathPrefix:
-    """The path by which a place was reached: from `root`, where the question starts, along `path`."""
+    """The path along which a set was reached. `root`: the pseudonym from which the question starts."""
 
     root: str
     path: Path = ()
@@ -178,7 +186,10 @@ class PathPrefix:
 
 @dataclass(frozen=True, slots=True)
 class RankedPaths:
-    """Candidates, best first, with the scores of their whole paths from the start, and the number that was cut."""
+    """Candidates with one score each, best first, and the number `cut` of those left out.
+
+    A score is that of the whole path: from the thing where the question starts to the candidate's end.
+    """
 
     ways: list[CandidatePath]
     scores: list[float]
@@ -186,9 +197,9 @@ class RankedPaths:
 
 
 class PathRanker:
-    """Ranks candidates by the scores of their whole paths.
+    """Ranks candidates by how well their whole paths, from where the question starts, cover the question's words.
 
-    Thread-safe; it caches data of schemas, never of questions.
+    Thread-safe. It caches data of schemas, never of questions.
     """
 
     def __init__(self) -> None:
@@ -198,8 +209,10 @@ class PathRanker:
     def from_place(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, longest: int, most: int
     ) -> RankedPaths:
-        """Returns the `most` best candidates of at most `longest` steps for the kind of `place`, plus all single
-        steps."""
+        """Returns the `most` best candidates of at most `longest` steps, plus all single steps.
+
+        They are the paths of the kind of `place`; `trail` is the path by which `place` was reached.
+        """
         known = paths_of(inquiry.graph, place.kin, longest)
         if not known.paths:
             return RankedPaths([], [])
@@ -214,7 +227,7 @@ class PathRanker:
         )
 
     def is_ready(self, inquiry: StrategyInput, place: NodeSet, longest: int) -> bool:
-        """True where `from_place` takes milliseconds, as it does once the kin's ways have been worked out and read."""
+        """Returns True if `from_place` takes only milliseconds, because the paths of the place's kind are cached."""
         return (inquiry.language.paths, inquiry.graph.schema, place.kin, longest) in self._held and is_worked_out(
             inquiry.graph, place.kin, longest
         )
@@ -235,7 +248,11 @@ class PathRanker:
         *,
         is_answer: bool = False,
     ) -> Scores:
-        """`is_answer`: a path that only begins as one of a case does gains nothing."""
+        """Returns the score of each path, raised if a case (an earlier answered question) has the same path.
+
+        Unless `is_answer`, the score is also raised for a path that is only the beginning of a case's path. See
+        `app.memory`.
+        """
         asked = inquiry.language.read_form(inquiry.asked, topics=1).rest
         scores = read.scores(asked, trail.root, by_words=True)
         if not inquiry.cases:
@@ -247,7 +264,7 @@ class PathRanker:
     def _gone_on(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, paths: tuple[Path, ...], scores: Scores
     ) -> tuple[tuple[Path, ...], Scores]:
-        """Extends the EXTENDED best of the longest paths by one step, and scores all of them together."""
+        """Extends the EXTENDED best of the longest paths by one step; returns old and new paths with their scores."""
         longest = max(map(len, paths))
         best = [paths[i] for i in np.argsort(-scores, kind="stable").tolist() if len(paths[i]) == longest][:EXTENDED]
         steps = [paths_of(inquiry.graph, place.kin.along(path), 1).paths for path in best]
@@ -278,33 +295,37 @@ def _worded(schema: Schema, kin: ConceptScope, paths: Sequence[Path]) -> list[Wo
     return [WordedPath(tuple(label for label, _ in way), tuple(concept for _, concept in way)) for way in told]
 
 
-# Greatest number of steps of a candidate, and candidates on a second page. Chosen by hand.
+# A candidate has at most MAX_LENGTH steps; a second page holds at most SECOND_PAGE candidates. Chosen by hand.
 MAX_LENGTH = 3
 SECOND_PAGE = 12
-# A first page holds at most MAX_FIRST candidates that score at most WORSE less than the best; MAX_LATER once something
-# was walked, and one if a walked path covers the question best. Chosen by hand; docs/results.md has their recall.
+# The first page holds, for each starting thing, at most MAX_FIRST candidates that score at most WORSE less than the
+# best one. Once a path was walked, it holds MAX_LATER of them, and only one if a walked path covers the question at
+# least as well. Chosen by hand; docs/results.md has their recall.
 MAX_FIRST, MAX_LATER = 4, 2
 WORSE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePages:
-    """Candidates in pages; a page is shown only if no candidate before it fits. `cut`: the number that
-    no page holds."""
+    """Candidates in pages. A page is shown only if nothing was chosen on the pages before it.
+
+    `cut`: the number of candidates that are on no page.
+    """
 
     pages: tuple[tuple[CandidatePath, ...], ...]
     cut: int = 0
 
     def behind(self, page: int) -> int:
-        """The number of candidates on the pages after `page`."""
+        """Returns the number of candidates on the pages after page number `page` (from 0)."""
         return sum(len(each) for each in self.pages[page + 1 :])
 
 
 class Paginator:
     """Lays out the candidates of one question in pages.
 
-    `trails`: how each place was reached; `roots`: where the question starts. `generous`: an earlier first page lacked
-    what was needed, so later ones hold more.
+    `trails`: for each set, by its pseudonym, the path by which it was reached. `roots`: the sets from which the
+    question starts. `generous`: a later page was needed in an earlier round, so first pages hold SECOND_PAGE
+    candidates.
     """
 
     def __init__(
@@ -320,13 +341,16 @@ class Paginator:
         self._selector, self._generous = selector, generous
 
     def is_ready(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> bool:
-        """True if laying out will take milliseconds only."""
+        """Returns True if `of` will take only milliseconds for these sets."""
         return all(self._ways.is_ready(self._inquiry, *each) for each in _lengths(frontier, earlier))
 
     def of(
         self, frontier: list[NodeSet], earlier: list[NodeSet], walked: Collection[tuple[str, Path]]
     ) -> CandidatePages:
-        """Returns the pages; the first one holds the best candidates from each thing that the question starts from."""
+        """Returns the pages; the first one holds the best candidates for each thing that the question starts from.
+
+        `walked`: candidates already followed; they are not offered again.
+        """
         found = [
             self._ways.from_place(self._inquiry, place, self._trail(place), longest, MAX_OFFERED)
             for place, longest in _lengths(frontier, earlier)
@@ -336,10 +360,10 @@ class Paginator:
         order = sorted(fresh, key=lambda i: (self._is_behind(ways[i]), -scores[i]))
         first = self._first_page(ways, scores, order)
         rest = [i for i in order if i not in set(first)]
-        # After the best candidates come all single steps, so that any path can be followed step by step.
+        # Single steps come right after the best SECOND_PAGE, so that any path can be followed step by step.
         rest[SECOND_PAGE:] = sorted(rest[SECOND_PAGE:], key=lambda i: len(ways[i].path) > 1)
         border = max(0, MAX_OFFERED - len(first))
-        # Later rounds have no third page, so three hops take four calls at most, except for a detour.
+        # Later rounds have no third page, which saves calls: three hops take at most four, except for detours.
         second = border if self._trails else min(border, SECOND_PAGE)
         chosen = self._selector.chosen(self._inquiry, [ways[i] for i in rest], border)
         offered = [rest[at] for at in chosen]
@@ -353,7 +377,7 @@ class Paginator:
             mine = [i for i in order if self._trail(ways[i].start).root == root]
             near = [i for i in mine if scores[i] >= scores[mine[0]] - WORSE]
             page += self._with_beginnings(ways, near[: self._size(root, scores[mine[0]])], mine)
-        # Best first over all named things, because a budget cuts from the end.
+        # Sorted best first over all starting things, because the token budget cuts candidates from the end.
         on_page = set(page[:MAX_OFFERED])
         return [i for i in order if i in on_page]
 
@@ -366,14 +390,16 @@ class Paginator:
         return 1 if self._ways.of_walked(self._inquiry, self._roots[root], paths).max() >= best else MAX_LATER
 
     def _with_beginnings(self, ways: list[CandidatePath], kept: list[int], mine: list[int]) -> list[int]:
-        """Adds the first two steps of each path of three, because an answer may have to exclude
-        something on the way."""
+        """Returns `kept` plus, for each path of three steps, the path of its first two.
+
+        An answer may need that middle set, for example to leave something out of it.
+        """
         position = {(ways[i].start.pseudonym, ways[i].path): i for i in mine}
         wanted = [(ways[i].start.pseudonym, ways[i].path[:2]) for i in kept if len(ways[i].path) > 2]
         return list(dict.fromkeys([*kept, *(position[each] for each in wanted if each in position)]))
 
     def _is_behind(self, way: CandidatePath) -> bool:
-        """True if a walked path began with this candidate: the answer lies further on or elsewhere."""
+        """Returns True if a walked path begins with this candidate, so the answer must lie further on or elsewhere."""
         whole = (*self._trail(way.start).path, *way.path)
         return any(trail.path[: len(whole)] == whole for trail in self._trails.values())
 
@@ -382,5 +408,8 @@ class Paginator:
 
 
 def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
-    """The greatest length of candidates from each place; one step from earlier places."""
+    """Returns each set with the most steps that a path offered from it may have.
+
+    That is MAX_LENGTH for sets of the frontier, and one for earlier sets.
+    """
     return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

@@ -1,4 +1,4 @@
-"""The prompts of the `sets` strategy: one short instruction text for each form of reply, used in every round."""
+"""Holds the prompts of the `sets` strategy, the probe questions for a model, and a question's form in fixed words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.strategies.retrieval import CandidatePath, Ways
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Schema
 
-# Every word costs tokens in every call: docs/decisions/0006 says what was left out and what that saved.
+# Every word of a prompt costs tokens in every call. docs/decisions/0006 says which words were left out and why.
 _STEP_WORDS = SafeText(
     """Answer from a private graph. Words like Eq7f2k are stand-ins: E for a thing, V for a value, S for a set. In \
 paths, ^ means backwards, a|b through a nameless node.
@@ -93,7 +93,10 @@ PATH: Final = "Along this path"
 
 
 def question_in_form(inquiry: StrategyInput) -> str:
-    """Returns the form in fixed words, with the operator and the value's pseudonym if the question compares."""
+    """Returns the form of the question (count, filter, extreme, ...) as a sentence of fixed words.
+
+    The strict profile shows it in place of the question. A filter adds its operator and the value's pseudonym.
+    """
     named = sum(topic.newest for topic in inquiry.dialogue.topics)
     form = inquiry.language.read_form(inquiry.dialogue.question, named)
     rest = f" {form.operator} {form.value}" if form.form == "filter" else ""
@@ -103,7 +106,7 @@ def question_in_form(inquiry: StrategyInput) -> str:
 
 
 def nearest_paths(inquiry: StrategyInput, ways: Ways) -> list[PathTriple]:
-    """Returns the first of `ways` from each place as a concept path, in the schema's words."""
+    """Returns the first candidate path from each starting set, as triples of concepts and relation labels."""
     first = {way.start.pseudonym: way for way in reversed(ways)}
     return [triple for way in reversed(first.values()) for triple in _triples(inquiry.graph.schema, way)]
 

@@ -1,4 +1,7 @@
-"""The part of a large schema that a question speaks of: the steps of its things, and those that its words say."""
+"""Selects the part of a large schema that a question speaks of: relations of its things, and relations that it words.
+
+The service then reads the question's meaning over that part alone.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,17 @@ from kg_store.graph.traversal import concept_of, members_of
 from kg_store.text.labels import plain_words, words_of_kinds, words_of_steps
 
 _WHOLE_KIND: Final = re.compile(r"\bS[0-9]{5}\b")
-"""A name for a whole kind. It cannot be a pseudonym, because those have a letter behind the first."""
+"""A stand-in name for all things of a kind. It equals no pseudonym, because there the second character is a letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidSchema:
     """The part of a schema that a question speaks of.
 
-    `steps`; a name for everything of each of the `kinds` at their ends; the `things` that the question names. Each
-    thing is also a kind of its own with its own steps. Names of kinds are not pseudonyms: `with_pseudonyms` inserts
-    those. If several steps have the same words, one is kept and `alike` lists the labels of the others. `named`: the
-    ids of the things; `own`: the labels that leave each of them.
+    `steps`: its relations; of several with the same words, only one. `alike`: for each label, the other labels with
+    the same words. `kinds`: the kinds at both ends of the steps, with stand-in names in place of pseudonyms
+    (`with_pseudonyms` puts those in). `things`: the things that the question names; each is also a kind of its own,
+    with its own steps. `named`: the MIDs of the things. `own`: for each thing, the labels of the steps that leave it.
     """
 
     steps: tuple[SchemaStep, ...]
@@ -72,7 +75,7 @@ class SaidSchema:
         return cls(steps, whole, things, _of_same_words(found), frozenset(named_mids), leaving)
 
     def with_pseudonyms(self, inquiry: StrategyInput, expression: str) -> str:
-        """Returns `expression` with the conversation's pseudonyms for its kinds."""
+        """Returns `expression` with the stand-in names of kinds replaced by the conversation's pseudonyms."""
         concepts = {kind.name: kind.concept for kind in self.kinds}
 
         def drawn(word: re.Match[str]) -> str:
@@ -83,13 +86,16 @@ class SaidSchema:
 
 
 def _roles_of(step: SchemaStep) -> frozenset[str]:
-    """The kinds at the end of a step that its own label names: "spouse" in "has spouse", beside "person"."""
+    """Returns the kinds at the end of a step that are words of its label, if the end has other kinds too.
+
+    For a step "has spouse" that leads to "person, spouse", this is "spouse".
+    """
     kinds, words = step.concept.split(", "), set(plain_words(step.shown).lower().split())
     return frozenset(kind for kind in kinds if set(kind.split()) <= words) if len(kinds) > 1 else frozenset()
 
 
 def _of_same_words(steps: Iterable[SchemaStep]) -> dict[str, tuple[str, ...]]:
-    """For each label, the other labels with the same words: "written by" in one source, "written_by" in another."""
+    """Maps each label to the other labels with the same words, such as "written by" and "written_by"."""
     by_words: dict[str, list[str]] = {}
     for label, shown in {step.label: step.shown for step in steps}.items():
         by_words.setdefault(plain_words(shown), []).append(label)
@@ -100,7 +106,10 @@ def _of_same_words(steps: Iterable[SchemaStep]) -> dict[str, tuple[str, ...]]:
 def held_meaning(
     inquiry: StrategyInput, labels: SaidLabels, places: Sequence[NodeSet], ways: Sequence[WalkedWay]
 ) -> HeldMeaning | None:
-    """The best reading that gives something in the graph, in the conversation's pseudonyms; None without one."""
+    """Returns the best meaning of the question that has a result in the graph, as an expression over pseudonyms.
+
+    None if no reading has a result.
+    """
     said = SaidSchema.of(inquiry, labels, places, ways)
     given = StepInput(
         question=inquiry.asked,

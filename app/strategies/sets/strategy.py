@@ -1,4 +1,4 @@
-"""The `sets` strategy: all things that one head reaches by one relation form one set, and each round is one call."""
+"""The `sets` strategy: all things that one head reaches by one relation form one set; a round is mostly one call."""
 
 from __future__ import annotations
 
@@ -60,13 +60,16 @@ _WAY = re.compile(r'"[^"]*"|\bway\(\s*(\d{1,4})\s*\)')
 
 
 def numbers_in(expressions: Sequence[str]) -> list[int]:
-    """Returns the numbers of the candidates in `expressions`, each once."""
+    """Returns the numbers n of all `way(n)` in `expressions`, each once."""
     found = (match[1] for expression in expressions for match in _WAY.finditer(expression))
     return list(dict.fromkeys(int(number) for number in found if number))
 
 
 def filled(expression: str, pseudonym_of: Callable[[int], str | None]) -> str:
-    """Returns `expression` with a pseudonym for each candidate; one without a pseudonym stays and will not parse."""
+    """Returns `expression` with each `way(n)` replaced by the pseudonym of what candidate n leads to.
+
+    If a candidate has no pseudonym, its `way(n)` stays, and the expression will not parse.
+    """
 
     def replace(match: re.Match[str]) -> str:
         return (pseudonym_of(int(match[1])) if match[1] else None) or match[0]
@@ -76,10 +79,12 @@ def filled(expression: str, pseudonym_of: Callable[[int], str | None]) -> str:
 
 @dataclass(slots=True)
 class SearchProgress:
-    """Everything that the rounds of one question have gathered.
+    """The state of one question's search, updated by each round.
 
-    `things` are shown beside the evidence; `places` are all places to go on from, `frontier` the newest of them;
-    `walked` keeps a candidate from being offered twice; `shown` is the evidence as it was shown, which only grows.
+    `things`: sets shown beside the evidence. `places`: all sets from which candidates start; `frontier`: the newest of
+    them. `trails`: the path by which each set was reached. `walked`: candidates already followed; they are not offered
+    again. `shown`: the evidence as prompts show it; new facts are appended. `near`: relation labels, those most like
+    the question first. `is_cut`: the token budget left candidates out.
     """
 
     drafts: CheckedDrafts
@@ -109,10 +114,11 @@ NOT_THEN: Final = "The graph says when this was so, and it was not at the time t
 
 
 class SetsStrategy:
-    """Needs fewer calls than the paper's method: at most one a round, and one to answer after the last.
+    """Answers with few model calls: mostly one a round, which follows candidate paths or drafts the answer.
 
-    Where prompts tell of kinds alone, a round shows the nearest ways first, and the others only where none of these
-    fits; else all of them at once. `selector` chooses what is offered from a hub.
+    Under the open profile a round shows all candidates at once. Under the others, which show only what a thing's kind
+    has, it shows the best candidates first and further pages if none fits. `hints`: prompts may show the service's own
+    reading. `selector` chooses the candidates if there are too many.
     """
 
     def __init__(self, embedder: Embedder, hints: bool = True, selector: WaySelector | None = None) -> None:
@@ -120,10 +126,10 @@ class SetsStrategy:
         self._ways = PathRanker()
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
-        """Answers a question; one about a time is asked without the time, and the result is then narrowed to it.
+        """Searches for the answer to a question.
 
-        If the graph holds no dates for the result, the question is asked as it stands. A result that holds only at
-        other times is no answer.
+        If the question states a time, it is first searched without the time, and the result is narrowed to it. If the
+        graph has no dates for the result, it is searched as it stands. A result true only at other times is refused.
         """
         timed = TimedPaths.of(inquiry)
         found = await self._find(timed.inquiry, timed) if timed else None
@@ -156,7 +162,11 @@ class SetsStrategy:
             return over_budget(_found(progress, None))
 
     def _look_around(self, inquiry: StrategyInput, progress: SearchProgress) -> None:
-        """Looks where the named things lead: for the vote, and for questions that no single path answers."""
+        """Walks every single step from the things that the question names, and keeps the results in `progress`.
+
+        `progress.voted` is the vote over what these steps lead to. `progress.held` is the meaning of a question that
+        no single path answers. Used without a model, on graphs that declare no kinds.
+        """
         graph, votes = inquiry.graph, may_vote(inquiry, progress.frontier)
         labels = inquiry.language.said_labels(inquiry.asked, graph)
         if not (votes or labels.is_compound):
@@ -189,7 +199,10 @@ class SetsStrategy:
     async def _round(
         self, inquiry: StrategyInput, progress: SearchProgress, number: int
     ) -> tuple[StepReply, NumberedWays]:
-        """Page after page, until the reply answers, follows a way, or no page is left."""
+        """Shows the candidates page by page until the reply answers or follows one, or no page is left.
+
+        Returns the last reply and the candidates that it saw.
+        """
         shelf = await self._shelf(inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):
             progress.turned_pages |= page > 0
@@ -207,7 +220,7 @@ class SetsStrategy:
     async def _shelf(self, inquiry: StrategyInput, progress: SearchProgress, number: int) -> CandidatePages:
         if number > inquiry.limits.depth or progress.voted is not None:
             return progress.voted.page if progress.voted and number == 1 else CandidatePages(())
-        # Candidates of earlier places stay on offer, so that a wrong choice or a second topic loses nothing.
+        # Candidates from earlier sets are still offered, so that a wrong choice or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
         if inquiry.profile.is_open:
@@ -219,13 +232,16 @@ class SetsStrategy:
         shelves = Paginator(inquiry, *given)
         if shelves.is_ready(progress.frontier, earlier):
             return shelves.of(progress.frontier, earlier, progress.walked)
-        # The steps of a kind are computed once, which takes seconds on a schema of thousands of relations.
+        # The paths of a kind are computed once. This takes seconds with thousands of relations, so a thread does it.
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
 
     async def _ask(
         self, inquiry: StrategyInput, progress: SearchProgress, ways: Ways, number: int, further: int
     ) -> tuple[StepReply, NumberedWays]:
-        """Shows as many of `ways` as the question's budget allows; where it cuts, nothing further is shown either."""
+        """Asks for one step, showing as many of `ways` as the token budget allows; returns the reply and those shown.
+
+        `further`: the number of candidates on later pages. Raises QuestionBudgetUsedUpError if nothing can be shown.
+        """
 
         def step_of(shown: Ways) -> Task[StepReply]:
             behind, is_last = (further if len(shown) == len(ways) else 0), bool(ways) and not shown
@@ -293,7 +309,7 @@ def _step(
 
 
 def _chosen(inquiry: StrategyInput, reply: StepReply, offered: NumberedWays) -> list[CandidatePath]:
-    """The ways to follow, best first, at most the width; what was not offered is ignored."""
+    """Returns the candidates that the reply follows, best first, at most `width`; unknown numbers are ignored."""
     if reply.action != "follow":
         return []
     ways = offered.by_number
@@ -301,10 +317,10 @@ def _chosen(inquiry: StrategyInput, reply: StepReply, offered: NumberedWays) -> 
 
 
 def _follow(inquiry: StrategyInput, progress: SearchProgress, chosen: list[CandidatePath]) -> bool:
-    """Walks the chosen candidates; returns False if there are none, or none leads anywhere."""
+    """Walks the chosen candidates and makes their ends the frontier; returns False if none leads anywhere."""
     reached = [place for way in chosen if (place := _walk(inquiry, progress, way)) is not None]
     fresh = progress.facts[len(progress.shown) :]
-    # New facts follow the earlier ones, so that the beginning of the prompt stays the same for caches.
+    # New facts come after the earlier ones, so that the prompt begins as before and the endpoint's cache can be used.
     progress.shown = [*progress.shown, *show_evidence(inquiry, fresh, told=_told(progress))]
     progress.frontier = [place for place in reached if place.pseudonym not in progress.places]
     progress.places |= {place.pseudonym: place for place in reached}
@@ -330,7 +346,10 @@ def _told(progress: SearchProgress) -> set[str]:
 
 
 def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, offered: NumberedWays) -> Draft:
-    """The reply's answer in our own words; the candidates that it speaks of are walked: their facts are evidence."""
+    """Returns the reply's answer as a draft, in the service's own words.
+
+    Candidates that the answer uses are walked first, so that their facts become evidence.
+    """
     ends: dict[int, str | None] = {}
     for number in numbers_in(reply.answer)[: inquiry.limits.width]:
         way = offered.by_number.get(number)

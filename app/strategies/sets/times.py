@@ -1,7 +1,7 @@
 """Narrows the paths of a question to the time that it asks about: who was governor in 1957, who is her husband now.
 
-Such facts belong to mediators with a start and an end. A path through them is walked in two steps, and only mediators
-whose dates fit are passed. Promise: narrowed paths are used by the reasoner inside the service only.
+Graphs mostly store such facts as mediators (nodes without a name) with a start and an end date. A path through them is
+walked in two steps, and only those with fitting dates are kept. Promise: only the embedded reasoner uses such paths.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from kg_store.terms import Mids, NodeKind, Schema, ValueKind, as_mids, cached_by
 from kg_store.text.labels import plain_words
 
 MAX_DATED: Final = 2_000
-"""The greatest number of mediators whose dates are read; more than that belong to a kind, not to one thing. By hand.
+"""The greatest number of things (mostly mediators) whose dates are read; more belong to a whole kind. Chosen by hand.
 """
 MIN_ENDED: Final = 3
-"""If at least so many tenures have ended, a missing end counts as unknown and not as "still going on". Chosen by hand.
+"""The least number of things with an end date for which a missing one means "unknown" and not "still going on". Chosen
+by hand.
 """
-# The share of named things that must have a date. Chosen by hand; not fitted.
+# The least share of things with a name that must have a date, or they are not ordered by it. Chosen by hand.
 MIN_DATED: Final = 0.8
 _STARTS: Final = frozenset(
     "from start started starts starting begin begins began beginning since opened joined hired appointed".split()
@@ -52,7 +53,7 @@ _OF_VERBS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class HeldDates:
-    """The labels of the relations for start, end and point of time; empty if there is none."""
+    """The labels of the relations by which things have a start, an end and a point in time; "" if they have none."""
 
     starts: str = ""
     ends: str = ""
@@ -60,21 +61,22 @@ class HeldDates:
 
     @property
     def first(self) -> str:
-        """The label that orders things in time."""
+        """The label of the date that orders things in time: the start, or else the point in time."""
         return self.starts or self.when
 
 
 class DateReader:
-    """Finds which relations of some things lead to dates, and builds the sets whose dates fit an asked time."""
+    """Finds the relations by which things have dates, and writes expressions for the things that fit an asked time."""
 
     def __init__(self, inquiry: StrategyInput, asked: AskedTime) -> None:
         self._inquiry, self._asked = inquiry, asked
         self._bounds: tuple[str, str] | None = None
 
     def of(self, things: str, *, in_passing: bool = False) -> HeldDates | None:
-        """Returns the dates of the things in the expression `things`, or None.
+        """Returns the labels of the dates that the things of the expression `things` have; None if they have none.
 
-        `in_passing`: dates of birth and death are ignored, since the things are named and only passed on the way.
+        `in_passing`: the things have names and are not mediators. Their dates of birth and death are ignored, and
+        most of them must have a date.
         """
         found: dict[str, str] = {}
         for label, words in self._labels(things):
@@ -85,7 +87,7 @@ class DateReader:
         return HeldDates(**found) if found else None
 
     def fitting(self, things: str, dates: HeldDates) -> str:
-        """Returns the expression for those of `things` that fit the asked time; empty if that cannot be said."""
+        """Returns the expression for those of `things` whose dates fit the asked time; "" if a date is missing."""
         relation = self._asked.relation
         if relation in ("first", "last"):
             by = dates.first or dates.ends
@@ -102,7 +104,7 @@ class DateReader:
         return self._beside(things, dates, bounds[0])
 
     def _labels(self, things: str) -> Iterator[tuple[str, frozenset[str]]]:
-        """The labels by which `things` leave forwards, with the words of each; shorter labels first."""
+        """Yields the labels of forward relations of `things` that may lead to dates, with their words; short first."""
         result = self._inquiry.result_of(things)
         if result is None or not 0 < len(result.mids) <= MAX_DATED:
             return
@@ -113,7 +115,10 @@ class DateReader:
             yield label, _words_of(label)
 
     def _say_when(self, things: str, label: str, *, in_passing: bool) -> bool:
-        """True if the label leads to dates. Of named things, most must have one, or "the first" would be arbitrary."""
+        """Returns True if the relation leads to dates.
+
+        If `in_passing`, most things must have one, or "the first" of them would be arbitrary.
+        """
         if in_passing and self._count(f'having({things}, "{label}")') < MIN_DATED * self._count(things):
             return False
         return self._are_dates(f'reach({things}, "{label}")')
@@ -147,7 +152,7 @@ class DateReader:
 
     @cached_property
     def today(self) -> str:
-        """The pseudonym of the date of the question."""
+        """The pseudonym of today's date; empty if the date is unknown."""
         return self._inquiry.today()
 
     def _now(self, things: str, dates: HeldDates) -> str:
@@ -194,19 +199,25 @@ class DateReader:
         return f'{"argmin" if relation == "after" else "argmax"}({found}, "{by}")'
 
     def _last_begun(self, things: str, begun: str, dates: HeldDates, date: str) -> str:
-        """The last holder of an office, if still in it; earlier ones have left even if no end is stored."""
+        """Returns the expression for the thing that began last, empty if it ended before `date`.
+
+        Of an office that one person holds at a time, earlier holders have left even if no end is stored.
+        """
         return f'difference(argmax({begun}, "{dates.starts}"), filter({things}, "{dates.ends}", <, {date}))'
 
 
 def _may_be_date(schema: Schema, relation: int) -> bool:
-    """False of masked relations, whose words cannot say "from" or "until", and of values that cannot be dates."""
+    """Returns False for masked relations, whose words are hidden, and for relations to values that can't be dates."""
     known = schema.relations[relation]
     return known.mask is None and known.value_kind in (None, ValueKind.DATE, ValueKind.TEXT)
 
 
 @cached_by_version
 def may_say_when(schema: Schema) -> bool:
-    """True where the words of a relation say since when or until when; where kinds are declared, of a mediator's."""
+    """Returns True if the label of some relation to values speaks of a time (from, until, date, year, ...).
+
+    If the graph declares kinds, only relations of mediators count.
+    """
     of_all = not declares_kinds(schema)
     hops = {
         hop.relation
@@ -229,18 +240,18 @@ MAX_STEPS: Final = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NarrowedPath:
-    """An expression for what a path leads to at the asked time, and its members (at least one)."""
+    """The expression for what a path leads to at the asked time, and the things of its result (at least one)."""
 
     expression: str
     mids: Mids
 
 
 class TimedPaths:
-    """The paths of one question, each narrowed at most once.
+    """Narrows the paths of one question to its time, and remembers the result for each path.
 
-    `inquiry`: the question without the words of a stated time; on a wide schema it keeps "first" and "now", which
-    labels may say too. `of_mediators`: on graphs with declared kinds only dates of mediators are used here, since
-    dates of named things are read with the rest of the question.
+    `inquiry`: the question without the words that state the time. `is_cut`: these words were taken out. On a wide
+    schema "first" and "now" are not, because relation labels may hold them. `of_mediators`: the graph declares kinds;
+    then only dates of mediators are used here, and dates of things with a name are read with the rest of the question.
     """
 
     def __init__(self, inquiry: StrategyInput, asked: AskedTime) -> None:
@@ -252,7 +263,11 @@ class TimedPaths:
 
     @classmethod
     def of(cls, inquiry: StrategyInput) -> TimedPaths | None:
-        """Returns None if the question asks for no time, a model answers it, or no mediator has dates."""
+        """Returns the object that narrows the paths of the question.
+
+        None if the question asks for no time, if a model answers it, or if the schema has no relation that speaks of a
+        time.
+        """
         if inquiry.reasoner.is_model or not may_say_when(inquiry.graph.schema):
             return None
         dialogue = inquiry.dialogue
@@ -268,12 +283,15 @@ class TimedPaths:
 
     @property
     def may_stand(self) -> bool:
-        """True if an answer may be given that nothing narrowed, because most graphs hold only what is true now."""
+        """True if an answer may be given although no date could narrow it.
+
+        So it is if "now" is asked, as most graphs hold only what is true now, or if the time is still in the question.
+        """
         return not self.is_cut or (self.asked.relation == "now" and not self.of_mediators)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pseudonyms of dates that narrowed expressions may hold."""
+        """The pseudonyms of the dates, or of the thing with the date, that narrowed expressions may use."""
         is_of_today = self.asked.relation in ("now", "past")
         return (*self.asked.names, self._dates.today) if is_of_today else self.asked.names
 
@@ -285,9 +303,9 @@ class TimedPaths:
         return self._known[key]
 
     def settled(self, draft: Draft, facts: Sequence[FoundFact]) -> Draft | None:
-        """Returns `draft` with every path in it narrowed.
+        """Returns `draft` with every path in it narrowed to the asked time.
 
-        None if that changes nothing or leaves nothing, or if the draft itself selects by a value.
+        None if no path could be narrowed, if nothing is left, or if the draft itself already selects by a value.
         """
         if any(function in expression for expression in draft.expressions for function in _CHOOSING):
             return None
@@ -300,7 +318,11 @@ class TimedPaths:
         return replace(draft, expressions=tuple(told))
 
     def excludes(self, draft: Draft | None, facts: Sequence[FoundFact]) -> bool:
-        """True of a draft that ignores the stated time, although all that it walked has dates and none of them fit."""
+        """Returns True if the draft must be refused, because its result was true only at other times.
+
+        Such a draft does not use the time that the question states, and walks a path through mediators whose dates do
+        not fit.
+        """
         if draft is None or not self.asked.is_stated:
             return False
         if any(name in expression for expression in draft.expressions for name in self.asked.names):
@@ -333,14 +355,17 @@ class TimedPaths:
         if self.of_mediators:
             return None
         for at in range(len(before), 0, -1):
-            # Named things in between that have a start: an employment, a tenure.
+            # Things with a name on the path may have a start and an end themselves, such as an employment or a tenure.
             found = self._fitting(walked_along(start, before[:at]), path[at:], start, is_between=True)
             if found is not None:
                 return found
         return self._of_ends(walked_along(source, [last]), start)
 
     def _of_ends(self, ends: str, start: str) -> NarrowedPath | None:
-        """The ends of a path by their own dates; the first and the last also by years in their names."""
+        """Returns the ends of a path narrowed to the asked time by their own dates.
+
+        For "first" and "last", years in the names of the ends are tried before these dates.
+        """
         if self.asked.relation in ("first", "last"):
             result = self.inquiry.result_of(ends)
             if result is None or len(result.mids) < 2:
@@ -361,7 +386,10 @@ class TimedPaths:
         return self._held(walked_along(fitting, further), start) if fitting else None
 
     def _held(self, expression: str, start: str) -> NarrowedPath | None:
-        """The narrowed path of `expression`; None if it has no named result or leads back to `start`."""
+        """Returns `expression` as a narrowed path, leaving out the things of `start`.
+
+        Returns None if the result holds no other thing with a name.
+        """
         result = self.inquiry.result_of(expression)
         if result is None or result.kind != "set":
             return None
@@ -374,7 +402,10 @@ class TimedPaths:
 
 
 def _path_of(expression: Expression, facts: Mapping[str, FoundFact]) -> tuple[str, tuple[str, ...]] | None:
-    """The start and the path of a set that was walked; None for other expressions."""
+    """Returns the starting pseudonym and the path of an expression that only walks; None for other expressions.
+
+    Sets that earlier rounds reached are traced back through `facts` (by their `end`).
+    """
     path: tuple[str, ...] = ()
     while isinstance(expression, Call) and expression.function == "reach":
         path, expression = (*expression.words, *path), expression.operands[0]

@@ -1,7 +1,7 @@
-"""The single steps from the named things themselves, with what they lead to, ordered by a vote.
+"""Orders the single steps from the things that a question names by a vote over the things that they lead to.
 
-Promise: they are used by the reasoner inside the service only. A prompt that leaves it shows the steps of a thing's
-kind, not of the thing.
+Each step votes for all its tails, with a weight that grows with how well the step covers the question.
+Promise: only the embedded reasoner uses these steps, which are those of single things; no model's prompt shows them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from kg_store.graph.traversal import named_of, reached, steps_from_each
 from kg_store.terms import Mids, NodeKind, as_mids
 
 TEMPERATURE: Final = 0.2
-"""The temperature of the softmax, in units of a path's score; docs/performance.md says how it was chosen."""
+"""The temperature of the softmax that turns path scores into weights; docs/performance.md says how it was chosen."""
 _EQUAL: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredWay:
-    """A candidate, its score, and the named things that it leads to."""
+    """A candidate path, its score, and the things with a name that it leads to (`members`)."""
 
     way: CandidatePath
     score: float
@@ -41,10 +41,11 @@ class ScoredWay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityVote:
-    """The result of a vote: `mids`, ascending, with their `weights`; the weights of one path add up to its chance.
+    """The result of a vote over things.
 
-    `holds`: which paths lead to the winner. `share`: the winner's weight. `margin`: its lead over the next thing that
-    another path would answer with.
+    `mids`: the things, ascending. `weights`: for each of them, the sum of the chances (softmax of the scores) of the
+    paths that lead to it. `holds`: for each path, True if it leads to a winner, a thing of the greatest weight.
+    `share`: the winner's weight. `margin`: its lead over the best thing that its path does not lead to.
     """
 
     mids: Mids
@@ -54,7 +55,7 @@ class EntityVote:
     margin: float
 
     def in_order(self, mids: Mids) -> Mids:
-        """`mids` by falling weight; things that no path reaches come last."""
+        """Returns `mids` sorted by falling weight; things that no path reaches come last."""
         place = np.searchsorted(self.mids, mids).clip(max=max(0, len(self.mids) - 1))
         weight = (
             np.where(self.mids[place] == mids, self.weights[place], 0.0) if len(self.mids) else np.zeros(len(mids))
@@ -63,7 +64,7 @@ class EntityVote:
 
 
 def vote(ways: Sequence[ScoredWay]) -> EntityVote:
-    """Counts the votes of `ways`: at least one, each with at least one member."""
+    """Returns the result of the vote of `ways`: at least one, each with at least one member."""
     scores = np.array([each.score for each in ways])
     chances = np.exp((scores - scores.max()) / TEMPERATURE)
     chances /= chances.sum()
@@ -79,8 +80,10 @@ def vote(ways: Sequence[ScoredWay]) -> EntityVote:
 
 
 def sorted_by(sorting: Sequence[ScoredWay], ways: Sequence[ScoredWay]) -> list[ScoredWay]:
-    """Returns those of `ways` that share members with `sorting`, narrowed to these: of those born in a town, the
-    lawyers."""
+    """Returns the paths of `ways` that share members with a path of `sorting`, narrowed to the shared members.
+
+    For "lawyers born in a town", `sorting` leads to the lawyers and `ways` to those born in the town.
+    """
     if not sorting:
         return []
     known = np.unique(np.concatenate([each.members for each in sorting]))
@@ -89,7 +92,7 @@ def sorted_by(sorting: Sequence[ScoredWay], ways: Sequence[ScoredWay]) -> list[S
 
 
 def sorter_of(sorting: Sequence[ScoredWay], way: ScoredWay) -> ScoredWay:
-    """Returns the one of `sorting` that shares most members with `way`; of equals the likeliest."""
+    """Returns the path of `sorting` that shares most members with `way`; if several do, the one of highest score."""
     return max(sorting, key=lambda each: (len(np.intersect1d(each.members, way.members)), each.score))
 
 
@@ -98,16 +101,19 @@ MAX_NARROWED: Final = 20
 MAX_BEHIND: Final = 0.2
 """A candidate with fitting dates may score this much less than the best one. Chosen by hand; not fitted."""
 MAX_STARTS: Final = 2_000
-"""The greatest number of things of one name from which steps are looked for; beyond it the steps of their kind are
-used."""
+"""The greatest number of things with one name whose own steps are voted on; if there are more, no vote is held.
+Chosen by hand; not fitted."""
 
 MIN_SURE: Final = 0.9
-"""If the winner's confidence is at least this, no chain of steps is tried. Chosen by hand; not fitted."""
+"""The least confidence of the winner with which paths of several steps are not tried. Chosen by hand; not fitted."""
 
 
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
-    """True where the steps of the named things are faster to find than those of their kinds: without a model, on
-    schemas of many relations, of which one thing has few."""
+    """Returns True if the single steps from `places` are voted on: no model is asked, and the schema is wide.
+
+    A wide schema has many relations, but each thing has few of them; so the steps of a thing are found faster than
+    those of its kind. Each place must be a thing that the question names.
+    """
     named = [place for place in places if len(place.mids) and not place.reached]
     return (
         is_wide(inquiry.graph.schema)
@@ -118,7 +124,7 @@ def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
 
 
 class WalkedWay(NamedTuple):
-    """A candidate, and the named things that it leads to."""
+    """A candidate path, and the things with a name that it leads to (`members`)."""
 
     way: CandidatePath
     members: Mids
@@ -126,7 +132,10 @@ class WalkedWay(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VotedWays:
-    """The candidates of one question, those that lead to the winner of the vote first; without any `vote` is None."""
+    """The candidate paths of one question with the result of their vote; `vote` is None if there are no candidates.
+
+    `sorting`: the path to things of the asked kind, if the question narrows its answer to a kind ("lawyers born in").
+    """
 
     ways: tuple[ScoredWay, ...] = ()
     vote: EntityVote | None = None
@@ -136,7 +145,7 @@ class VotedWays:
     def of(
         cls, inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay], timed: TimedPaths | None = None
     ) -> VotedWays:
-        """Holds the vote. `timed`: if the question asks for a time, everything voted for is narrowed to it."""
+        """Holds the vote over the `walked` paths. `timed`: if given, the paths are narrowed to the asked time."""
         ways = _scored(inquiry, ranker, walked)
         kinds = {topic.pseudonym for topic in inquiry.dialogue.topics if topic.sorts}
         sorting = [each for each in ways if each.way.start.pseudonym in kinds]
@@ -157,7 +166,7 @@ class VotedWays:
 
     @property
     def is_unsure(self) -> bool:
-        """True if the winner is so unlikely that the question may ask for more than one step."""
+        """True if the winner's confidence is below MIN_SURE, so that the question may ask for more than one step."""
         if self.vote is None:
             return True
         best = next(each for each, holds in zip(self.ways, self.vote.holds, strict=True) if holds)
@@ -166,7 +175,7 @@ class VotedWays:
 
     @property
     def page(self) -> CandidatePages:
-        """All candidates on one page; if there are too many the last are cut, but none that leads to the winner."""
+        """All candidates on one page of at most MAX_OFFERED, those that lead to the winner first."""
         holds = self.vote.holds if self.vote else ()
         ranked = sorted(zip(holds, self.ways, strict=True), key=lambda each: not each[0])
         ways = tuple(each.way for _, each in ranked)
@@ -178,7 +187,7 @@ class VotedWays:
         return self.vote.in_order if self.vote else None
 
     def shown(self, inquiry: StrategyInput) -> VotedPaths | None:
-        """The vote as the reasoner sees it: pseudonyms, labels and numbers."""
+        """Returns the vote for the embedded reasoner, in pseudonyms, relation labels and numbers; None without one."""
         if self.vote is None:
             return None
         held = [each.way for each, holds in zip(self.ways, self.vote.holds, strict=True) if holds]
@@ -210,9 +219,10 @@ def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedW
 
 
 def _in_time(inquiry: StrategyInput, ways: list[ScoredWay], timed: TimedPaths) -> list[ScoredWay]:
-    """The winning candidates that have dates, narrowed to the asked time; else others that score nearly as well.
+    """Returns the candidates that lead to the winner of the vote, narrowed to the asked time.
 
-    If none fits, all candidates stay as they are.
+    If none of these has fitting dates and the question states no time, all candidates are returned as they are. If it
+    states one, the candidates that score at most MAX_BEHIND less than the best are narrowed and returned, maybe none.
     """
     if not ways:
         return ways

@@ -198,6 +198,32 @@ async def test_none_is_suggested_that_the_rule_of_disclosure_would_refuse(
     assert bool(answer.suggestions) == suggests
 
 
+async def test_a_wording_is_tried_once_for_a_kind_and_then_suggested_of_its_things(
+    service: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = service.store.catalog.open_as("default", "wards", None)
+    opened.blind.schema.derived.clear()
+    chat, tried = service.chat, list[object]()
+    assert isinstance(chat, ChatService)
+    concluded = ChatService.concluded
+
+    async def counted(self: ChatService, *given: object) -> object:
+        tried.append(given)
+        return await concluded(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ChatService, "concluded", counted)
+    counts = []
+    for name in ("Ilse Quandtner", "Odo Brenkhuis", "Tove Sarmiento"):
+        tried.clear()
+        answer = await Talk(service).ask(f"Which ward is {name} assigned to?")
+        counts.append(len(tried))
+        assert answer.suggestions
+    assert counts[0] > counts[2] == 1
+    assert "Tove Sarmiento" in " ".join(answer.suggestions)
+    for question in answer.suggestions:
+        assert (await Talk(service).ask(question)).answered, question
+
+
 async def test_an_endpoint_is_asked_for_none_of_them(tmp_path: Path) -> None:
     file = tmp_path / "wards.ttl"
     file.write_text(WARDS, "utf-8")

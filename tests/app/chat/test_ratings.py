@@ -19,6 +19,7 @@ from client_sdk.errors import UnknownConversationError
 from tests.support.rated_graph import ASKED, PEOPLE, RELATIONS, SECRETS, TOWNS, case_list, chat, town, turtle
 from tests.support.service import OPERATOR, Running, bearer, running
 
+pytestmark = pytest.mark.model
 LEARNT = "worksIn"
 ROLES = """
 [roles.home]

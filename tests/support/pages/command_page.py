@@ -1,4 +1,4 @@
-"""The reference of the command line: every command with its arguments and options, from the commands themselves."""
+"""The page of the command line: every command with arguments and options, generated from the commands themselves."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ Their options are told by `--help`.
 OF_THE_EVALUATION = ("eval", "attack", "train")
 _MANY = "Where a command names one of these without more, it is this:"
 COMMON = 4
-"""An option that so many commands have in the same words is told once."""
+"""An option that at least this many commands share word for word is described once for all."""
 _HIDDEN = ("help", "install_completion", "show_completion")
 
 
 def page() -> str:
-    """The text of docs/reference/command_line.md."""
+    """Returns the text of docs/reference/command_line.md."""
     main.join_commands(app, entry_points(group=main.GROUP))
     codes = " ".join((main.__doc__ or "").split("\n\n")[1].split())
     found = sorted(_commands("arog", get_command(app)))
     commands = [(words, command) for words, command in found if words.split()[1] not in OF_THE_EVALUATION]
     options = [one for _, command in commands for one in command.params if _is_shown(one) or _says(one)]
     counted = Counter(_option(one) for one in options)
-    # One option for each name: the one that most commands have.
+    # Of options with the same name, the one that most commands have is described for all.
     most = {one.name: _option(one) for one in sorted(options, key=lambda one: counted[_option(one)])}
     common = {told for told in most.values() if counted[told] >= COMMON}
-    # Whose tenant it is, each command says in other words.
+    # Commands word the option `tenant` differently, so that all of its texts count as common.
     common |= {_option(one) for one in options if one.name == "tenant"}
     parts = [
         _HEAD,
@@ -63,7 +63,7 @@ def page() -> str:
 
 
 def _commands(words: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """Every command that does something, with the words that call it."""
+    """Yields every command that does something, with the words that call it."""
     inner = getattr(command, "commands", {})
     if not inner or getattr(command, "invoke_without_command", False):
         yield words, command
@@ -84,7 +84,7 @@ def _section(words: str, command: Any, common: set[str]) -> list[str]:
 
 
 def _says(one: Any) -> bool:
-    """True for an argument with a sentence of its own."""
+    """Returns True for an argument with a help text."""
     return one.param_type_name == "argument" and bool(getattr(one, "help", ""))
 
 

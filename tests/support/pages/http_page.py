@@ -1,4 +1,4 @@
-"""The tables of every route and type over HTTP, from the service's OpenAPI document."""
+"""The tables of every HTTP route and type, generated from the service's OpenAPI document."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ OF_OWNERS = (
     ),
     *("ProfileRisk", "RelationUse", "SetSizes", "TableSeen"),
 )
-"""Parts of previews and reports, which their replies name and `/openapi.json` describes."""
+"""Types of previews and reports that the page only names; `/openapi.json` describes them."""
 LONG_DEFAULT = 60
-"""A default that takes more characters is that of a type, which tells its fields' own."""
+"""The longest default shown, in characters. Longer ones are whole types, whose fields show their own defaults."""
 _ALWAYS = frozenset({"400", "401", "413", "422", "429", "500", "503"})
 
 
 def page() -> str:
-    """The text of docs/reference/http.md."""
+    """Returns the text of docs/reference/http.md."""
     return f"{_HEAD}\n{api_tables(openapi())}".rstrip("\n") + "\n"
 
 
 def openapi() -> dict[str, Any]:
-    """The document of the service, which need not run for it."""
+    """Returns the OpenAPI document of the service without starting it."""
     document: dict[str, Any] = create_app(load_settings(None)).openapi()
     return document
 
 
 def api_tables(document: dict[str, Any]) -> str:
-    """A row for each route, and for each type a heading with its fields."""
+    """Returns a table row for each route, and a heading with its fields for each type."""
     rows = [
         _route(f"{method.upper()} {path}", told)
         for path, methods in document["paths"].items()

@@ -1,4 +1,4 @@
-"""The map of docs/architecture.md: the rooms of tests/layers.toml, each in the words of its own docstring."""
+"""The map of docs/architecture.md: the rooms of tests/layers.toml, each described by its own docstring."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- The map: written by `python -m tests.write_docs`. -->", "<!-- End of the map. -->"
 DEEP = 2
-"""Rooms that lie deeper are told in the docstring of their folder."""
+"""The deepest level of rooms that are listed; the docstring of a folder describes deeper ones."""
 PACKAGES = {
     "app": "The service",
     "kg_store": "The graphs and their names",
@@ -20,13 +20,13 @@ PACKAGES = {
 
 
 def may_import() -> dict[str, list[str]]:
-    """The table of tests/layers.toml: a room, and what it may import beside itself."""
+    """Returns the table of tests/layers.toml: for each room what it may import beside itself."""
     table: dict[str, list[str]] = tomllib.loads((ROOT / "tests" / "layers.toml").read_text("utf-8"))["may_import"]
     return table
 
 
 def page() -> str:
-    """The text of docs/architecture.md with its map written anew."""
+    """Returns the text of docs/architecture.md with its map generated anew."""
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     assert after, f"docs/architecture.md has no place for the map: {BEGIN} ... {END}"
@@ -34,11 +34,11 @@ def page() -> str:
 
 
 def tables() -> str:
-    """A list for each package, its rooms from the top floor down."""
+    """Returns a list of rooms for each package, from the top layer down."""
     parts = []
     for package, title in PACKAGES.items():
         rooms = [room for room in may_import() if room.split(".")[0] == package]
-        # No file lies at the top of the store but those that have rooms of their own.
+        # A package itself is listed only if it has files at its top that may import something.
         rooms = [room for room in rooms if room != package or may_import()[room]]
         lines = [f"- `{place_of(room)}`: {said_of(room)}" for room in rooms if room.count(".") < DEEP]
         parts += [f"### {title}: `{package}/`", "", *lines, ""]
@@ -51,7 +51,7 @@ def place_of(room: str) -> str:
 
 
 def said_of(room: str) -> str:
-    """The first sentence of the room's docstring; for a whole package, that it means the files at its top."""
+    """Returns the first paragraph of the room's docstring; a whole package stands for the files at its top."""
     if room in PACKAGES:
         return "the files that lie at its top"
     path = ROOT.joinpath(*room.split("."))

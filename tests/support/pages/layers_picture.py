@@ -28,7 +28,7 @@ Floors = list[list[str]]
 
 
 def picture() -> str:
-    """The text of the picture: `app` beside the SDK, which it shares the wire types with, on top of `kg_store`."""
+    """Returns the picture as SVG: `app` beside the SDK, whose wire types it shares, both on top of `kg_store`."""
     left = 600
     app, sdk, store = floors_of("app"), floors_of("client_sdk"), floors_of("kg_store")
     tall = max(_height(app), _height(sdk))
@@ -48,7 +48,7 @@ def picture() -> str:
 
 
 def floors_of(package: str) -> Floors:
-    """The package's rooms, top floor first: each stands as low as what it imports lets it."""
+    """Returns the package's rooms by layer, top layer first; each room stands as low as its imports allow."""
     needs = _needs(package)
     rooms = [room for room in needs if room != package or may_import()[room]]
     below = {room: needs[room] & set(rooms) for room in rooms}
@@ -61,14 +61,14 @@ def floors_of(package: str) -> Floors:
 
 
 def _needs(package: str) -> dict[str, set[str]]:
-    """Rooms of the second level, and which others of the package each may import, with its inner rooms."""
+    """Map each room of the second level to the other rooms of the package that it or its inner rooms may import."""
     table = {room: names for room, names in may_import().items() if room.split(".")[0] == package}
     rooms = list(dict.fromkeys(".".join(room.split(".")[:2]) for room in table))
     needs: dict[str, set[str]] = {room: set() for room in rooms}
     for inner, names in table.items():
         room = ".".join(inner.split(".")[:2])
         for name in names:
-            # A package's own name is all of it that stands further down in the table.
+            # The package's own name stands for all of its rooms further down in the table.
             whole = set(rooms[rooms.index(room) + 1 :]) if name == package else {".".join(name.split(".")[:2])}
             needs[room] |= whole & set(rooms)
         needs[room].discard(room)
@@ -76,7 +76,7 @@ def _needs(package: str) -> dict[str, set[str]]:
 
 
 def _inner(room: str) -> list[str]:
-    """The folders that lie in a room."""
+    """Returns the names of the folders in a room."""
     return sorted(path.parent.name for path in ROOT.joinpath(*room.split(".")).glob("*/__init__.py"))
 
 

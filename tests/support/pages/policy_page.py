@@ -48,7 +48,7 @@ PREFIXES = {
     "http://purl.org/dc/elements/1.1/": "dc",
     "http://wikiba.se/ontology#": "wikibase",
 }
-"""Of the IRIs that are defaults, as their vocabularies abbreviate them."""
+"""The usual abbreviations of the vocabularies whose IRIs are defaults."""
 _HEAD = """# The policy, every field
 
 <!-- Written by `python -m tests.write_docs` from kg_store/sources/policy.py and tests/support/policy_fields.toml. -->
@@ -60,7 +60,7 @@ what is allowed there. Fields of the top level stand before the first line in br
 
 
 def page() -> str:
-    """The text of docs/reference/policy.md."""
+    """Returns the text of docs/reference/policy.md."""
     parts = [_HEAD]
     for title, model in PARTS.items():
         about = SAID[model.__name__]["about"]
@@ -71,7 +71,7 @@ def page() -> str:
 
 
 def fields() -> Iterator[tuple[str, str]]:
-    """Every field, with the name of its model."""
+    """Yields every field with the name of its model."""
     for model in PARTS.values():
         yield from ((model.__name__, name) for name in model.model_fields)
 
@@ -104,18 +104,18 @@ def _default(value: object) -> str:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """An IRI up to its last part, and that."""
+    """Split an IRI into everything before its last part, and that part."""
     end = re.split(r"[#/]", text)[-1]
     return text.removesuffix(end), end
 
 
 def _short(text: str) -> str:
-    """The end of an IRI."""
+    """Returns the last part of an IRI; other texts as they are."""
     return re.split(r"[#/]", text)[-1] if "://" in text else text
 
 
 def _kind(annotation: Any) -> str:
-    """A type in words."""
+    """Describes a type in words."""
     if get_origin(annotation) is Annotated:
         return _kind(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):

@@ -1,4 +1,4 @@
-"""The promises of docs/privacy.md with their tests, read from tests/promises.toml, and the page that shows them."""
+"""The promises of docs/privacy.md with their tests, read from tests/promises.toml, and the page that lists them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ attacker's hands.
 
 @dataclass(frozen=True, slots=True)
 class ExactPromise:
-    """`kept_by`: tests, each as `path::name`."""
+    """A promise in exact words, and the tests that keep it, each as `path::name`."""
 
     says: str
     kept_by: tuple[str, ...]
@@ -40,7 +40,7 @@ class PromiseGroup:
 
 
 def read_groups() -> list[PromiseGroup]:
-    """The groups of tests/promises.toml, in their order."""
+    """Returns the groups of tests/promises.toml in order."""
     table = tomllib.loads((ROOT / "tests" / "promises.toml").read_text("utf-8"))
     return [
         PromiseGroup(
@@ -53,7 +53,7 @@ def read_groups() -> list[PromiseGroup]:
 
 
 def page() -> str:
-    """The text of docs/promises.md."""
+    """Returns the text of docs/promises.md."""
     parts = [_HEAD]
     for group in read_groups():
         said = [f"- {row.says}. *{_files(row.kept_by)}*" for row in group.exactly]
@@ -62,7 +62,7 @@ def page() -> str:
 
 
 def _files(tests: tuple[str, ...]) -> str:
-    """The files of tests, each once, as the head of the page says."""
+    """Returns the files of the tests, each once, in the short form that the page's head explains."""
     files = [
         test.partition("::")[0].removeprefix("tests/").removesuffix(".py").replace("/test_", "/") for test in tests
     ]

@@ -1,4 +1,4 @@
-"""The tables of results: each as a command printed it, kept in a file of docs/results, and put into its page."""
+"""The tables of results: printed by a command, kept in files of docs/results, and inserted into docs/results.md."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ ROOT = Path(__file__).parents[3]
 PAGES = (ROOT / "docs" / "results.md",)
 FIGURES = ROOT / "docs" / "results"
 PLACE = re.compile(r"(<!-- Figures: ([\w-]+)(?:, ([^\n]+))?\. -->\n).*?(<!-- End of the figures\. -->)", re.DOTALL)
-"""The place of a table, of which only the rows are shown that begin with the words behind the comma."""
+"""The place of a table in a page; words behind a comma select the rows that begin with them."""
 _NOTE = re.compile(r" \([^()]*\)$")
 _BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One table, and where it comes from. A row is known by its first `key` cells without a note in brackets at their
-    end; `before` keeps by that what stood there when it was measured last and differs now. The page does not show it,
-    nor columns that are empty."""
+    """One table, with the command, commit and date that it comes from.
+
+    A row is identified by its first `key` cells without a note in brackets at their end. By this title, `before` keeps
+    figures of the last measurement that differ now; the page shows neither those nor empty columns.
+    """
 
     command: str
     commit: str
@@ -39,7 +41,7 @@ class Figures:
         return _NOTE.sub("", ", ".join(row[: self.key]))
 
     def markdown(self, of: str = "") -> str:
-        """The table; with `of` the rows that begin with it, without these words."""
+        """Returns the table; with `of`, only the rows that begin with these words, which are left out."""
         shown = [place for place, name in enumerate(self.head) if not name or any(row[place] for row in self.rows)]
         head = [self.head[place] for place in shown]
         rows = [[row[place] for place in shown] for row in self.rows if row[0].startswith(of)]
@@ -57,7 +59,10 @@ class Figures:
         )
 
     def after(self, old: Figures) -> Figures:
-        """The same, with what `old` told otherwise beside it. Raises ValueError where a row of it would be lost."""
+        """Returns the same figures with those of `old` that differ kept in `before`.
+
+        Raises ValueError if a row of `old` is missing.
+        """
         was = {old.title_of(row): dict(zip(old.head, row, strict=True)) for row in old.rows}
         if lost := was.keys() - map(self.title_of, self.rows):
             raise ValueError(f"rows that were kept are not in the new table: {sorted(lost)}")
@@ -77,13 +82,13 @@ def read_figures(file: Path) -> Figures:
 
 
 def read_tables(text: str) -> list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]:
-    """Head and rows of each Markdown table in `text`."""
+    """Returns head and rows of each Markdown table in `text`."""
     found = re.findall(r"^(\|.*\n)\|[-|: ]+\n((?:\|.*\n?)*)", text, re.MULTILINE)
     return [(_cells(head), tuple(_cells(row) for row in rows.splitlines())) for head, rows in found]
 
 
 def page(path: Path) -> str:
-    """The text of a page of results with its tables written anew."""
+    """Returns the text of a page of results with its tables written anew."""
     return PLACE.sub(
         lambda place: f"{place[1]}{read_figures(FIGURES / f'{place[2]}.toml').markdown(place[3] or '')}\n{place[4]}",
         path.read_text("utf-8"),

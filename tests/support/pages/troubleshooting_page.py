@@ -22,7 +22,7 @@ _MADE = (
     BadRequestError("", ""), TooLargeError(1, ""), RateLimitedError(1), LoadError(""), PolicyError(""),
     AmbiguousNameError(2), ErasureUnfinishedError(""), BadGrantError(""),
 )  # fmt: skip
-# Messages of these say what is wrong with this one request.
+# The messages of these codes depend on the request, so that the page has a general sentence instead.
 _SAYS_ITSELF = {
     "bad_request": "The message names the field that is missing or not allowed.",
     "too_large": "The request is over its limit.",
@@ -46,7 +46,7 @@ place where it failed. No error quotes a question or a name. In the terminal the
 
 
 def page() -> str:
-    """The text of docs/troubleshooting.md."""
+    """Returns the text of docs/troubleshooting.md."""
     seen = [f"| {what} | {where} |" for what, where in TO_DO["seen"].items()]
     parts = [
         _HEAD + "\n".join(seen),
@@ -63,7 +63,7 @@ def page() -> str:
 
 
 def service_problems() -> dict[str, list[Problem]]:
-    """Every problem of the service, by its code."""
+    """Returns every problem of the service by its code."""
     found: dict[str, list[Problem]] = {}
     for problem in (*_KINDS.values(), *_BY_STATUS.values(), INTERNAL, *map(problem_of, _MADE)):
         found.setdefault(problem.code, []).append(problem)
@@ -71,7 +71,7 @@ def service_problems() -> dict[str, list[Problem]]:
 
 
 def sdk_codes() -> set[str]:
-    """Every code that the SDK gives an error of its own."""
+    """Returns every code that the SDK gives to its own errors."""
     return set(_codes()) - {""}
 
 

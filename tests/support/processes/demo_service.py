@@ -1,4 +1,4 @@
-"""`arog serve` in an empty folder, as the README has it: the demo graph, its key, and `.venv/bin/arog` beside it."""
+"""`arog serve` in an empty folder as in the README: with the demo graph, its key, and `.venv/bin/arog`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PORT_OF_THE_DOCUMENTS = "127.0.0.1:8000"
 
 @dataclass(frozen=True, slots=True)
 class DemoService:
-    """A running service. `environment` is that of whoever uses it in `folder`."""
+    """A running service. `environment` is for programs that use it from `folder`."""
 
     folder: Path
     url: str
@@ -37,7 +37,7 @@ class DemoService:
         return (self.folder / "data" / "demo.key").read_text("ascii").strip()
 
     def here(self, text: str) -> str:
-        """`text` of a document with this service's own address."""
+        """Returns the text of a document with the address of this service."""
         return text.replace(PORT_OF_THE_DOCUMENTS, self.url.removeprefix("http://"))
 
 
@@ -61,7 +61,7 @@ def demo_service(folder: Path, **settings: str) -> Iterator[DemoService]:
 
 
 def _environment(folder: Path, port: int) -> dict[str, str]:
-    """None of this shell's own settings; the sentence model's network is exported once for all tests."""
+    """Returns this shell's environment without its own settings; all tests share the cache of the sentence model."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
     return ours | {
         "AROG_PORT": str(port),
@@ -74,7 +74,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
 
 
 def _put_commands(folder: Path) -> None:
-    """`.venv/bin/arog` and `.venv/bin/python`, as `make serve` puts them there."""
+    """Writes `.venv/bin/arog` and `.venv/bin/python`, where `make serve` puts them."""
     commands = {"arog": AROG.format(python=sys.executable), "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'}
     (folder / ".venv" / "bin").mkdir(parents=True)
     for name, text in commands.items():

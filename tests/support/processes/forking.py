@@ -1,4 +1,4 @@
-"""A process that imports once what tests need, and a fork of it for each run: those may kill themselves."""
+"""A process that imports once what tests need, and is forked for each run, since runs may kill themselves."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ for line in sys.stdin:
 
 @dataclass(frozen=True, slots=True)
 class ForkingProcess:
-    """`printed` is what all its runs print."""
+    """The process to fork; `printed` holds the output of all its runs."""
 
     process: subprocess.Popen[str]
     printed: Path
 
     def run(self, *arguments: str) -> int:
-        """The exit status of a fork in the folder and the environment of now: -9 where it was killed."""
+        """Runs a fork in the current folder and environment; return its exit status, -9 if it was killed."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(json.dumps([arguments, os.getcwd(), dict(os.environ)]), file=self.process.stdin, flush=True)
@@ -50,7 +50,7 @@ class ForkingProcess:
 
 @contextmanager
 def forking(folder: Path, setup: str, run: str) -> Iterator[ForkingProcess]:
-    """`setup` is Python that is run once; `run`, the name of a function in it that takes texts."""
+    """Start the process: `setup` is Python code to run once, `run` the name of a function in it that takes texts."""
     printed = folder / "printed.txt"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with (

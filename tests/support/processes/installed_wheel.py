@@ -1,4 +1,4 @@
-"""Runs what a wheel has installed, in the environment of this Python: `python -I installed_wheel.py`, in any folder.
+"""Check an installed wheel with the Python of its environment: `python -I installed_wheel.py`, in any folder.
 
 It imports nothing of the clone: the test of the wheel and `make dist` start it where the clone can't be seen.
 """
@@ -16,7 +16,7 @@ COMMANDS = (["--version"], ["serve", "--help"], ["graph", "--help"], ["mcp", "--
 
 
 def main() -> None:
-    """Raises AssertionError, or what an import raises, where something is missing in the wheel."""
+    """Checks packages, data files and commands. Raises AssertionError or an import error if something is missing."""
     home = Path(sys.prefix).resolve()
     for package in ("app", "client_sdk", "kg_store"):
         place = Path(str(import_module(package).__file__ or import_module(package).__path__[0])).resolve()
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def check_data() -> None:
-    """Reads the files that are no code: the demo graph, word lists, templates of migrations."""
+    """Checks that files that are no code are there: the demo graph, word lists, templates of migrations."""
     import client_sdk
     import kg_store.text
     from app.demo import GRAPH_FILE, POLICY_FILE

@@ -1,4 +1,4 @@
-"""A tiny real HTTP server that plays a model endpoint: it keeps what it gets, and replies as a test says."""
+"""A small real HTTP server that plays a model endpoint: it keeps all requests and replies as a test says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kg_store.errors import ExpressionError
 
 @dataclass(frozen=True, slots=True)
 class Canned:
-    """One HTTP response. `hangs`: nothing is sent; `drips`: one byte at a time, for ever."""
+    """One HTTP response. `hangs`: nothing is sent; `drips`: after the body, one byte at a time, for ever."""
 
     body: bytes = b""
     status: int = 200
@@ -31,7 +31,7 @@ class Canned:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that the endpoint got: headers, and the body with its task and the input of the task."""
+    """A request that the endpoint got, with its task and the task's input."""
 
     headers: dict[str, str]
     body: bytes
@@ -48,8 +48,10 @@ class Request:
 
     @property
     def input(self) -> dict[str, Any]:
-        """The one object of the fenced block of the last message, what was left out filled in; with `choices` where
-        the reply is one of a list."""
+        """Returns the object in the fenced block of the last message, with defaults filled in.
+
+        It has `choices` if the reply must be one of a list.
+        """
         asked, _, _ = TASKS[cast(TaskName, self.task)]
         if asked is StepInput and "choices" in (listed := json.loads(self.block)):
             return {"evidence": [], "candidates": [], "things": [], "round": 1, **listed}
@@ -58,7 +60,7 @@ class Request:
 
     @property
     def block(self) -> str:
-        """The fenced block as it was sent."""
+        """Returns the fenced block as it was sent."""
         content: str = self.json["messages"][-1]["content"]
         return content.partition("```json\n")[2].partition("\n```")[0]
 
@@ -67,7 +69,7 @@ Replies = Callable[[Request], Canned]
 
 
 def completion(content: str, finish_reason: str = "stop", usage: tuple[int, int] | None = None) -> Canned:
-    """A chat completion with this content; `usage` in tokens of prompt and completion."""
+    """Returns a chat completion with this content; `usage` is the number of tokens of prompt and completion."""
     message = {"role": "assistant", "content": content}
     body: dict[str, object] = {
         "id": "c", "object": "chat.completion", "created": 0, "model": "m",
@@ -79,7 +81,7 @@ def completion(content: str, finish_reason: str = "stop", usage: tuple[int, int]
 
 
 def reply(value: TaskModel | dict[str, Any]) -> Canned:
-    """A reply as endpoints write it: expressions of an `answer`, and what is followed, as words in order."""
+    """Returns a reply as endpoints write it: the expressions of `answer`, and what is followed, as a list of words."""
     told = value.model_dump() if isinstance(value, TaskModel) else dict(value)
     action = told.pop("action", None)
     if action is None and not isinstance(told.get("answer"), list):
@@ -91,7 +93,7 @@ def reply(value: TaskModel | dict[str, Any]) -> Canned:
 
 
 def words_of(action: str, choices: Sequence[int], answer: Sequence[str]) -> list[str]:
-    """The words of a step's reply; of an expression that is none the text as it is."""
+    """Returns the words of a step's reply; a text that is not an expression stays as it is."""
     try:
         if action == "answer":
             parts = [tree_of(each) for each in answer]
@@ -104,21 +106,21 @@ def words_of(action: str, choices: Sequence[int], answer: Sequence[str]) -> list
 
 
 def failure(status: int, text: str = "no", **more: object) -> Canned:
-    """An error body as vendors send them."""
+    """Returns an error body as vendors send them."""
     return Canned(json.dumps({"error": {"message": text, **more}}).encode(), status)
 
 
 def in_turn(*canned: Canned) -> Replies:
-    """One response after the other; the last one again and again."""
+    """Returns the responses one after the other; the last one is repeated."""
     rest = list(canned)
     return lambda _request: rest.pop(0) if len(rest) > 1 else rest[0]
 
 
 @dataclass(slots=True)
 class ModelServer:
-    """Listens on a free port of loopback; `replies` may be set anew between questions.
+    """A server on a free loopback port; a test may replace `replies` between questions.
 
-    `hung_up` counts callers who went away while their reply was on its way.
+    `hung_up` counts callers that closed the connection before their reply was sent.
     """
 
     url: str
@@ -128,7 +130,7 @@ class ModelServer:
 
     @property
     def everything(self) -> bytes:
-        """All bytes that reached it: headers, and bodies with their escapes undone as well."""
+        """Returns all bytes that reached the server: headers and bodies, also with escapes undone."""
         parts: list[str] = []
         for request in self.received:
             parts += [repr(request.headers), request.body.decode(), json.dumps(request.json, ensure_ascii=False)]
@@ -138,7 +140,7 @@ class ModelServer:
 
 @contextmanager
 def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
-    """A running server; hanging responses end with it."""
+    """Runs a server; hanging responses end with it."""
     over = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -152,7 +154,7 @@ def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
                 running.hung_up += 1
 
         def log_message(self, format: str, *args: object) -> None:
-            """Silent."""
+            """Log nothing."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
@@ -171,7 +173,7 @@ def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
 
 
 def _send(handler: BaseHTTPRequestHandler, canned: Canned, over: threading.Event) -> bool:
-    """False when the caller hung up before the end."""
+    """Sends the response; return False if the caller hung up before the end."""
     if canned.hangs:
         over.wait()
         handler.close_connection = True
@@ -186,7 +188,7 @@ def _send(handler: BaseHTTPRequestHandler, canned: Canned, over: threading.Event
 
 
 def _write(handler: BaseHTTPRequestHandler, data: bytes) -> bool:
-    """False when the caller has hung up."""
+    """Sends bytes; return False if the caller has hung up."""
     try:
         handler.wfile.write(data)
     except OSError:
@@ -196,12 +198,12 @@ def _write(handler: BaseHTTPRequestHandler, data: bytes) -> bool:
 
 
 def sent_to(server: ModelServer, task: str) -> Sequence[dict[str, Any]]:
-    """The inputs of every request of one task, in order."""
+    """Returns the inputs of all requests of one task, in order."""
     return [request.input for request in server.received if request.task == task]
 
 
 def follows_all(request: Request) -> Canned:
-    """The first three ways of each page, for two rounds; then it gives up."""
+    """Follows the first three candidates of each page in the first two rounds, then give up."""
     numbers = [each["number"] for each in request.input["candidates"]][:3]
     action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
     return reply({"action": action, "choices": numbers if action == "follow" else []})

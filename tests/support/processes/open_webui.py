@@ -1,4 +1,4 @@
-"""The released Open WebUI as a process, and a person at its page: what the page sends, through its own HTTP API."""
+"""The released Open WebUI as a process, and a person at its page, played through its HTTP API."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.support.waiting import until_healthy
 
 STARTS_WITHIN_S = 180.0
 ANSWERS_WITHIN_S = 60.0
-# Where `make test-openwebui` has installed it, in an environment of its own.
+# The variable that names the program, which `make test-openwebui` installs in an environment of its own.
 COMMAND = "AROG_TESTS_OPEN_WEBUI"
 FEATURES = ("voice", "image_generation", "code_interpreter", "web_search")
 
 
 @contextmanager
 def open_webui_process(folder: Path, provider: str) -> Iterator[str]:
-    """Starts it with its default settings, and `provider` as its OpenAI API; gives its address."""
+    """Start it with default settings and `provider` as its OpenAI API; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environment = {
@@ -36,7 +36,7 @@ def open_webui_process(folder: Path, provider: str) -> Iterator[str]:
         "WEBUI_SECRET_KEY": "of-this-test",
         "OPENAI_API_BASE_URL": provider,
         "OPENAI_API_KEY": "anything",
-        # Its model for documents would be fetched, and no document is used.
+        # Keeps it from fetching its model for documents, which no test uses.
         "HF_HUB_OFFLINE": "1",
     }
     (folder / "data").mkdir()
@@ -52,7 +52,7 @@ def open_webui_process(folder: Path, provider: str) -> Iterator[str]:
 
 
 class Person:
-    """Whoever signed up first, with one browser."""
+    """The person who signed up first, with one browser."""
 
     def __init__(self, http: httpx2.Client) -> None:
         account = {"name": "Ada", "email": "ada@example.org", "password": "Correct-horse-9!"}
@@ -66,7 +66,7 @@ class Person:
 
 @dataclass
 class WebChat:
-    """One chat of the page with one model; titles, tags and follow-ups are on, as they are by default."""
+    """One chat of the page with one model; titles, tags and follow-ups are on, as by default."""
 
     person: Person
     model: str = "demo"
@@ -74,7 +74,7 @@ class WebChat:
     _last: str | None = field(default=None, repr=False)
 
     def ask(self, text: str) -> dict[str, Any]:
-        """The message that answers, as the page would show it: with its text, its error and its follow-ups."""
+        """Asks and return the answering message as the page shows it: with text, error and follow-ups."""
         answer = str(uuid.uuid4())
         asked = self._request(text, answer)
         told = self.person.http.post("/api/chat/completions", json=asked).raise_for_status().json()
@@ -82,7 +82,7 @@ class WebChat:
         return self._when(lambda chat: chat["chat"]["history"]["messages"].get(answer, {}), _is_whole)
 
     def title_and_tags(self) -> tuple[str, list[str]]:
-        """They come after the first answer, one after the other."""
+        """Waits for title and tags of the chat, which come after the first answer."""
         chat = self._when(lambda chat: chat, lambda chat: bool(chat["meta"].get("tags")))
         return chat["title"], chat["meta"]["tags"]
 

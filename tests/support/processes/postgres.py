@@ -1,4 +1,4 @@
-"""A real PostgreSQL server on a socket in a folder of its own, where its programs are installed."""
+"""A real PostgreSQL server on a socket in a temporary folder, if PostgreSQL is installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDERS = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgr
 
 
 def program(name: str) -> str:
-    """Skips the test, visibly, where PostgreSQL is not installed."""
+    """Returns the path of one of PostgreSQL's programs; skips the test, visibly, if it is not installed."""
     found = shutil.which(name) or next(
         (str(path) for folder in _FOLDERS for path in sorted(Path(folder).glob(f"**/bin/{name}"))), None
     )
@@ -27,7 +27,10 @@ def program(name: str) -> str:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """The URL of an empty database. PostgreSQL refuses to run as root: then its own user runs it."""
+    """Runs a server and yield the URL of an empty database.
+
+    PostgreSQL refuses to run as root, so that the user `postgres` runs it then.
+    """
     pytest.importorskip("psycopg")
     initdb, server = program("initdb"), program("postgres")
     user = "postgres" if os.geteuid() == 0 else None

@@ -1,4 +1,4 @@
-"""`arog serve` as a process of its own, with a client that speaks to it."""
+"""`arog serve` as a separate process, with a client for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.fakes.service_process import ServiceProcess, service_process
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A running service and a client of it."""
+    """A running service with a client for it."""
 
     http: httpx2.Client
     service: ServiceProcess
@@ -30,7 +30,7 @@ class Process:
 
 @contextmanager
 def serving(folder: Path, **settings: str) -> Iterator[Process]:
-    """Starts the service with `settings` (without their prefix) and waits until it is ready."""
+    """Start the service with `settings` (without their prefix) and wait until it is ready."""
     with (
         service_process(folder, **settings) as service,
         httpx2.Client(base_url=f"http://127.0.0.1:{service.port}", timeout=60) as http,

@@ -1,4 +1,4 @@
-"""`arog proxy`: as a process of its own, and as a server in a thread whose upstream a test gives."""
+"""`arog proxy` as a separate process, and as a server in a thread whose upstream a test provides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STARTS_WITHIN_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ProxyProcess:
-    """A running proxy. All that it may write lies in `folder`; `printed` is its standard output and error."""
+    """A running proxy. All files that it may write are in `folder`; `printed` holds its standard output and error."""
 
     url: str
     folder: Path
@@ -38,14 +38,14 @@ class ProxyProcess:
 
     @property
     def written(self) -> dict[str, bytes]:
-        """Every file below its home, its config folder, its folder for temporary files and the one it runs in."""
+        """Returns the content by path of every file in its home, config, temporary and working folders."""
         files = [path for name in ("home", "tmp", "work", "config") for path in (self.folder / name).rglob("*")]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in files if path.is_file()}
 
 
 @contextmanager
 def proxy_process(folder: Path, upstream: str, api_key: str, *options: str, **settings: str) -> Iterator[ProxyProcess]:
-    """Starts `arog proxy OPTIONS` on a free port, with `settings` (without their prefix); it has told where it is."""
+    """Start `arog proxy OPTIONS` on a free port with `settings` (without their prefix), and wait for its address."""
     for name in ("home", "tmp", "work"):
         (folder / name).mkdir(exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
@@ -79,7 +79,7 @@ def _url_when_ready(printed: Path, process: subprocess.Popen[bytes]) -> str:
 
 @contextmanager
 def proxy_thread(upstream: Upstream, entry: AccessDecision | None = None, *, evidence: bool = False) -> Iterator[str]:
-    """The proxy's application on a loopback socket; gives its base URL."""
+    """Serve the proxy's application on a loopback socket and yield its base URL."""
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         create_app(upstream, entry or AccessDecision(), evidence=evidence), log_config=None, access_log=False,

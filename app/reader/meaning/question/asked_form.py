@@ -1,4 +1,4 @@
-"""The form of answer and the time that a question asks about."""
+"""Reads the form of answer, and the time, that a question asks about."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ _OF_ONE: Final = re.compile(
     r"|\b(?:is|was|['’]s)\s+the\s+(?!\w+s\b)\w+\s+of\b",
     re.IGNORECASE,
 )
-"""Wordings that ask for the one holder of an office, such as "who is the head of"."""
+"""Matches wordings that ask for the only holder of an office, such as "who is the head of"."""
 _OF_DATE: Final = re.compile(r"\b(?:when|date|day|month|year|season|since\s+when|how\s+long)\b", re.IGNORECASE)
 
 
 def asked_time(question: str, dates: Collection[str]) -> AskedTime | None:
-    """Returns the time that `question` asks about; None if it names no time, or several.
+    """Returns the time that `question` asks about, or None if it names no time, or several.
 
     `dates`: the pseudonyms in the question that stand for dates.
     """
@@ -70,7 +70,7 @@ def _read(question: str, dates: Collection[str]) -> AskedTime | None:
     dated = next(_at_dates(question, dates), None) or _of_things(question)
     now = tuple(match.span() for match in _NOW.finditer(question))
     if dated is not None:
-        # "The current governor in 2010" means the governor of 2010.
+        # A date overrides "now": "the current governor in 2010" means the governor of 2010.
         return replace(dated, parts=(*dated.parts, *(part for part in now if not _within(part, dated.parts))))
     if now:
         return AskedTime("now", parts=now)
@@ -124,7 +124,10 @@ def _of_things(question: str) -> AskedTime | None:
 
 
 def _whole(question: str, match: re.Match[str]) -> tuple[int, int]:
-    """Start and end of the words to remove: all of "is the last time" in "when is the last time they won"."""
+    """Returns the start and end of the words in the question that state the time found by `match`.
+
+    Example: all of "is the last time" in "when is the last time they won", not only "last time".
+    """
     before = _OF_TIMES.search(question, 0, match.start()) if "time" in match[0].lower() else None
     return (before.start() if before else match.start()), match.end()
 
@@ -142,7 +145,7 @@ TRUTHS = frozenset(
 _ANYBODY = frozenset("anyone anybody someone somebody".split())
 IN_TIME = frozenset({"before", "after"})
 MAX_APART = 4
-"""Most tokens between X and Y in "films by X are newer than Y". Chosen by hand; not fitted."""
+"""Greatest distance in tokens from X to Y in "films by X are newer than Y". Chosen by hand; not fitted."""
 _UNIVERSAL = frozenset({"all", "every", "each"})
 _EVERYBODY = frozenset({"both", "everyone", "everybody"})
 _AT_ALL = frozenset({"at", "in", "above", "after"})
@@ -157,8 +160,11 @@ ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group that a question asks per (see AskedQuestion); `silent` are tokens that only say that
-    there is a group.
+    """The group of a question that asks for a number per group: "per ward", "per year".
+
+    `at`: position where the noun of the group may begin, else -1. `silent`: positions of words that only say that
+    there is a group ("per"). `period`: the year or month to group by, else empty. `function`: sum or average per
+    group, else empty.
     """
 
     at: int = -1
@@ -168,7 +174,7 @@ class Group:
 
 
 def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], Group]:
-    """Returns the form, the positions of the words that say it, and the group that is asked per."""
+    """Returns the form of a question, the positions of the words that say it, and its group ("per ward")."""
     if less := _by_how_much(words, roles):
         return "minus", less, Group()
     counts = _counting(words, roles)
@@ -180,7 +186,8 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
     if counts and not (function == "average" and words[totals[0] - 1] == "on" and is_total):
         return "count", counts, Group()
     if is_total and function:
-        return function, [*counts, *totals], Group()  # "How many pages does a thesis have on average".
+        # "How many" and "on average" together ask for the average: "how many pages does a thesis have on average".
+        return function, [*counts, *totals], Group()
     things = [at for at, role in enumerate(roles) if role == "thing"]
     is_beside = len(things) == 2 and "than" not in words[: things[0]] and not _is_bound(words, things)
     if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
@@ -193,14 +200,14 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
 
 
 def _is_bound(words: Sequence[str], things: Sequence[int]) -> bool:
-    """True if the second thing bounds a set: "films by X newer than Y", "films by X out before Y"."""
+    """Returns True if the second thing bounds a set: "films by X newer than Y", "films by X out before Y"."""
     before = words[things[1] - 1]
     is_near = before in IN_TIME or (before == "than" and things[1] - things[0] <= MAX_APART)
     return is_near and words[0] not in (*TRUTHS, "how", "by")
 
 
 def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:
-    """The function over all values that is asked for (sum or average) and the positions of its words."""
+    """Returns the function over all values that is asked for (sum or average), and the positions of its words."""
     for function, names in _FUNCTIONS:
         said = [at for at, word in enumerate(words) if word in names]
         if said and not (roles[said[0]] == "content" and roles.count("content") == 1):
@@ -209,8 +216,10 @@ def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["averag
 
 
 def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function: str) -> Group:
-    """The group of a question: the noun after "per" or "each", after "by" for a sum, or after a count's second
-    question word.
+    """Returns the group of a question that asks for a number per group.
+
+    The noun of the group follows "per" or "each". It may also follow "by" if a sum or average is asked for ("total
+    weight by type"), or the second question word of a count ("how many patients are in which ward").
     """
     for at in range(1, len(words) - 1):
         word, after = words[at], words[at + 1]
@@ -226,7 +235,7 @@ def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function
 
 
 def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """Positions of the words that ask by how much one thing's value exceeds another's; empty if none do."""
+    """Returns the positions of the words that ask by how much one thing's value exceeds another's, or none."""
     if list(roles).count("thing") != 2:
         return []
     if "difference" in words and "comparative" not in roles:
@@ -239,23 +248,25 @@ def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """Positions of the words that ask for a count: how many, the number of, count."""
+    """Returns the positions of the words that ask for a count: "how many", "the number of", "count"."""
     found = [part for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "many") for part in (at - 1, at)]
     found += occurrences_in(words)
     for at, word in enumerate(words[:-1]):
-        is_said = not at or roles[at - 1] not in ("content", "comparative", "superlative")  # No "larger number".
+        # In "larger number" or "phone number", the word does not ask for a count.
+        is_said = not at or roles[at - 1] not in ("content", "comparative", "superlative")
         if word in ("number", "count") and words[at + 1] in ("of", "by") and is_said:
             found.append(at)
     return [*found, 0] if words[:1] in (("count",), ("number",)) else found
 
 
 def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """Positions of the words that make a yes/no question: the first verb and a tag at the end; empty for other
-    questions.
+    """Returns the positions of the words that make a yes/no question; empty for other questions.
+
+    These are the first verb and a tag at the end.
     """
     if len(words) > 1 and roles[0] == "thing" and words[1] in TRUTHS:
         if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING or _asks_at_end(words, roles):
-            return []  # "X has which siblings?"
+            return []  # The question word stands at the end: "X has which siblings?".
         return [1, len(words) - 2, len(words) - 1] if words[-2] in TRUTHS else [1]
     if len(words) > 1 and words[0] in TRUTHS and "or" not in words:
         return [0, *(at for at in (1, 2) if words[at : at + 1] and words[at] in DETERMINERS)]
@@ -263,8 +274,9 @@ def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
-    """True of "X is in which country" and "X was the director of which films"; false of "... the film in which X
-    plays".
+    """Returns True if the question word stands near the end: "X is in which country".
+
+    False for "... the film in which X plays", where "which" asks nothing.
     """
     for at in range(3, len(words)):
         if words[at] in ("which", "what", "whom") and words[at - 1] in PREPOSITIONS:
@@ -274,7 +286,7 @@ def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
 
 
 def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
-    """Position of "all", "every" or "each"; -1 if there is none; those in "at all" and "each month" do not count."""
+    """Returns the position of "all", "every" or "each", or -1; those in "at all" and "each month" do not count."""
     if "superlative" in roles:
         return -1
     for at in range(1, len(words) - 1):
@@ -285,7 +297,7 @@ def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
 
 
 def denied_in(words: Sequence[str], roles: Sequence[Role]) -> int:
-    """Position of the only "none" or "no", if it denies the whole yes/no question; else -1."""
+    """Returns the position of the only "none" or "no" if it denies the whole yes/no question, else -1."""
     negations = [at for at, role in enumerate(roles) if role == "negation"]
     if len(negations) != 1 or words[negations[0]] not in ("none", "no"):
         return -1

@@ -1,4 +1,4 @@
-"""Measures that a question speaks of: adjectives, units, and words for places."""
+"""Defines what a question may measure by: adjectives, units, periods, and words for places."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ WHERE: Final = frozenset(
     "in at from to on near inside location place address street city town country region venue room site origin "
     "destination residence home based located headquarters office building floor".split()
 )
-"""Words of relations that say where something is."""
+"""Words in the labels of relations that say where something is."""
 PLACES: Final = frozenset("city town village country region county state province district place address".split())
 PART: Final = frozenset("part parts in within inside parent belongs".split())
 
 
 _PLACED: Final = PLACES | PART | frozenset("is are of the home residence location located lives live based".split())
-"""All that the label of a relation may hold that says where something is, and no more."""
+"""All words that the label of a relation may have if it says only where something is."""
 
 
 def says_where(labels: Iterable[str]) -> bool:
-    """True if each of some labels says where something is: `address`, `is located in`, `place of birth`."""
+    """Returns True if each of `labels` says where something is: `address`, `is located in`, `place of birth`."""
     words = [set(label.lstrip("^").lower().split()) for label in labels]
     return bool(words) and all(each & (WHERE | PART) for each in words)
 
 
 def are_only_places(labels: Iterable[str]) -> bool:
-    """True if each label says that alone: `home address`, and not `born in`, `works at` or `place of birth`."""
+    """Returns True if each of `labels` says only where something is: `home address`, not `place of birth`."""
     words = [set(label.lstrip("^").lower().split()) for label in labels]
     return bool(words) and all(each <= _PLACED and each & (WHERE | PART) for each in words)
 
@@ -40,11 +40,12 @@ _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure: `number` and `date` are 1 if more of it means a greater value, -1 if a lesser, 0 if it does not
-    apply.
+    """The quantity that an adjective compares, such as age for "old".
 
-    `hints`: labels that are meant if the question names none ("age" for old). `only`: a label that is taken because no
-    other fits must have one of these words; `never`: it must have none of these.
+    `number`, `date`: the sign for values of that type. It is 1 if more of the quantity means a greater value, -1 if it
+    means a lesser one (older: an earlier date of birth), 0 if the adjective does not apply. `hints`: labels that are
+    meant if the question names none ("age"). If no hint fits, another label may be chosen: it must have a word of
+    `only`, if that is not empty, and no word of `never`.
     """
 
     number: int
@@ -55,20 +56,22 @@ class Measure:
 
     @property
     def hinted(self) -> tuple[frozenset[str], ...]:
-        """The content words of each hint."""
+        """The words of each of `hints`, without words that say little."""
         return tuple(frozenset(hint.split()) - _SAYING_LITTLE for hint in self.hints)
 
     def is_hinted(self, label: str) -> bool:
-        """True if the measure is usually applied to values of `label`."""
+        """Returns True if the measure is usually applied to values of `label`."""
         words = frozenset(label.split("|")[-1].lower().split()) - _SAYING_LITTLE
         return any(hint <= words for hint in self.hinted)
 
     def turned(self) -> Measure:
-        """The measure of the opposite adjective: young for old."""
+        """Returns the measure of the opposite adjective, such as young for old."""
         return replace(self, number=-self.number, date=-self.date)
 
     def may_be_of(self, words: Collection[str]) -> bool:
-        """True if the measure may apply to a relation with these words: "old" does not apply to a date of hiring."""
+        """Returns True if the measure may apply to a relation with these words; "old" does not apply to a hiring
+        date.
+        """
         return (not self.only or not self.only.isdisjoint(words)) and self.never.isdisjoint(words)
 
     def sign(self, value_kind: str) -> int:
@@ -111,7 +114,7 @@ _SINCE: Final = Measure(
     ),
     only=frozenset("client customer member employed contract hired hire joined start started enrolled entry".split()),
 )  # fmt: skip
-"""The time for which something has been so; it is longer the earlier it began."""
+"""The measure of how long something has lasted: the earlier it began, the longer."""
 _LASTING: Final = Measure(1, 0, ("duration", "runtime", "time"), only=frozenset({"duration", "runtime", "time"}))
 _TALL: Final = Measure(1, 0, ("height",))
 _HEAVY: Final = Measure(1, 0, ("weight",))
@@ -158,7 +161,7 @@ SUPERLATIVE: Final[dict[str, Measure]] = {
     "top": _HIGH,
 }  # fmt: skip
 
-# The adjective behind "most" or "more" says what is measured: "the most expensive", "more recent".
+# Measures of adjectives behind "most" or "more": "the most expensive", "more recent".
 OF_MOST: Final[dict[str, Measure]] = {
     "expensive": _DEAR,
     "recent": _LATE,
@@ -169,12 +172,12 @@ OF_MOST: Final[dict[str, Measure]] = {
 
 _SERVING: Final = frozenset({"serving", "standing", "established", "running", "held"})
 _BEING: Final = frozenset({"employed", "working", "open", "opened", "serving"})
-"""Participles for a state that still lasts: "has been employed the longest" asks for the earliest start."""
+"""Participles for a state that still lasts, so that "has been employed the longest" asks for the earliest start."""
 _TAKING: Final = frozenset("take takes took taken taking last lasts lasted".split())
 
 
 def measure_at(words: Sequence[str], at: int) -> Measure:
-    """The measure of the comparative or superlative at position `at`."""
+    """Returns the measure of the comparative or superlative at position `at`."""
     word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
     known = COMPARATIVE.get(word) or SUPERLATIVE[word]
     if known.hints == _LONG.hints:
@@ -185,8 +188,10 @@ def measure_at(words: Sequence[str], at: int) -> Measure:
 
 
 def _in_time(words: Sequence[str], at: int, known: Measure) -> Measure:
-    """The measure of "longest" in time: since when for "has been with us the longest" and "the longest serving", the
-    duration for "took the longest". Stays as known if another event is named: "has been in X", "was insured".
+    """Returns what a word such as "longest" measures if it speaks of time; else `known`.
+
+    It is the start for "has been with us the longest" and "the longest serving", and the duration for "took the
+    longest". `known` is also returned if another event is named ("has been in X the longest", "was insured").
     """
     been = words.index("been") if "been" in words[:at] else at
     between = words[been + 1 : at]
@@ -203,7 +208,7 @@ def _is_done(word: str) -> bool:
 
 
 def is_said_by_measure(words: Sequence[str], at: int) -> bool:
-    """True of "time" in "the longest time" and of "serving" in "the longest serving": the measure already says it."""
+    """Returns True for "time" in "the longest time" and "serving" in "the longest serving", which add nothing."""
     return at > 0 and words[at - 1] in ("longest", "longer", "shortest") and words[at] in {"time", *_SERVING}
 
 
@@ -221,8 +226,9 @@ _PLAIN: Final = frozenset("more less fewer before after".split())
 
 @dataclass(frozen=True, slots=True)
 class StatedUnit:
-    """The unit of a value by symbol and kind, and its period ("per month"), as stated after it; empty
-    if not stated.
+    """The unit that a question states after a value, by `symbol` and `kind`, and the period after it ("per month").
+
+    Fields that the question does not state are empty.
     """
 
     symbol: str = ""
@@ -230,7 +236,7 @@ class StatedUnit:
     period: str = ""
 
     def fits(self, label: str, value: str) -> bool:
-        """True if values of the relation may be in this unit: 25 kilos fit neither a price nor a date."""
+        """Returns True if values of the relation `label` may have this unit: kilos fit neither a price nor a date."""
         unit = unit_of_label(label)
         if value != "number" or not self._is_for(label):
             return False
@@ -247,10 +253,10 @@ class StatedUnit:
 def without_units(
     words: Sequence[str], labels: Collection[str], numbers: Collection[str]
 ) -> tuple[list[str], dict[str, StatedUnit]]:
-    """Returns `words` without the units that relations of `labels` use, and by value the unit and period stated after
-    it.
+    """Returns `words` without the units of values, and for each value the unit and the period after it.
 
-    "Heavier" before a value with a unit is made "more". `numbers`: the pseudonyms of values that are numbers.
+    Only units that relations of `labels` use are removed. "Heavier than 90 kilos" becomes "more than 90". `numbers`:
+    the pseudonyms of values that are numbers.
     """
     of_labels = {unit for label in labels if (unit := unit_of_label(label)) is not None}
     found: dict[str, StatedUnit] = {}
@@ -261,7 +267,7 @@ def without_units(
         at += 1
         if not (is_pseudonym(kept[-1]) and kept[-1][0] == "V"):
             if kept[-1] == "in" and (asked := _unit_behind(words, at, of_labels))[0] in of_labels:
-                kept.pop()  # "The weight in kilos", if the graph holds it in kilos.
+                kept.pop()  # Drops "in kilos" from "the weight in kilos" if the graph holds weights in kilos.
                 at += asked[1]
             continue
         unit, length = _unit_behind(words, at, of_labels)
@@ -275,16 +281,15 @@ def without_units(
 
 
 def is_foreign_unit(word: str) -> bool:
-    """True of the name of a unit in which no relation is measured, so it cannot be compared; units of time are
-    allowed.
-    """
+    """Returns True for the name of a unit that no relation uses and so cannot be compared; not for units of time."""
     units = units_called(word)
     return bool(units) and not any(unit.is_time for unit in units)
 
 
 def _unit_behind(words: Sequence[str], at: int, of_labels: Collection[Unit]) -> tuple[Unit | None, int]:
-    """The unit whose name begins at `at`, and its number of words: one that the labels use, or money. (None, 0)
-    otherwise.
+    """Returns the unit whose name begins at position `at`, and its number of words; (None, 0) if there is none.
+
+    The unit must be one that the labels use, or money.
     """
     for length in (2, 1):
         units = units_called(" ".join(words[at : at + length]))
@@ -299,6 +304,6 @@ def _unit_behind(words: Sequence[str], at: int, of_labels: Collection[Unit]) -> 
 
 
 def _period_behind(words: Sequence[str], at: int, is_number: bool) -> str:
-    """The period after a value ("a year", "per month"), which is no second limit; empty if there is none."""
+    """Returns the period after a value ("a year", "per month"), which is not a second limit; else an empty string."""
     each, period = (*words[at : at + 2], "", "")[:2]
     return period if period in PERIODS and (each in ("a", "an") or (each in _EACH and is_number)) else ""

@@ -1,4 +1,4 @@
-"""Finds the one question of a turn, without greetings, thanks and words that ask nothing."""
+"""Finds the only question of a turn, without greetings, thanks and other words that ask nothing."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _IDLE: Final = re.compile(
     r"|on (?:our|your) (?:side|end))(?=\W|$)",
     re.IGNORECASE,
 )
-# "The phone of whoever owns it" does not ask for a person.
+# Matches "whoever", which does not ask for a person: "the phone of whoever owns it".
 _WHOEVER: Final = re.compile(r"\bwho(?:m)?ever\s+", re.IGNORECASE)
 
 
-# "What was ordered in May? just the orders": the second part says which things are asked for.
+# Matches a second part that says which things are asked for: "What was ordered in May? just the orders".
 _WHICH: Final = re.compile(r"(?:just|only) (?:the |those )?([a-z]+s)(?:\W+please)?\W*", re.IGNORECASE)
 _ANY: Final = re.compile(r"\W*(?:are|is) there (?:any )?", re.IGNORECASE)
 _WHO: Final = re.compile(r"(?:and )?(?:if so,? )?(?:which|who)(?: (?:ones?|are they|is it))?\W*", re.IGNORECASE)
@@ -64,12 +64,13 @@ AND_WHO: Final = re.compile(
 AND_HOW_MANY: Final = re.compile(
     r"[,;.?]?\s*\band how many(?: (?:are|is) (?:there|they|it)| of them)?\W*$", re.IGNORECASE
 )
-"""Ends of a question that ask for the members of what is counted, or for their number, beside the rest."""
+"""Match the end of a question that also asks for the members of what is counted (AND_WHO) or for their number."""
 
 
 def one_question(text: str) -> str:
-    """Returns the question in `text`, without what AND_WHO and AND_HOW_MANY match; empty if the turn asks several
-    things.
+    """Returns the only question in `text`, or an empty string if it asks several.
+
+    An "and who?" or "and how many?" at the end (AND_WHO, AND_HOW_MANY) is dropped and does not count as a question.
     """
     for beside in (AND_WHO, AND_HOW_MANY):
         text = beside.sub("?", text)
@@ -77,7 +78,8 @@ def one_question(text: str) -> str:
         text = text[: tail.start()]
     parts = _END.split(text.strip())
     if len(parts) == 2 and _WHO.fullmatch(parts[1]) and _ANY.match(parts[0]):
-        return _plain(_ANY.sub("which ", parts[0], count=1))  # "Are there doctors without patients? Which?"
+        # Two parts ask one question: "Are there doctors without patients? Which?"
+        return _plain(_ANY.sub("which ", parts[0], count=1))
     asked = [part for part in parts if not _COURTESIES.issuperset(words_in(part))]
     if len(asked) == 2 and (which := _WHICH.fullmatch(asked[1])) and _WHAT.match(asked[0]):
         return _plain(_WHAT.sub(f"which {which[1].lower()} ", asked[0], count=1))
@@ -92,7 +94,7 @@ _IS_THAT_TRUE: Final = re.compile(
     r"\W+(?:(?:is|was) (?:that|this|it) (?:still )?(?:true|correct|right|so|the case)|right|correct|true)\s*\?\s*$",
     re.IGNORECASE,
 )
-# "X is a nurse, isn't she?"
+# Matches the tag of "X is a nurse, isn't she?".
 _TAG: Final = re.compile(
     r"(?:,\s*(?:is|are|was|were|do|does|did|has|have|had|can|will|would)(?:n['’]?t)?"
     r"|\s(?:is|are|was|were|do|does|did|has|have|had|ca|wo|would)n['’]t)\s+(?:it|he|she|they|there|that|this|we)\W*$",
@@ -107,7 +109,7 @@ _TOLD: Final = re.compile(
 _ASKED: Final = re.compile(r"^\W*(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
 _AUXILIARY: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do|did|can)\b", re.IGNORECASE)
 _WITHIN: Final = re.compile(r"\b(?:who|whom|whose|that|which|where)\b", re.IGNORECASE)
-# The topic may stand before the question: "the husband of X, which doctor treats him?"
+# Matches a topic that stands before the question: "the husband of X, which doctor treats him?".
 _TOPIC: Final = re.compile(
     r"^\W*((?:[a-z'’.]+ ){0,6}(?-i:E\w{5}))\s*(?:,|\s[-–—]|:)\s*"
     r"((?:who|whom|whose|what|which|when|where|how|is|are|was|were|does|do|did|has|have|had)\b.*)$",
@@ -120,7 +122,10 @@ _OWNED: Final = re.compile(r" ((?:[a-z]+ ){0,2}[a-z]+)\W*", re.IGNORECASE)
 
 
 def _plain(question: str) -> str:
-    """`question` without its opening and filler; unchanged if nothing else would be left."""
+    """Returns `question` without its opening and filler, and a statement as a yes/no question.
+
+    Returns it unchanged if nothing else would be left.
+    """
     rest = _without_opening(_WHOEVER.sub("", _IDLE.sub("", question)))
     stated = _IS_THAT_TRUE.sub("", rest)
     if (tag := _TAG.search(stated)) and not (_DENIED.search(stated[: tag.start()]) or _ASKED.match(stated)):
@@ -140,7 +145,7 @@ def _without_opening(rest: str) -> str:
 
 
 def _as_truth(statement: str) -> str:
-    """The yes/no question for a statement: "X is a smoker" -> "is X a smoker"."""
+    """Returns the yes/no question for a statement: "X is a smoker" -> "is X a smoker"."""
     statement = statement.strip()
     verb, within = _AUXILIARY.search(statement), _WITHIN.search(statement)
     if verb is None or (within and within.start() < verb.start()):
@@ -149,7 +154,10 @@ def _as_truth(statement: str) -> str:
 
 
 def _with_topic(question: str) -> str:
-    """The question with its topic in place of its only pronoun: "the husband of X, which doctor treats him?"."""
+    """Returns the question with its only pronoun replaced by the topic before it.
+
+    Example: "the husband of X, which doctor treats him?".
+    """
     found = _TOPIC.match(question)
     pronouns = list(_OF_TOPIC.finditer(found[2])) if found else []
     if found is None or len(pronouns) != 1 or _WITHIN.search(found[1]):

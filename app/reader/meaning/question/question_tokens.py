@@ -1,4 +1,4 @@
-"""A question as tokens with roles, the spans that may say a relation, and words that ask nothing."""
+"""Reads a question as tokens with roles, and lists the spans of it that may express a relation."""
 
 from __future__ import annotations
 
@@ -45,11 +45,10 @@ from kg_store.text.inflection import is_participle, singular, verbs_of
 from kg_store.text.words import is_pseudonym
 
 LABEL: Final = re.compile(r'"([^"]*)"')
-"""A label in an expression."""
+"""Matches a relation label in an expression."""
 
 MIN_OF_ITS_OWN: Final = 5
-"""From this number of words on, a question that begins with "and" is complete without earlier turns. Chosen by hand.
-"""
+"""Least number of words of a question that begins with "and" for it to be complete without earlier turns. By hand."""
 
 _HAVING = frozenset("have has had having with".split())
 _LACKING = frozenset({"without", "no", "any"})
@@ -60,9 +59,7 @@ _ANY = frozenset({"any", "some"})
 _BEFORE_KIND = (("many",), ("which",), ("list",), ("show",), ("number",))
 _MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
-"""Words before the "number" or "names" that are asked for; after another word they are part of a noun ("phone
-number").
-"""
+"""Words after which "number" or "name" is what is asked for. After others it is part of a noun ("phone number")."""
 _VERBS_OF_WHAT = frozenset("have did do does".split())
 _GOING_ON = frozenset({"of", "a", "an", "the"})
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
@@ -72,14 +69,16 @@ _RELATIVE = frozenset({"that", "which", "who", "whom"})
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question as tokens; `roles` has one entry a word.
+    """A question as tokens: its `words`, and the role of each word in `roles`.
 
-    `asked`: position where the noun of what is asked for may begin, else -1. `content`, `working`: bit masks of the
-    words that must be explained and of those that must be executed. `limits`: by the position of their value.
-    `excluded`: things that the answer leaves out. `grouped`: position where the noun of a group may begin, else -1;
-    `period`: the year or month to group by; `function`: sum or average per group. `first`: how many a superlative asks
-    for, by its position; `frequent`: superlatives that ask for what occurs most often. `either`: a union for each pair
-    "X or Y".
+    `form`: the form of answer; `wh`: the first question word, else empty. `asked`: position where the noun of what is
+    asked for may begin, else -1. `content`: bit mask of the words that a reading must explain; `working`: of those
+    that it must execute, such as a superlative. `measures`: what each comparative or superlative measures, by its
+    position. `limits`: the limits on values, each by the position of its value. `excluded`: things that the answer
+    leaves out. `grouped`: position where the noun of a group may begin, else -1; `period`: the year or month to group
+    by; `function`: sum or average per group. `first`: how many things each superlative asks for, by its position;
+    `frequent`: positions of superlatives that ask for what occurs most often. `either`: a union expression for each
+    pair "X or Y".
     """
 
     words: tuple[str, ...]
@@ -102,7 +101,7 @@ class AskedQuestion:
 
     @property
     def speaks_of_having(self) -> bool:
-        """True if the question may ask whether something has a relation at all: "cities that have a clinic"."""
+        """True if the question may ask for things that have a relation at all: "cities that have a clinic"."""
         if "negation" in self.roles or self.asks_members or not _LACKING.isdisjoint(self.words):
             return True
         is_plain = not self.limits and "superlative" not in self.roles and "thing" not in self.roles
@@ -110,14 +109,15 @@ class AskedQuestion:
 
     @property
     def is_choice(self) -> bool:
-        """True if it asks which of two values one thing has: "is X a machine or a spare part?"."""
+        """True if the question asks which of two values one thing has: "is X a machine or a spare part?"."""
         pair = any(limit.other for limit in self.limits.values())
         return pair and self.form == "things" and self.words[0] in TRUTHS and self.roles.count("thing") == 1
 
     @property
     def in_place_of_kind(self) -> range:
-        """Positions where a named thing may stand for the asked kind, as in "how many dogs" with "dogs" as a
-        pseudonym.
+        """Positions where a named thing may stand in place of a noun for a kind.
+
+        Example: "dogs" in "how many dogs", if dog is a species, which is a thing of the graph.
         """
         words, begin = self.words, self.asked
         if self.form == "truth":
@@ -135,7 +135,7 @@ class AskedQuestion:
 
     @property
     def asks_members(self) -> bool:
-        """True of "which of S are so", which asks for members of S and not for anything they lead to."""
+        """True for "which of S smoke": it asks for members of the set S, not for things that they lead to."""
         return (
             self.words[1:2] == ("of",)
             and self.words[0] in ASKING
@@ -145,12 +145,12 @@ class AskedQuestion:
 
     @property
     def all_at(self) -> int:
-        """Position of "all" in a yes/no question; -1 if there is none."""
+        """Position of "all" in a yes/no question, else -1."""
         return universal_in(self.words, self.roles) if self.form == "truth" else -1
 
     @property
     def denied_at(self) -> int:
-        """Position of the "none" or "no" that denies a whole yes/no question; -1 if there is none."""
+        """Position of the "none" or "no" that denies a whole yes/no question, else -1."""
         return denied_in(self.words, self.roles) if self.form == "truth" else -1
 
     @property
@@ -159,16 +159,20 @@ class AskedQuestion:
 
     @property
     def asks_if_any(self) -> bool:
-        """True of "is there a", "has any": a yes/no question whether a set has a member."""
+        """True for a yes/no question that asks if a set has any member: "is there a", "has any"."""
         return self.form == "truth" and ("there" in self.words[1:2] or not _ANY.isdisjoint(self.words[1:3]))
 
     @property
     def narrows_first(self) -> bool:
-        """True if the superlative chooses among what the rest of the question selects, and not the other way round."""
+        """True if the superlative chooses from what the other words select: "the oldest patient of X".
+
+        False for "which of the three oldest smoke", where "smoke" selects from the three oldest. False for yes/no
+        questions.
+        """
         return self.form != "truth" and not is_part_of_first(self.words, min(self.measures, default=0))
 
     def speaks_of_many(self, at: int) -> bool:
-        """True of a plural noun, and of one after "every", "each" or "all"."""
+        """Returns True if the noun at position `at` is plural, or follows "every", "each" or "all"."""
         return self.words[at] != singular(self.words[at]) or self.words[max(0, at - 1)] in ("every", "each", "all")
 
     def at(self, role: Role) -> Iterator[int]:
@@ -182,7 +186,9 @@ def read_question(
     numbers: Collection[str] = (),
     verbs: Collection[tuple[str, str]] = (),
 ) -> AskedQuestion:
-    """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in`, `particles_in`."""
+    """Reads `question` as tokens. `unknown`: words that the graph does not hold; `phrases`: see `roles_of`;
+    `numbers`: see `first_in`; `verbs`: see `particles_in`.
+    """
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
     words = with_prefix_apart(words_of(said, unknown), phrases)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
@@ -216,7 +222,7 @@ def read_question(
 
 
 def _unions(words: Sequence[str]) -> Iterator[str]:
-    """A union for each "X or Y" of two things."""
+    """Yields a union expression for each "X or Y" of two things."""
     for pair in _EITHER.findall(" ".join(words)):
         yield f"union({pair.replace(' or ', ', ')})"
 
@@ -224,7 +230,11 @@ def _unions(words: Sequence[str]) -> Iterator[str]:
 def _with_values(
     words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str], of_verbs: Collection[int]
 ) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
-    """The roles of the words, and what the numbers and values among them limit, order or exclude."""
+    """Returns the roles of the words, and three mappings for numbers and values: first things, limits and exclusions.
+
+    First things ("the three largest") are keyed by the position of the superlative, limits by that of their value, and
+    exclusions by that of the excluded thing. `of_verbs`: positions of particles that belong to the verb before them.
+    """
     roles = roles_of(words, _asked(words, "things"), phrases)
     first = first_in(words, roles, numbers)
     for at in of_verbs:
@@ -253,7 +263,7 @@ def _unit_of(limit: ValueLimit, units: Mapping[str, StatedUnit]) -> StatedUnit |
 
 
 def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:
-    """Positions of an "either" before two joined things, and of a "but" before "not": neither adds meaning."""
+    """Yields the positions of words that add no meaning: "either" before two joined things, and "but" before "not"."""
     is_joined = any(limit.other for limit in limits.values()) or _EITHER.search(" ".join(words)) is not None
     for at, word in enumerate(words):
         if (word == "either" and is_joined) or (word == "but" and "negation" in roles):
@@ -261,26 +271,27 @@ def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[
 
 
 def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
-    """Positions of words that cannot be read: "and" in "and his siblings?" (it needs the turn before), "for" in "what
-    for?".
+    """Yields the positions of words that cannot be read.
+
+    These are "and" in "and his siblings?", which needs the turn before, and "for" in "what for?".
     """
     is_asked = bool({*words[1:3]} & {*ASKING, "how"})
     if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
         yield 0
-    is_of_verb = not _RELATIVE.isdisjoint(words[1:-2])  # "The clinic that X works for".
+    is_of_verb = not _RELATIVE.isdisjoint(words[1:-2])  # "For" belongs to a verb: "the clinic that X works for".
     if words[-1:] == ("for",) and form == "things" and words[:2] != _HOW_LONG and not is_of_verb:
         yield len(words) - 1
 
 
 def _is_relative(before: Sequence[str]) -> bool:
-    """True of a relative "which": "the films which came out", "the films in which somebody plays"."""
+    """Returns True if "which" after the words `before` is relative, as in "the films in which somebody plays"."""
     noun = before[:-1] if before[-1:] and before[-1] in PREPOSITIONS else before
     is_named = any(map(is_pseudonym, noun)) or not {*noun}.isdisjoint({*ASKING, *TRUTHS, "how"})
     return bool(noun) and not is_named and noun[-1] not in GRAMMAR and singular(noun[-1]) != noun[-1]
 
 
 def _asked(words: Sequence[str], form: Form) -> int:
-    """The position where the noun of what is asked for may begin; -1 if the form has none."""
+    """Returns the position where the noun of what is asked for may begin, or -1 if the form has none."""
     if form == "truth" or occurrences_in(words):
         return -1
     for at, word in enumerate(words):
@@ -291,15 +302,14 @@ def _asked(words: Sequence[str], form: Form) -> int:
             return 0
         if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
             is_part = words[at + 1 : at + 2] == ("of",) and words[at + 3 : at + 4] == ("'s",)
-            return at + 4 if is_part else at + 1  # "Which of X's films".
+            return at + 4 if is_part else at + 1  # In "which of X's films" the noun stands behind the owner.
     return 0 if words[:1] and words[0] not in ("who", "when", "where", "how", "whose", "whom") else -1
 
 
 def follows_directly(asked: AskedQuestion, last: int) -> int:
-    """Position of the content word that continues the phrase ending at `last` ("date of birth", "left a number"), else
-    -1.
+    """Returns the position of the content word that continues the phrase ending at `last`, or -1.
 
-    A participle begins a new phrase.
+    Examples: "date of birth", "left a number". A participle begins a new phrase.
     """
     at, is_of = last + 1, asked.words[last + 1 : last + 2] == ("of",)
     while at < len(asked.words) and asked.words[at] in _GOING_ON:
@@ -311,7 +321,10 @@ def follows_directly(asked: AskedQuestion, last: int) -> int:
 def without_apposed(
     asked: AskedQuestion, kinds_said: Callable[[Sequence[str]], frozenset[str]], kinds_of: Mapping[str, frozenset[str]]
 ) -> AskedQuestion:
-    """The question without nouns that only repeat what kind of thing follows: "nurse X" for a nurse."""
+    """Returns the question without nouns that only repeat what kind of thing follows: "nurse X" if X is a nurse.
+
+    `kinds_said` returns the kinds that words name; `kinds_of` has the kinds of each named thing.
+    """
     apposed = 0
     for at in (at for at in asked.at("thing") if at and asked.content >> (at - 1) & 1):
         if not kinds_said(asked.words[at - 1 : at]).isdisjoint(kinds_of.get(asked.words[at], ())):
@@ -320,12 +333,12 @@ def without_apposed(
     return replace(asked, roles=roles, content=asked.content & ~apposed) if apposed else asked
 
 
-# Labels rarely have more content words; longer spans would cost time. Chosen by hand.
+# Greatest number of words in a span: labels rarely have more content words, and longer spans cost time. By hand.
 MAX_SPAN_WORDS: Final = 3
 
 
 class SaidWord(NamedTuple):
-    """A word of a question with its singular, the other words for the same kind of thing, and its verbs."""
+    """A word of a question with its singular, the other words for the same kind of thing (`called`), and its verbs."""
 
     text: str
     singular: str
@@ -340,9 +353,10 @@ class SaidWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring words of a question; `texts`: the forms in which they are compared by the sentence model.
+    """Neighbouring words of a question that may express a relation.
 
-    `used` is the bit mask of their positions, `count` the number of content words.
+    `texts`: the forms that the sentence model compares ("lives", "lives in"). `used` is the bit mask of the positions,
+    `first` and `last` are the outer ones, and `count` is the number of content words.
     """
 
     words: tuple[str, ...]
@@ -355,8 +369,9 @@ class Span:
 
 
 def spans_of(asked: AskedQuestion) -> Iterator[Span]:
-    """Yields all runs of up to three content words, each also with the preposition behind it ("lives"
-    and "lives in").
+    """Yields all runs of up to MAX_SPAN_WORDS content words.
+
+    The texts of a span include it with the preposition behind it ("lives" and "lives in").
     """
     words, saying = asked.words, [SaidWord.of(word) for word in asked.words]
     is_content = [asked.content >> at & 1 for at in range(len(asked.words))]

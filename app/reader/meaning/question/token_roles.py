@@ -1,4 +1,4 @@
-"""The role of each token of a question, and the limits that it sets on values."""
+"""Finds the role of each token of a question, and the limits that the question sets on values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WH = frozenset("who whom which what when where how".split())
 _SORTS = frozenset("kind kinds type types sort sorts one ones thing things person people total time".split())
 _OTHERS = frozenset("other others else another".split())
 DETERMINERS = frozenset({"all", "every", "each", "both", "many", "any", "some", "different"})
-# Words that change the question in a way that cannot be executed.
+# Words that change the meaning of a question in a way that cannot be executed.
 _UNREAD = frozenset(
     "only just exactly always except besides unless if nor neither either but same "
     "top half almost why how common besides between two three four five six seven eight nine ten".split()
@@ -39,7 +39,7 @@ _UNREAD = frozenset(
 _TITLES = frozenset("dr mr mrs ms miss sir prof".split())
 _UNIVERSAL = frozenset({"all", "each", "every"})
 _BEFORE_ALL = frozenset("and or of are is was were list show name give me tell do does did".split())
-"""Words before "all of their" where it asks for all of the things: "list all of their orders"."""
+"""Words after which "all of their" asks for all of the things: "list all of their orders"."""
 _LASTING = frozenset("between for over under more less longer shorter at about exactly until".split())
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
@@ -49,7 +49,7 @@ _SILENT = frozenset(
 )
 
 
-# "A Golden Heron or a Silver Heron".
+# Matches "a X or a Y" of two named things.
 _OF_TWO = re.compile(r"(?:\b(?:an?|the) )?\b(E[a-z0-9]{5}) or (?:an?|the) (E[a-z0-9]{5})\b")
 
 _SHORT = {
@@ -60,12 +60,12 @@ _SHORT = {
 
 
 def _contracted(words: Sequence[str]) -> list[str]:
-    """The words with short forms written in full: "whats" -> "what is"."""
+    """Returns the words with short forms written in full: "whats" -> "what is"."""
     return [part for word in words for part in _SHORT.get(word, word).split()]
 
 
 def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
-    """The words without the unit of a value: an unknown word directly after a value, such as EUR in 2500 EUR."""
+    """Returns the words without the unit of a value: an unknown word directly after it, such as EUR in 2500 EUR."""
     return tuple(
         word
         for at, word in enumerate(words)
@@ -74,13 +74,16 @@ def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str,
 
 
 def said_words(question: str) -> list[str]:
-    """The words of `question`, with idioms replaced and short forms in full."""
+    """Returns the words of `question`, with idioms replaced and short forms in full."""
     whole = re.sub(r"\bwho or what\b", "what", normalise_idioms(question), flags=re.IGNORECASE)
     return _contracted(words_in(_OF_TWO.sub(r"\1 or \2", whole)))
 
 
 def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
-    """The words of a question in the standard order; `unknown`: words that the graph does not hold."""
+    """Returns the words of a question, with each bound before its value and without the units of values.
+
+    `said`: the words as they stand; `unknown`: words that the graph lacks, which may be units.
+    """
     words = _without_units(in_reading_order(said), unknown)
     return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
@@ -100,12 +103,12 @@ def _is_denied(word: str, known: Collection[str], verbs: Collection[str]) -> boo
 
 
 def _denies(word: str) -> bool:
-    """True of a participle with the negative prefix "un": unpaid."""
+    """Returns True for a participle with the negative prefix "un", such as unpaid."""
     return word.startswith("un") and is_participle(word[2:])
 
 
 def mask(positions: Iterable[int]) -> int:
-    """A bit mask with one bit for each position."""
+    """Returns a bit mask with one bit for each position."""
     found = 0
     for at in positions:
         found |= 1 << at
@@ -141,7 +144,7 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
 
 
 def particles_in(words: Sequence[str], verbs: Collection[tuple[str, str]]) -> list[int]:
-    """Positions of the particles of `verbs` behind any form of their verb: "looked after"."""
+    """Returns the positions of particles that follow any form of their verb in `verbs`: "after" in "looked after"."""
     pairs = enumerate(pairwise(words), start=1)
     return [at for at, (verb, after) in pairs if any((form, after) in verbs for form in (verb, *verbs_of(verb)))]
 
@@ -183,7 +186,7 @@ def _role(words: Sequence[str], at: int) -> Role:
 
 
 def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool:
-    """True of words without meaning for the answer: "a month", "per month", "her brother" before X, "Dr" before X."""
+    """Returns True for words without meaning for the answer: "a month", "per month", "her" and "Dr" before X."""
     often = "many" not in words
     each = ("per", "each", "every")
     if often and ((word in _PERIODS and before in ("a", *each)) or (word in each and after in _PERIODS)):
@@ -194,21 +197,24 @@ def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool
 
 
 def _is_of_each(words: Sequence[str], at: int) -> bool:
-    """True of "their" in "do all heads live in the town of their clinic": each head with their own clinic."""
+    """Returns True for "their" in "do all heads live in the town of their clinic": each head with their own clinic."""
     is_truth = words[0] in ("do", "does", "did", "are", "is", "were", "was", "have", "has", "can")
     asks_all = is_truth and not {"all", "every", "each"}.isdisjoint(words[1:at])
     return asks_all and words[at] in ("their", "its", "his", "her", "own") and not any(map(is_pseudonym, words))
 
 
 def _is_verb_of_time(words: Sequence[str], at: int) -> bool:
-    """True of verbs of duration before a measure: films that "last between" two numbers, "may last"."""
+    """Returns True for a verb of duration before a measure: films that "last between" two numbers."""
     after = words[at + 1 : at + 2]
     is_measured = bool(after) and (after[0] in _LASTING or is_pseudonym(after[0]))
     return is_measured and words[max(0, at - 1)] not in ("the", "in", "this", "of", "at")
 
 
 def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
-    """True of "all" in "customers who have had all of their shipments delivered": one shipment is not enough."""
+    """Returns True for "all" in "customers who had all of their shipments delivered".
+
+    It cannot be executed: without it, customers with a single delivered shipment would be returned too.
+    """
     behind = tuple(words[at + 1 : at + 4])
     theirs = behind[:1] if words[at] == "all" else behind[1:2] if behind[:1] == ("one",) else ()
     theirs = behind[1:2] if behind[:1] == ("of",) else behind[2:3] if behind[:2] == ("one", "of") else theirs
@@ -217,7 +223,7 @@ def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
 
 
 def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
-    """True of a word that changes the question in a way that cannot be executed, and of a second question."""
+    """Returns True for a word that cannot be executed, or that begins another question."""
     word = words[at]
     if at > 1 and word in _WH and before in _BEFORE_SECOND and not _WH.isdisjoint(words[:at]):
         return True
@@ -250,11 +256,13 @@ _ONWARDS = frozenset({"on", "onward", "onwards", "upward", "upwards"})
 
 @dataclass(frozen=True, slots=True)
 class ValueLimit:
-    """A value of the question and how it is compared; `used` is the bit mask of all tokens that say it.
+    """A value that the question compares others with: "more than 90 minutes", "in March or April".
 
-    `upper`: the end of a range. `other`: a second value, either of which will do. `counts`: position of the noun
-    behind it that it may count ("at least 3 orders"), else -1. `unit`: its stated unit. `measure`: the adjective that
-    is compared ("longer than 90 minutes"); `operator` is then that of more of it.
+    `name`: its pseudonym; `operator`: the comparison; `used`: bit mask of all tokens that say it. `upper`: the end of
+    a range, else empty. `other`: an alternative value, else empty. `counts`: position of the noun behind the value
+    that it may count ("at least 3 orders"), else -1. `unit`: its stated unit. `measure`: what a comparative adjective
+    measures; then `operator` is > for more of it, even if that means a lesser value ("older" is an earlier date of
+    birth).
     """
 
     name: str
@@ -271,7 +279,7 @@ class ValueLimit:
         return tuple(filter(None, (self.name, self.upper, self.other)))
 
     def of(self, things: str, label: str) -> str:
-        """The expression for those of `things` whose value of the relation `label` keeps to the limit."""
+        """Returns the expression for those of `things` whose value of the relation `label` keeps to the limit."""
         kept = f'filter({things}, "{label}", {self.operator}, {self.name})'
         if self.upper:
             return f'filter({kept}, "{label}", <=, {self.upper})'
@@ -281,8 +289,7 @@ class ValueLimit:
 def limits_in(words: Sequence[str], roles: Sequence[Role], numbers: Collection[str] = ()) -> dict[int, ValueLimit]:
     """Returns each limit by the position of its value; a range, or two alternatives, make one limit.
 
-    `numbers`: the values that are numbers. "From" before another value means equal ("from 1984"), and "from ... on" a
-    range.
+    `numbers`: the values that are numbers. "From" before another value means equal ("from 1984"), unless "on" follows.
     """
     found: dict[int, ValueLimit] = {}
     taken = -1
@@ -303,7 +310,7 @@ def limits_in(words: Sequence[str], roles: Sequence[Role], numbers: Collection[s
 
 
 def _from(words: Sequence[str], at: int, limit: ValueLimit, *, is_number: bool) -> ValueLimit:
-    """The limit with "from" resolved: "films from 1984" means =, "from 1984 on" >=, "from 20 seats" >=."""
+    """Returns the limit with "from" resolved: "films from 1984" means =, "from 1984 on" >=, "from 20 seats" >=."""
     if words[at + 1 : at + 2] and words[at + 1] in _ONWARDS:
         return replace(limit, used=limit.used | 1 << at + 1)
     is_one = limit.operator == ">=" and not (is_number or limit.upper or "starting" in words[max(0, at - 3) : at])
@@ -311,8 +318,9 @@ def _from(words: Sequence[str], at: int, limit: ValueLimit, *, is_number: bool) 
 
 
 def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLimit, int] | None:
-    """The limit of two values ("between 3 and 5", "in March or April") and the position of the second; None for one
-    alone.
+    """Returns the limit of two values and the position of the second, or None if the value at `at` stands alone.
+
+    Examples: "between 3 and 5", "in March or April".
     """
     between, after = words[at + 1 : at + 2], at + 2
     if after - 1 < len(roles) and roles[after - 1] == "value":
@@ -332,7 +340,7 @@ def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLi
 
 
 def excluded_in(words: Sequence[str], roles: Sequence[Role]) -> dict[int, int]:
-    """Positions of the things that are named only to be excluded, each with the bit mask of the tokens that say so."""
+    """Returns the positions of things named only to be excluded, each with the bit mask of the tokens that say so."""
     found = {}
     for at in (at for at, role in enumerate(roles) if role == "thing"):
         for phrase in _EXCEPT:
@@ -353,7 +361,10 @@ def _limit(words: Sequence[str], at: int) -> ValueLimit:
 
 
 def _measured(words: Sequence[str], at: int, than: int) -> ValueLimit | None:
-    """The limit of "longer than 90 minutes" or "more expensive than 20 euros"; None if `than` is another word."""
+    """Returns the limit of "longer than 90 minutes" or "more expensive than 20 euros".
+
+    Returns None if the word at position `than` is not "than" or no adjective that measures stands before it.
+    """
     word, before = (words[max(0, than - 1)], words[max(0, than - 2)]) if than > 0 else ("", "")
     if words[than] != "than":
         return None

@@ -29,6 +29,7 @@ from app.llm.embeddings.trained_weights import (
 )
 from app.reader.scoring.path_scoring import PathScorer
 
+pytestmark = pytest.mark.model
 NAME = "retriever"
 ARRAYS = {
     "up.weight": np.arange(6, dtype=np.float32).reshape(2, 3),
