@@ -152,9 +152,9 @@ def features_of(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[RankedFacts]:
-    """Returns the features of the examples, in order; `relations` holds the vectors of all relations in them.
+    """Returns the features of the examples, in order.
 
-    `placeholder` is the text that is read in place of a name; with None the names themselves are read.
+    `placeholder` is read in place of names; None reads the names.
     """
     maker = FeatureMaker(embedder, relations, placeholder)
     made = []
@@ -172,10 +172,9 @@ def to_learn_from(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[Learnt]:
-    """Returns what to train on: the training turns, and made-up questions that follow some of them.
+    """Returns what to train on: the training turns, and made-up questions in relation words that follow some of them.
 
-    A made-up question asks in the words of a relation. With `known` "replies", training is not told which facts the
-    replies use.
+    With `known` "replies", training is not told which facts the replies use.
     """
     questions = literal_examples(found.train, round(len(found.train) * LITERAL_SHARE), seed)
     facts = features_of([*found.train, *questions], embedder, found.relations, tell, placeholder)
@@ -185,9 +184,8 @@ def to_learn_from(
 def by_replies(examples: Sequence[RetrievalExample], facts: Sequence[Learnt]) -> list[Learnt]:
     """Returns the training data as if nobody knew which facts the replies use.
 
-    Each of `examples` gets, in place of its gold facts, the probability of each word of its reply given each fact: all
-    words of a fact are equally likely. `facts` are the features of the examples, and of further ones, which stay as
-    they are.
+    In place of its gold facts, each of `examples` gets the probability of each word of its reply given each fact, with
+    all words of a fact equally likely. `facts` begins with the features of `examples`; the rest of it stays as it is.
     """
     replies = [_words(example.turn.reply) for example in examples]
     said = Counter(word for words in replies for word in words)
@@ -332,10 +330,7 @@ def _history(example: RetrievalExample, with_names: bool, turns: int = 0) -> str
 
 
 class RetrievalRow(NamedTuple):
-    """The figures of one way of ranking the turns of `source`.
-
-    `is_untrained_encoder` marks the row with which the learned retriever is compared.
-    """
+    """The figures of one way to rank; the learned one is compared with the row that `is_untrained_encoder` marks."""
 
     source: str
     name: str
