@@ -196,7 +196,8 @@ async def _purge_hourly(state: AppState) -> None:
 async def _let_go(state: AppState) -> None:
     """Releases replaced versions of graphs every few seconds.
 
-    Else a version that nobody asks would stay in memory, with persons who have been erased from the graph since.
+    Without this, a replaced version would stay in memory until the next question about its graph, and with it persons
+    who were erased in the meantime.
     """
     while True:
         if state.services is not None:

@@ -59,7 +59,7 @@ class AskOptions(TypedDict, total=False):
 
 
 class ChatOptions(AskOptions, total=False):
-    """The options of every question of a Chat, and its other arguments except the address; see Chat."""
+    """The keyword-only arguments of Chat, except `http`. Chat explains them."""
 
     strategy: StrategyName
     key: KeyPair
@@ -237,7 +237,7 @@ def _chat_call(request: ChatRequest) -> Call:
 def _rows_of(page: LedgerPage, answer_id: str | None) -> list[LedgerRow]:
     """Returns the rows of one answer, or all if `answer_id` is None.
 
-    An older service sends all, so they are filtered here.
+    The service filters them already; an older one sends all rows.
     """
     return [row for row in page.entries if answer_id in (None, row.answer)]
 

@@ -170,7 +170,10 @@ ASKED_AGAIN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class CachedDialogue(Generic[ChatT]):
-    """A dialogue as it was after its first `turns` turns, and the id of its conversation at the service."""
+    """A dialogue that was answered before: `chat` as it was after its first `turns` turns.
+
+    `conversation` is the id of its conversation at the service.
+    """
 
     chat: ChatT
     conversation: str
@@ -178,11 +181,13 @@ class CachedDialogue(Generic[ChatT]):
 
 
 class DialogueCache(Generic[ChatT]):
-    """A cache, in memory only, of dialogues as they were after each answer, by a digest of the turns up to there.
+    """A cache of dialogues, in memory only, for clients that send their whole history with each question.
 
-    Promise: a history is answered from a dialogue only if the history begins with the same turns, to the letter
-    (except space at the ends of a turn), and the `topic` is the same. Limit: two dialogues with all turns the same
-    can't be told apart. The `most` dialogues used last are kept. Threads may share a cache.
+    It keeps each dialogue as it was after an answer, by a digest of the turns up to there. Promise: a history is
+    answered from a kept dialogue only if it begins with the same turns, to the letter (except space at the ends of a
+    turn), and has the same `topic`: a text by which the caller tells apart dialogues with the same turns. Limit: two
+    dialogues with the same topic and all turns the same can't be told apart. The `most` dialogues used last are kept.
+    Threads may share a cache.
     """
 
     def __init__(self, most: int = MAX_KEPT) -> None:
@@ -215,9 +220,10 @@ class DialogueCache(Generic[ChatT]):
 
 
 def earlier(turns: Sequence[Turn]) -> Iterator[tuple[str, bool]]:
-    """Yields the user's turns of an unknown history, each with True if it is to be asked again, False if only told.
+    """Yields (text, is_asked) for each of the user's turns in a history that no kept dialogue matches.
 
-    Answers are left out, because restored text is never sent back.
+    `is_asked`: the question is asked again; the other ones are only told. Answers are left out, because restored text
+    is never sent back.
     """
     answered = [
         at for at, (turn, after) in enumerate(pairwise(turns)) if (turn.role, after.role) == ("user", "assistant")

@@ -198,7 +198,7 @@ class Dialogues:
 
 
 def _trace_text(trace: Trace) -> str:
-    """Returns each prompt and reply as it left, and at the end the names of their pseudonyms."""
+    """Returns each prompt and reply as it left, in pseudonyms, and at the end the names that these stand for."""
     if not trace.steps:
         return "The model was sent nothing."
     parts = []

@@ -30,8 +30,8 @@ class Stage:
 class TextPiece:
     """The next piece of the answer's text, names restored.
 
-    Joined, the pieces are `Answer.text`; none is ever taken back. The first piece comes when the whole text has
-    arrived and was found unchanged, because only then its names open.
+    All pieces joined are `Answer.text`; none is ever taken back. The first piece comes only when the whole text has
+    arrived and was found unchanged, because its names don't open before.
     """
 
     text: str = field(repr=False)
@@ -175,7 +175,10 @@ class AnswerReader:
         return []
 
     def whole(self) -> ChatAnswer:
-        """Returns the answer as a reply without a stream would have it. Raises StreamCutError if it has not come."""
+        """Returns the complete answer, as a reply without a stream would have it.
+
+        Raises StreamCutError if it has not come.
+        """
         if self._answer is None:
             hint = "the question may have been answered all the same; ask again"
             raise StreamCutError("the stream ended before the answer was whole", code="stream_cut", hint=hint)

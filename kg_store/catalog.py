@@ -96,7 +96,7 @@ class GraphLoad:
             self.raw, self.policy = read_by_policy(sources, policy, reading), policy
 
     def build(self, tenant: str, name: str) -> None:
-        """Begins a new version of the graph and build its arrays from the triples. Raises LoadError.
+        """Begins a new version of the graph, and builds its arrays from the triples. Raises LoadError.
 
         Things that were erased from this graph earlier are left out; a note in the graph's report says how many.
         """
@@ -114,7 +114,7 @@ class GraphLoad:
         self.adjacency = self._loaded.adjacency
 
     def name(self, name_concepts: NameConcepts) -> None:
-        """Name the concepts, and write the arrays and the schema, which hold no names of entities.
+        """Names the concepts, and writes the arrays and the schema, which hold no names of entities.
 
         Raises LoadError, PolicyError.
         """
@@ -139,7 +139,7 @@ class GraphLoad:
         self._progress("measuring anonymity", 0.95)
 
     def swap(self) -> GraphInfo:
-        """Makes the new version the current one and return its report. Raises LoadError."""
+        """Makes the new version the current one, and returns its report. Raises LoadError."""
         built = self._builder.finish(self._scope, self._loaded, self.names, self._notes, self.policy)
         self._rows.swap(self._graph, self._version_id, built, forgotten=self._forgotten)
         self._left.close()
@@ -221,8 +221,9 @@ class Catalog:
         return self._rows.key_fits()
 
     def when_opened(self, tell: Callable[[Schema], None]) -> None:
-        """Register `tell`, which gets the schema of each version that is opened from now on; it must return at
-        once.
+        """Registers `tell`, which gets the schema of each version that is opened from now on.
+
+        `tell` must return at once.
         """
         self._opened.tell_opened = tell
 
@@ -258,7 +259,7 @@ class Catalog:
         return self._tenant_names.of(tenant)
 
     def name_concepts_by(self, name_concepts: NameConcepts) -> None:
-        """Set the function that names the concepts of the parts that roles see."""
+        """Sets the function that names the concepts of the part that a role sees."""
         self._opened.name_concepts = name_concepts
 
     def begin_load(self, progress: Progress = lambda _step, _done: None) -> GraphLoad:
@@ -285,10 +286,11 @@ class Catalog:
     def rename_concepts(
         self, opened: PrivateGraph, concepts: Sequence[str], progress: Progress = lambda _step, _done: None
     ) -> GraphInfo:
-        """Makes a new current version that differs from `opened` only in its concepts, one for each signature.
+        """Makes a new current version that differs from `opened` only in its concepts.
 
-        Raises LoadError if another version became current meanwhile, or if a concept would make a name a public word;
-        the graph in use then stays as it is.
+        `concepts` has one for each signature (the kind, classes and hops that nodes share). Raises LoadError if
+        another version became current meanwhile, or if a concept would make a name a public word; the graph in use
+        then stays as it is.
         """
         build = partial(self._builder.renamed, concepts=concepts, progress=progress)
         return self._replaced(opened, progress, build)
@@ -342,17 +344,18 @@ class Catalog:
                 (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
 
     def has_readers(self, tenant: str, name: str) -> bool:
-        """Returns True while a question, here or in another process, reads an older version; unread ones are
-        deleted.
+        """Returns True if a question, in any process, still reads an older version of the graph.
+
+        Older versions without a reader are deleted.
         """
         self._versions.sweep()
         return bool(self._rows.older_versions(tenant, name))
 
     def release_replaced_versions(self) -> None:
-        """Closes the versions that have been replaced and delete them; cheap if there are none.
+        """Closes and deletes the versions that have been replaced; cheap if there are none.
 
-        A finished question may leave a version in a cycle of references; an idle process would never collect it
-        without the call of `gc` here.
+        It collects garbage, because a finished question may leave a version in a cycle of references. An idle process
+        would keep that version otherwise.
         """
         if all(map(self._rows.is_complete, self._opened.held_versions())):
             return
@@ -375,7 +378,7 @@ class Catalog:
         return self._info(rows[0])
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph; questions in progress can finish on it. Raises UnknownGraphError."""
+        """Deletes a graph; questions in progress can still finish on it. Raises UnknownGraphError."""
         self._rows.delete_graph(tenant, name)
         self._opened.drop(tenant, name)
         self._versions.sweep()

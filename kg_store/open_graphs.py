@@ -67,7 +67,7 @@ class TenantNames:
         return united
 
     def forget(self) -> None:
-        """Empty the cache."""
+        """Empties the cache."""
         self._united, self._of_version = {}, {}
 
     def _read(self, row: VersionRow) -> NameWords:
@@ -126,7 +126,7 @@ class OpenGraphs:
         return opened if opened is not None and opened.version == row.id else None
 
     def open(self, row: VersionRow) -> PrivateGraph | None:
-        """Open the version of `row` in place of an older version of its graph, and return it.
+        """Opens the version of `row` in place of an older version of its graph, and returns it.
 
         Returns None if its files were deleted since the row was read, or lie in another data folder.
         """
@@ -244,7 +244,11 @@ class NewVersions:
 
     @contextmanager
     def begin(self, tenant: str, name: str) -> Iterator[tuple[GraphRow, str]]:
-        """Begins a version, which the caller fills and makes current within the context; yields its row and id."""
+        """Begins a version, and yields (row of its graph, id of the version).
+
+        The caller fills the version and makes it current while the context is open; if that fails, the version is
+        deleted later.
+        """
         version_id = uuid.uuid4().hex
         with self._folder.alone():
             hold = self._folder.begin(version_id)

@@ -111,11 +111,11 @@ Path = tuple[Step, ...]  # Steps in the order in which they are walked.
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The relations that meet at a node, together with those of its classes that the policy shows.
+    """The kind, the classes (as far as the policy shows them) and the hops that some nodes have in common.
 
     All nodes with the same kind, classes and hops share one signature, and so one concept; `size` is their number.
-    `masked`: the classes that all of these nodes have but that no prompt shows, as MIDs under which the vault stores
-    their words.
+    `masked`: the classes that all of these nodes have but that no prompt shows, as the MIDs under which the vault
+    stores the classes' words.
     """
 
     id: SignatureId
@@ -130,9 +130,10 @@ class Signature:
 class Schema:
     """The public part of a graph version: its relations, its signatures, and one concept for each signature.
 
-    Two schemas are equal only if they are the same object. `derived` caches results computed from this schema
-    (`cached_by_version`), so they are freed with it. `kind_words` are further words for concepts and classes, some of
-    which may belong to another version or role; `kg_store.text.labels` returns those that apply to this schema.
+    A signature is the kind, classes and hops that nodes share. Two schemas are equal only if they are the same object.
+    `derived` caches results computed from this schema (`cached_by_version`), so they are freed with it. `kind_words`
+    are further words for concepts and classes. Some of these may belong to another version or role;
+    `kg_store.text.labels.words_of_kinds` returns those that apply to this schema.
     """
 
     relations: tuple[Relation, ...]
@@ -146,10 +147,10 @@ class Schema:
         return ("^" if hop.inverse else "") + self.relations[hop.relation].label
 
     def described(self, step: Step) -> str:
-        """Returns the text of a step that may be compared with a question.
+        """Returns the text of a step that may be compared with a question: the texts of its hops, joined by bars.
 
-        It is `label_step`, but a masked relation has its description after its opaque word, or its real name if that
-        is set.
+        A hop has its label. A masked relation has its real name if that is set, else its opaque word and its
+        description.
         """
         return "|".join(map(self._described, step))
 
@@ -160,7 +161,7 @@ class Schema:
         return f"{self.label(hop)} {relation.description}".rstrip()
 
     def label_step(self, step: Step) -> str:
-        """Returns the labels of a step's hops, joined by a bar where it runs through mediators: `marriage|spouse`."""
+        """Returns the labels of a step's hops; a bar stands for the mediator between two hops: `marriage|spouse`."""
         known = cast(dict[Step, str], self.derived.setdefault("step labels", {}))
         if step not in known:
             known[step] = "|".join(self.label(hop) for hop in step)
@@ -195,7 +196,7 @@ T = TypeVar("T")
 
 
 def cached_by_version(derive: Callable[Concatenate[Schema, P], T]) -> Callable[Concatenate[Schema, P], T]:
-    """Cache the results of `derive` for each schema and further arguments, which must be hashable.
+    """Returns `derive` with a cache: one result for each schema and further arguments, which must be hashable.
 
     Promise: only the schema holds the cached result, so data of an erased entity is freed with the last reference to
     its version. Two threads may compute a result at the same time; both get the same object.
@@ -217,7 +218,7 @@ _MAX_KEY_BYTES = 64
 
 
 def keyed_word(letter: str, told: str, key: bytes, is_right: Callable[[str], bool], taken: Container[str] = ()) -> str:
-    """Returns `letter` with five characters derived from `told` and `key`, so that the same input gives the same word.
+    """Returns `letter` and five characters derived from `told` and `key`: the same input gives the same word.
 
     Words for which `is_right` is False and words in `taken` are skipped.
     """

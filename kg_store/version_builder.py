@@ -82,13 +82,13 @@ _COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 @dataclass(frozen=True, slots=True)
 class CollectedNames:
-    """The names of a load, collected while its nodes pass by."""
+    """The spellings and words of all names of a load, collected while `collect` hands on its nodes."""
 
     spellings: Spellings = field(default_factory=Spellings)
     words: CollectedWords = field(default_factory=CollectedWords)
 
     def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
-        """Yields the MID and the record of each of `nodes`."""
+        """Yields (MID, record) of each of `nodes`, and adds its names to this collection."""
         for node in nodes:
             for entry in node.entries():
                 self.spellings.add(entry)
@@ -98,7 +98,7 @@ class CollectedNames:
 
 @dataclass(frozen=True, slots=True)
 class Built(SealedParts):
-    """A version that is complete on disk and in the vault, with the contents of its row."""
+    """A version that is complete on disk and in the vault, with what its database row will hold."""
 
     info: GraphInfo
 
@@ -136,9 +136,9 @@ class Builder:
     def name(
         self, scope: VaultScope, loaded: LoadedGraph, policy: Policy, name_concepts: NameConcepts
     ) -> tuple[Schema, tuple[str, ...]]:
-        """Name the concepts of a load, write the files without names, and return the schema and notes for the owner.
+        """Names the concepts of a load, and writes the files without names.
 
-        Raises LoadError, PolicyError.
+        Returns the schema, and notes for the owner. Raises LoadError, PolicyError.
         """
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))
@@ -148,8 +148,9 @@ class Builder:
         return schema, notes
 
     def seal_records(self, scope: VaultScope, loaded: LoadedGraph, names: CollectedNames) -> Iterator[float]:
-        """Writes the encrypted vault records of a load, and add their `names`, in one pass over the nodes; yields the
-        share that is written, now and then.
+        """Writes the encrypted vault records of a load, and adds their names to `names`, in one pass over the nodes.
+
+        Yields the share that is written, now and then.
         """
         total = max(1, sum(loaded.counts.values()))
         for written in write_records(self._engine, self._master, scope, names.collect(loaded.nodes())):
@@ -158,7 +159,7 @@ class Builder:
     def seal_names(
         self, scope: VaultScope, names: CollectedNames, public: PublicWords, progress: Callable[[float], None]
     ) -> NameIndex:
-        """Writes the index of the collected names and the set of their words, both encrypted; return the index.
+        """Writes the index of the collected names and the set of their words, both encrypted; returns the index.
 
         `progress` gets the share that is done, 0 to 1.
         """
@@ -208,7 +209,8 @@ class Builder:
     ) -> Built:
         """Returns a version without the things in `going`. Raises LoadError if nothing else would be left.
 
-        A signature that existed before keeps its concept; new signatures are named by `name_concepts`.
+        Signatures (the kind, classes and hops that nodes share) that existed before keep their concepts; new ones are
+        named by `name_concepts`.
         """
         path = self._folder.path_of(before.info.version)
         adjacency = Adjacency.map_from(path)

@@ -137,9 +137,9 @@ class KeyRecord:
 class Access:
     """Creates, checks and revokes API keys, in the database; also knows the operator's key from the settings.
 
-    Promise: nobody can ask questions with the content of the database. Condition: keys are 32 random bytes, so that a
-    plain SHA-256 cannot be reversed by guessing and no slow hash is needed. Limit: whoever holds a key is treated as
-    its caller.
+    Promise: whoever reads the database finds no key to ask with, only hashes of keys. Condition: a key is 32 random
+    bytes, so guessing cannot reverse a plain SHA-256 of it, and no slow hash is needed. Limit: a stolen key works for
+    whoever holds it.
     """
 
     def __init__(self, engine: Engine, operator_key: SecretStr | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Records which names of a graph left the service, for whom and on which day; also reads an API key's ledger."""
+"""Records which names of a graph left the service, for whom and on which day; also lists what the model was sent."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class NamesUsedUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The caller who reads names of a graph.
+    """The caller who reads names of a graph: an API key, and the person who used it.
 
-    `person` is empty if the key's holder does not tell persons apart. An admin's reading is recorded but has no limit,
-    because an admin may load and delete the graph anyway.
+    `person` is empty if the key's holder does not say which person asks. Names that an admin reads are recorded but
+    not limited, because an admin may load and delete the graph anyway.
     """
 
     tenant: str
@@ -67,20 +67,23 @@ class DayOfNames:
 
 
 class NamesRead:
-    """Counts and records the names that leave, each once for a person, graph and day, across all replicas.
+    """Records and counts the names of a graph that persons read, in a table that all replicas share.
 
-    Promise: a row contains no name, only a digest under a key that is derived from the master key; no answer goes out
-    beyond the limit. Condition: the master key is stored elsewhere. Limit: answers of one person at the same moment
-    may exceed the limit by one answer each; rows are not found by name once their master key has left the key ring.
+    A name that a person reads several times on a day counts once. Promise: a row contains no name, only a digest of it
+    under a key that is derived from the master key; no answer goes out beyond the limit. Condition: the master key is
+    stored elsewhere. Limit: answers of one person at the same moment may exceed the limit by one answer each. A search
+    by name misses rows written under a master key that has left the key ring since.
     """
 
     def __init__(self, engine: Engine, keys: Keys, now: Clock = utc_now) -> None:
         self._engine, self._keys, self._now = engine, keys, now
 
     def take(self, reader: Reader, names: Collection[str], most: int) -> tuple[int, int]:
-        """Records names, and returns the number that the person has read today, before these and with these.
+        """Records `names` as read by `reader`, and returns two counts of distinct names that they have read today.
 
-        Raises NamesUsedUpError without recording if a person would read more than `most` new names today.
+        The first count is without `names`, the second includes them. Raises NamesUsedUpError, and records nothing, if
+        new names take the person over `most`, or all persons of the key over PERSONS_OF_A_KEY times `most`. An admin
+        has no limit.
         """
         digests = {_digest(self._keys()[0], name) for name in names}
         for _ in range(_TRIES):

@@ -31,9 +31,9 @@ class TenantTokens:
     """Counts the tokens of each tenant and day (UTC), for all replicas.
 
     `limit` is per tenant and day; None is no limit. Promise: permitted calls never exceed a tenant's limit, however
-    many run at once. Condition: an endpoint uses no more tokens than were reserved, as counted by the sentence model's
-    tokenizer. An endpoint that reports false counts adds at most what `app.llm.endpoint.request_body` allows for a
-    call, and never subtracts.
+    many run at once. Condition: an endpoint uses no more tokens for a call than the service reserved, which counts
+    them with the sentence model's tokenizer. False counts that an endpoint reports are bounded: each call adds from 0
+    up to the most that `app.llm.endpoint.request_body` allows.
     """
 
     def __init__(self, engine: Engine, limit: int | None = None, now: Clock = utc_now) -> None:
@@ -92,7 +92,7 @@ _REVEALS: Final = _Days(tenant_reveals, tenant_reveals.c.reveals)
 
 
 class TenantAccount:
-    """The tokens that one question takes of its tenant's budget for the day. Not thread-safe."""
+    """Counts the tokens of one question against its tenant's budget for the day. Not thread-safe."""
 
     def __init__(self, tokens: TenantTokens, tenant: str, day: dt.date) -> None:
         self._tokens, self._tenant, self._day = tokens, tenant, day

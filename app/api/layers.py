@@ -239,7 +239,8 @@ class BodyLimit:
 class Deadline:
     """Ends a request after `seconds`, including the time to read its body; uploads have no deadline.
 
-    `scope["state"]["timeout"]` is the running timeout: a stream extends it, to send its last event in time.
+    `scope["state"]["timeout"]` is the running timeout. A streamed reply extends it, so that an error can still be sent
+    as the last event when the time is over.
     """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:

@@ -257,7 +257,10 @@ def problem_of(error: BaseException) -> Problem:
 
 
 def _of_budget(error: BaseException) -> Problem | None:
-    """Returns the reply to a budget that is used up, or None if it is the budget of one question."""
+    """Returns the reply to an error that says that a budget is used up.
+
+    Returns None for the budget of a single question, which has a fixed reply.
+    """
     match error:
         case TenantBudgetUsedUpError():
             message = "This tenant may take no more tokens of the model today."

@@ -48,7 +48,7 @@ class ResponseTiming:
     sleep: Sleep = asyncio.sleep
 
     async def tick(self, began: float) -> None:
-        """Waits until a whole number of steps, at least one, has passed since `began`, which is a time of `now`."""
+        """Waits until a whole number of steps, at least one, has passed since `began`, a value of `now()`."""
         if self.step_s > 0:
             passed = self.now() - began
             await self.sleep(max(1, math.ceil(passed / self.step_s)) * self.step_s - passed)
@@ -65,7 +65,10 @@ class ResponseTiming:
         return result
 
     def in_steps(self, answer: ChatAnswer) -> ChatAnswer:
-        """Returns `answer` with one total of its milliseconds, rounded up to whole steps, in place of its stages'."""
+        """Returns `answer` with a single duration in place of one for each stage: their sum, rounded up to a step.
+
+        For example, with steps of 200 ms the stages `{"read": 90, "search": 150}` become `{"total": 400}`.
+        """
         if self.step_s <= 0:
             return answer
         step_ms = self.step_s * 1000

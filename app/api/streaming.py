@@ -27,11 +27,12 @@ _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
 
 class AnswerStream(Response):
-    """Streams the stages that `answering` reports and the answer that it returns.
+    """Runs `answering`, and streams each stage as it begins, then the answer that it returns.
 
-    An error before the first event is an ordinary error reply. Promise: text is sent only when the whole answer has
-    been grounded and its conversation saved, so that nothing is shown and taken back; stages are fixed names and a
-    round's number. If the client goes away, the work ends and no task is left. Events are sent at the ticks of `pace`.
+    An error before the first event is an ordinary error reply. Promise: no text is sent before the whole answer is
+    checked and its conversation saved, so nothing is shown and then taken back; a stage's event holds only a fixed
+    name and a round's number. If the client goes away, the work ends and no task is left. Events are sent when a time
+    step of `pace` ends, so that their timing tells little.
     """
 
     media_type = "text/event-stream"
@@ -83,9 +84,9 @@ class AnswerStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _at_tick(self, event: Coroutine[Any, Any, bytes | None]) -> bytes | None:
-        """Awaits an event, and returns it at the next tick of `pace`.
+        """Waits for an event, and returns it when the current time step of `pace` ends.
 
-        An event that already waits is returned at once, because the one before it was sent at a tick.
+        If an event is in the queue already, it is returned at once: it goes out in the same step as the last one.
         """
         waits = self._events.empty()
         found = await event
@@ -107,7 +108,10 @@ class AnswerStream(Response):
 
 
 def events_of(answer: ChatAnswer) -> Iterator[bytes]:
-    """Yields the whole answer as events; the last one contains all of it, like the reply without a stream."""
+    """Yields an answer as events: its text word by word, its evidence, its costs, and last the whole answer.
+
+    The last event holds the same as the reply to a request without a stream.
+    """
     for piece in _WORDS.findall(answer.message.content):
         yield _event("text", TextEvent(text=piece))
     yield _event("evidence", EvidenceEvent(evidence=answer.evidence))

@@ -156,9 +156,9 @@ class _Parts:
         self._ended = True
 
     def finish(self) -> None:
-        """Stores the texts in the upload.
+        """Ends the reception: stores the policy and its changes, which were sent as parts, in the upload.
 
-        Raises BadRequestError if the body was cut off or has no file, or a text is no UTF-8.
+        Raises BadRequestError if the body was cut off or has no file, or if one of these two is no UTF-8.
         """
         if not self._ended:
             raise BadRequestError("The upload is cut off.", _HINT)

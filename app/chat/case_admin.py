@@ -56,7 +56,10 @@ class CaseAdmin:
 
 
 def raters_of(case: Case, found: Sequence[Case]) -> int:
-    """Returns how many persons gave a rating that teaches the same paths for the same question words."""
+    """Returns the number of persons whose ratings left a case with the same question words and paths as `case`.
+
+    `found`: all cases of the graph, `case` included.
+    """
     told = case.content.asked, case.content.paths
     alike = (each for each in found if (each.content.asked, each.content.paths) == told)
     return len({(each.key_id, each.content.person) for each in alike})

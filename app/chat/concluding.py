@@ -92,7 +92,10 @@ def _read(run: QuestionRun) -> UnansweredQuestion:
 
 
 def _as_typed(run: QuestionRun) -> str:
-    """Returns the question with the typed words in place of pseudonyms that stand for nothing the asker may see."""
+    """Returns the question with unknown words as they were typed, not as pseudonyms.
+
+    A word is unknown if it matches nothing in the graph that the asker may see. Numbers and dates stay pseudonyms.
+    """
     table, question = run.conversation.table, str(run.read.dialogue.question)
     for word in table.known(question):
         meaning = table.meaning(word)
@@ -117,9 +120,10 @@ IN_MODELS_WORDS: Final = "(In the model's words.)"
 def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionResult:
     """Checks the sentences of a reply in dialogue; returns those that are kept, with the facts behind each.
 
-    Promise: a model's sentence is kept only if it names nothing but the ends of the facts that it cites, `read_back`
-    finds each of these facts in it, and its other words are the facts' own or function words. Otherwise the service
-    words the cited facts itself. A reply with a model's sentence is marked as not grounded.
+    Promise: a model's sentence is kept only if it passes three checks. It names only subjects and objects of the facts
+    that it cites. `read_back` finds each of these facts in it. All its other words occur in the facts or are function
+    words. Otherwise the service words the cited facts itself. A reply that keeps a model's sentence is marked as not
+    grounded.
     """
     found = run.found
     told: list[Sentence] = []
@@ -163,8 +167,11 @@ def stays(text: str, facts: Sequence[FoundFact], read_back: ReadBack) -> bool:
 
 
 def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
-    """Returns True if each word of `text` is an end of the facts, a form of a word of their relations or concepts, or
-    a function word. Words that deny, doubt or narrow ("never", "may", "only") are not allowed."""
+    """Returns True if `text` says nothing beyond `facts`.
+
+    Each of its words must be the subject or object of a fact, a form of a word of the facts' relations or concepts, or
+    a function word. Words that deny, doubt or narrow ("never", "may", "only") are not allowed.
+    """
     schema = [text for fact in facts for text in (*fact.path, fact.start_concept, fact.end_concept)]
     said = (word for text in schema for word in _WORD.findall(text.lower()))
     allowed = _ASSERTING.union(*map(lemmas_of, said))

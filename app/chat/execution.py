@@ -33,7 +33,7 @@ Order = Callable[[Mids], Mids]
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """An executed answer: its text in pseudonyms, one item for each part of it, and the names by pseudonym."""
+    """An executed answer: its text in pseudonyms, one item for each expression in it, and the names by pseudonym."""
 
     text: str
     items: tuple[Item, ...]
@@ -69,10 +69,11 @@ class AnswerExecutor:
         return Conclusion(_filled(text, items), items, {item.pseudonym: names for item, names in shown})
 
     def _decides(self, asked: Expression, truth: ExpressionResult, told: Expression, beside: ExpressionResult) -> bool:
-        """Returns True if the result `beside` of the expression `told` is worth mentioning after a yes or no.
+        """Returns True if a further result is worth mentioning after a yes or no.
 
-        A set that the question was about is mentioned only if it has at most MAX_DECIDING members, and after a yes
-        only if these are values. Any other result that is not empty is mentioned.
+        `asked` and `truth` are the question's expression and its yes or no, `told` and `beside` the other expression
+        and its result. A set that is part of `asked` is mentioned only if it has at most MAX_DECIDING members, and
+        after a yes only if these are values. Any other result is mentioned unless it is empty.
         """
         if _is_empty(beside):
             return False

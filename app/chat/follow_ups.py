@@ -102,7 +102,7 @@ _AROUND = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CompletedQuestion:
-    """A question with everything filled in that it left to earlier turns.
+    """A question made complete from earlier turns: "and Rose?" becomes "Where does Rose live?".
 
     `pointed`: the thing of an earlier answer, if the question does nothing but point at it ("the second one").
     `lost`: it points at a thing that was not listed. `leans`: a part was taken from earlier turns, so they matter.
@@ -149,12 +149,18 @@ class PseudonymMeanings:
         return self._concluder.listed(word)
 
     def choices(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of the things that the pseudonym of a shared name may mean; else empty."""
+        """Returns the pseudonyms of the things that `word` may mean, if it stands for a name that they share.
+
+        Empty for any other word.
+        """
         meaning = self._table.meaning(word)
         return self._table.choices_among(meaning.mids) if meaning is not None and meaning.kind == "group" else ()
 
     def namesakes(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of all things that share the name by which `word` was asked for, itself included."""
+        """Returns the pseudonyms of all things that share a name with the thing `word`, itself included.
+
+        Only names that this conversation used count; empty if none of them is shared.
+        """
         mid = self._table.entity(word)
         shared = self._table.sharing(mid) if mid is not None else ()
         return self._table.in_own_order(shared[0]) if shared else ()
@@ -189,7 +195,10 @@ class FollowUps:
         self._persons = PronounResolver(meanings.is_person)
 
     def whole(self, dialogue: SafeDialogue) -> CompletedQuestion:
-        """Returns the last question of `dialogue` with everything filled in that it leaves to earlier turns."""
+        """Returns the last question of `dialogue`, completed with what it leaves to earlier turns.
+
+        For example, "and Rose?" after "Where does Ada live?" becomes "Where does Rose live?".
+        """
         before, passed_over = DialogueState(), False
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
@@ -258,9 +267,10 @@ class FollowUps:
         return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
 
     def _same_question(self, fragment: str, before: DialogueState, *, strictly: bool) -> CompletedQuestion:
-        """Returns the last question with the things that `fragment` names in place of a thing that it named.
+        """Asks the previous question again about the things that `fragment` names: "and Rose?", "what about Rose?".
 
-        `strictly`: the replaced thing must be of the same concept or list; if there is none, the question only points.
+        They replace a thing that the previous question named. If `strictly`, that thing must be of the same concept or
+        from the same list; if there is none, `fragment` is taken to only point at its first thing.
         """
         new = self._table.known(fragment)
         old = self._old_topic(new[0], before, strictly=strictly)
@@ -380,7 +390,8 @@ class Completed:
 class DialogueCompleter:
     """Completes the dialogue of one request.
 
-    If a completed question names one of several things that share a name, later turns mean that thing by the name.
+    When completing settles which of several things with one name is meant ("the second one"), the name stands for that
+    thing in later turns.
     """
 
     def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:

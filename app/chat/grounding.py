@@ -165,8 +165,8 @@ _BOTH_SIDES: Final = frozenset("-‐‑–—/&+|")
 def parted(text: str, is_pseudonym: Callable[[str], bool]) -> str:
     """Returns `text` with spaces between pseudonyms that only a sign of prose joins: `{1}/{2}` becomes `{1} / {2}`.
 
-    Otherwise a value that is itself an address would continue into the other name. All kinds of spaces become plain
-    ones, because some programs read an address across the others.
+    Without the space, a value that is itself an address would run on into the next name. Unusual kinds of spaces
+    become plain ones, because some programs do not end an address at them.
     """
     text = _SPACE.sub(lambda found: found.group() if set(found.group()) <= {" ", "\t"} else " ", text)
     done, at = "", 0
@@ -192,9 +192,9 @@ def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
 
 
 def _marked(text: str, is_pseudonym: Callable[[str], bool], part: int | None) -> str:
-    """Returns `text` with `_MARK` in place of each pseudonym and `{n}`.
+    """Returns `text` with `_MARK` in place of each pseudonym and each `{n}`.
 
-    Of words that agree in number, `part` 1 or 2 takes that form; None replaces them by `_AGREEING`.
+    `part` says what becomes of `{n:is|are}`: 1 gives "is", 2 gives "are", None gives `_AGREEING`.
     """
 
     def sign(found: re.Match[str]) -> str:
@@ -221,7 +221,10 @@ def _stand_alone(text: str) -> bool:
 
 
 def _stands_alone(chunk: str) -> bool:
-    """Returns True if, in a `chunk` of text without spaces, the name is surrounded only by signs as in prose."""
+    """Returns True if nothing around the name in `chunk` could make it part of an address or a link.
+
+    `chunk` is text without spaces that holds a name (`_MARK`), such as `(_MARK),`: signs as in prose may touch it.
+    """
     start, end = 0, len(chunk)
     while _is_sign(chunk[start]) and chunk[start] not in _NOT_BEFORE:
         start += 1

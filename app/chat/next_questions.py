@@ -39,9 +39,10 @@ _SMALL: Final = frozenset(
 
 
 def is_said(run: QuestionRun, mid: Mid, label: str) -> bool:
-    """Returns True if some turn holds all content words of `label` and names the thing `mid`, or names nothing.
+    """Returns True if the dialogue has already asked or told about the relation `label` of the thing `mid`.
 
-    A turn that names nothing may mean the thing by a pronoun.
+    That is so if one turn holds all content words of `label`, and names either the thing or nothing at all. A turn
+    that names nothing may mean the thing by a pronoun.
     """
     wanted = [_forms(word) for word in plain_words(label).lower().replace("|", " ").replace("^", "").split()]
     wanted = [forms for forms in wanted if forms.isdisjoint(_SMALL)]
@@ -252,7 +253,10 @@ _WordingOfKind = tuple[str, str, Step, bool]
 
 @cached_by_version
 def _failures(_schema: Schema) -> dict[_WordingOfKind, int]:
-    """Returns the number of failed tests of each wording; 0 if a test was answered rightly. It holds no names."""
+    """Returns the record of tests on one version of a graph, empty at the first call, for the caller to fill.
+
+    For each wording it holds the number of tests that failed; 0 means that one was answered rightly. It holds no name.
+    """
     return {}
 
 
@@ -318,7 +322,10 @@ class NextQuestions:
 
 
 def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
-    """Yields one wording for each subject in turn, then the next for each, without relations that are in `asked`."""
+    """Yields (candidate, wording) pairs: the first of each subject, then the second of each, and so on.
+
+    Relations in `asked` are skipped, also those that the caller adds to it meanwhile.
+    """
     queues = [_wordings_of(each, asked) for each in candidates]
     while queues:
         for queue in list(queues):
@@ -338,7 +345,11 @@ def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterato
 
 
 def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) -> _WordingOfKind:
-    """Returns the part of a question that others about things, or sets of things, of the same kind share."""
+    """Returns the key under which the test of a question counts for all like it.
+
+    Two questions have the same key if they ask in the same words by the same relation, about things of the same kind,
+    and both expect one thing or both several.
+    """
     kind = concept_of(run.graph.blind, candidate.subject.mids)
     return wording, kind, candidate.step, len(candidate.expected) == 1
 
@@ -346,7 +357,7 @@ def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) ->
 def _has_own_name(run: QuestionRun, candidate: NextQuestion) -> bool:
     """Returns True if no other thing has the subject's name; otherwise the service would ask back which is meant.
 
-    True of a set, which is called "they".
+    Always True if the subject is a set, because the question then says "they" and no name.
     """
     mid = candidate.subject.mid
     if mid is None:

@@ -225,9 +225,9 @@ class QuestionReading:
 class ConclusionResult:
     """The result of a question: a conclusion, or the sentence that says why there is none.
 
-    `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. For a reply in
-    dialogue: the `sentences` that are shown, the number `removed`, and `attachment`: of the facts that the reply
-    cited, the share (0 to 1) in sentences that passed the check as they were written.
+    `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. Three fields belong to
+    a reply in dialogue. `sentences`: those that are shown. `removed`: the number of those left out. `attachment`: the
+    share (0 to 1) of the cited facts that are shown in the sentences as written, not reworded by the service.
     """
 
     conclusion: Conclusion | None = None

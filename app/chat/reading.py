@@ -49,8 +49,8 @@ MAX_OF_A_NAME: Final = 10
 def language_of(run: QuestionRun) -> str:
     """Returns the language in which the answer's names are restored, as a code ("de"); empty if unclear.
 
-    It is the one that the request asks for, else that of the labels that the user typed, in the latest turn with any.
-    It stays inside the service.
+    It is the language that the request asks for. Without one, it is the language of the labels that the user typed,
+    as in "de" for "Wien": the latest turn that holds a label decides. No model is told it.
     """
     asked = run.request.options.language
     if asked:
@@ -74,9 +74,9 @@ def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
 
 
 def _language_in(text: Normalised, record: VaultRecord) -> str | None:
-    """Returns the language of the record's label in `text`; None if `text` holds no label of it.
+    """Returns the language of the label by which `text` names the thing of `record`; None if it does not name it.
 
-    Empty for the preferred name, and for a label of several languages.
+    Empty if the label is the preferred name of the thing, or is the same in several languages.
     """
     typed = {(label, language) for language, label in record.labels if _holds(text, label)}
     if not typed:
@@ -257,9 +257,9 @@ def _with_names_out(run: QuestionRun) -> str:
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:
-    """Returns the question with those words as typed that were replaced only because the lexicon lacks them.
+    """Returns the question with unknown words as the user typed them, in place of their pseudonyms.
 
-    They show in which language the question is. The text stays inside the service.
+    Names of the graph stay pseudonyms. The unknown words show the question's language; the text stays in the service.
     """
     for word in table.known(question):
         meaning = table.meaning(word)

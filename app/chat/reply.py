@@ -24,9 +24,9 @@ from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
 def confidence_in(run: QuestionRun) -> float | None:
     """Returns the chance (0 to 1) that the answer is right; None without an answer or without a reading to compare.
 
-    A model's answer is compared with the service's own reading of the question: if both give the same result, the
-    chance is that of the reading to be right, else of the reading to be wrong. An answer that follows rated cases gets
-    at most the confidence that these allow.
+    The service's own reading of the question is right with some chance p. If a model's answer gives the same result as
+    this reading, its confidence is p, else 1 - p. An answer that follows rated cases gets at most the confidence that
+    these cases allow.
     """
     draft, own = run.found.draft, run.found.own
     if run.ended.conclusion is None or draft is None or own is None:

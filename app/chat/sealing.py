@@ -92,7 +92,8 @@ def names_of_masks(
 ) -> dict[str, Names]:
     """Returns the real label of each masked relation whose mask (an opaque word) occurs in `texts`.
 
-    `words` maps the graph's masks to the words that were sent in their place, if `texts` hold those.
+    `words`: for each mask of the graph, the other word that was sent to the model for it. Pass it if `texts` are what
+    was sent; the result is then by these other words.
     """
     masks = masks_of(graph.blind.schema)
     if not masks:
@@ -111,7 +112,9 @@ _ORDER = (ValueKind.DATE, None, ValueKind.NUMBER, ValueKind.TRUTH, ValueKind.TEX
 def hints_for(choices: Sequence[str], graph: BlindGraph, table: PseudonymTable) -> list[Fact]:
     """Returns facts that tell apart things with the same name: one for each of `choices`, all by the same relation.
 
-    Each fact has another tail; empty if no relation differs in all. Only relations that the policy shows are used.
+    For example, for two persons named Ann Lee: the one born in Ghent, the one born in Bruges. Empty if there is no
+    relation by which every choice has exactly one tail, and each a different one. Only relations that the policy
+    shows are used.
     """
     mids = [mid for choice in choices if (mid := table.entity(choice)) is not None]
     if len(mids) != len(choices):

@@ -129,7 +129,10 @@ def _with_text(run: QuestionRun, text: str, more: Mapping[str, Names]) -> Questi
 
 
 def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResult:
-    """Adds a sentence on what can be asked to the result of a turn that asks nothing of the graph and got no reply."""
+    """Returns `found` with a sentence that says what can be asked, if the turn was no question and got no reply.
+
+    Any other result is returned as it is.
+    """
     is_lost = found.draft is None and not (found.said or found.over_budget or found.contradicted or found.asks_back)
     if not is_lost or run.turn not in ("talk", "neither") or run.request.strategy != AUTO:
         return found
@@ -156,7 +159,10 @@ Strategies = Mapping[str, Strategy]
 
 
 class GraphSearch:
-    """Searches a graph with the requested strategy; every model call passes one guarded reasoner per question."""
+    """Searches a graph with the requested strategy.
+
+    For each question it makes one GuardedReasoner, which every call of a model passes.
+    """
 
     def __init__(
         self,

@@ -35,8 +35,8 @@ MAX_MEASURE: Final = Decimal(10) ** 9
 class QuestionCandidate:
     """One question that may be suggested, in the `wordings` that are tried.
 
-    `kinds` and `size`: those that the only part of a right answer must have; any size if None. `members`: the things
-    that answer it. `relation`: the label of the relation that it asks for.
+    A right answer has a single part, which is of one of `kinds` and has `size` members (None: any number). `members`:
+    the things that answer the question. `relation`: the label of the relation that it asks for.
     """
 
     wordings: tuple[str, ...]
@@ -93,7 +93,10 @@ class QuestionMaker:
                     yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(found), found, label)
 
     def _averages(self) -> Iterator[QuestionCandidate]:
-        """Yields questions for averages, the last number relation first, as `_greatest` begins with the first one."""
+        """Yields questions for averages, one for each relation to numbers, in reverse order.
+
+        So the first suggested average is of another relation than the first question of `_greatest`, if there are two.
+        """
         for concept, label, _ in reversed(list(self._measured(ValueKind.NUMBER))):
             yield QuestionCandidate(self._asked("average", concept, label), frozenset({"number"}))
 

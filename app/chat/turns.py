@@ -1,4 +1,7 @@
-"""Finds the kind of a turn: small talk and questions that were offered by their wording, others by a linear model."""
+"""Finds the kind of a turn, such as small talk or a question.
+
+Small talk, and a question that the turn before offered, are recognised by their wording, all else by a linear model.
+"""
 
 from __future__ import annotations
 

@@ -238,9 +238,9 @@ MAX_KNOWN: Final = 2
 def with_nearest(run: QuestionRun, sentence: str, likeness: Likeness) -> str:
     """Returns `sentence` followed by at most two things that were understood, and by relations that may be asked for.
 
-    These are the relations of the first thing's kind most like the words that were not understood. Promise: the text
-    depends only on what was typed, on what `understood` returns and on the schema that the asker sees; it names
-    relations of the kind, also if the thing lacks them, and no masked ones.
+    The relations are those of the first thing's kind, by their likeness to the words that were not understood. The
+    thing itself may lack them; masked relations are left out. Promise: the text depends only on what was typed, on
+    what `understood` returns, and on the schema that the asker sees.
     """
     schema = run.graph.blind.schema
     known = understood(run)[:MAX_KNOWN] if declares_kinds(schema) else []

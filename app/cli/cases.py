@@ -1,4 +1,7 @@
-"""`arog cases`: lists, reports on, exports, approves and deletes the cases that ratings of answers have left."""
+"""`arog cases`: lists, reports on, exports, approves and deletes cases.
+
+A case is learnt from a rated answer: the words of its question, and the path of relations that leads to the answer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ app = typer.Typer(help="Cases: what people rated right.", no_args_is_help=True)
 
 @app.command("list")
 def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
-    """List the cases of a graph: whose rating left each, when, for which words, its path, how often it was used."""
+    """List the cases of a graph: for each the API key that rated, the day, words, path, and number of answers."""
     from app.wiring.administration import cases_in
 
     with opened_store() as store:

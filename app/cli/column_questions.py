@@ -85,9 +85,10 @@ def _shown(console: Console, files: Sequence[Path], raw: RawGraph, policy: Polic
 def _changed(
     console: Console, listed: Sequence[ColumnSeen], place: int, files: Sequence[Path], policy: Policy, asked: Ask
 ) -> tuple[RawGraph, Policy]:
-    """Asks about one column, and returns the policy changed so and the files read by it.
+    """Asks the owner about the column `listed[place]`, and changes the policy as they answer.
 
-    Raises StoreError if the change is not possible, _BackError if the owner goes back.
+    Returns the triples of the files as the changed policy reads them, and the changed policy. Raises StoreError if
+    the change is not possible, _BackError if the owner goes back.
     """
     column = listed[place]
     console.print(Text(f"{column.column}: {column.why} ({BACK} leaves it as it is.)"))

@@ -76,7 +76,10 @@ def forgotten(
     lift: Annotated[int | None, typer.Option(min=1, help="Let the next load bring back what this one removed")] = None,
     tenant: Tenant = "default",
 ) -> None:
-    """List what was erased from a graph: when, and how many things later loads leave out. No names are kept."""
+    """List the erasures of a graph: the number and time of each, and how many things it removed. No names are kept.
+
+    Later loads leave these things out; with `--lift NUMBER` the next load may bring those of one erasure back.
+    """
     with _forgetter() as forgetter:
         past = forgetter.list_erasures(tenant, graph)
         if lift is not None:

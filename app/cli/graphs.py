@@ -160,7 +160,10 @@ def report(
     ] = None,
     k: Annotated[int | None, typer.Option(min=2, help="Fewer entities than this are few")] = None,
 ) -> None:
-    """Report how well prompts about a graph hide the entities they are about. It lists names that are public words."""
+    """Report how well prompts about a graph hide the entities they are about.
+
+    The report also lists names that the guard lets pass because they are public words, such as words of the schema.
+    """
     with _graphs() as graphs:
         # Imported late, because these modules load large libraries for reading and drawing.
         from app.graphs.report_files import markdown, write_report

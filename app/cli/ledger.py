@@ -88,7 +88,8 @@ def export(
 def checkpoint(tenant: Tenant = "default") -> None:
     """Sign the ledger as it is now, and print the checkpoint.
 
-    Kept elsewhere, it reveals a database that was set back.
+    Keep it outside of this machine: `arog ledger verify --kept FILE` then finds out if an older copy of the database
+    was put in the place of the current one.
     """
     with _store() as store:
         from app.egress.ledger.audit import line_of
@@ -110,7 +111,10 @@ def cut(
 
 
 def resume(tenant: Tenant = "default") -> None:
-    """Let a ledger continue whose end was changed from outside. Its faults stay visible."""
+    """Let a ledger accept new rows again, after something other than the service has changed its end.
+
+    `arog ledger verify` keeps reporting the change.
+    """
     with _store() as store:
         signed = store.upkeep.resume(tenant)
     print(f"{tenant}: goes on after row {signed.number}; restart the services that use this database")

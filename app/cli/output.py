@@ -174,7 +174,7 @@ def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
 
 
 def program() -> str:
-    """Returns this command as it was called, for lines that can be pasted in the same folder."""
+    """Returns how to call this program in a command to be pasted: `arog`, or its path relative to this folder."""
     called = shutil.which("arog")
     ours = Path(sys.argv[0])
     if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():

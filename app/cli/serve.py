@@ -192,7 +192,10 @@ _PROFILES = {
 
 
 def _told_outside(settings: Settings) -> list[str]:
-    """Returns a sentence on what an endpoint is shown of things and questions, and whether that is the default."""
+    """Returns one line that says what the privacy profile lets an endpoint see, and if that profile is the default.
+
+    Empty if no endpoint is used.
+    """
     if settings.reasoner != "endpoint":
         return []
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"

@@ -38,9 +38,9 @@ class DatabaseExposedError(Exception):
 def make_engine(url: str) -> Engine:
     """Returns an engine for `url`. SQLite gets WAL, foreign keys, and waits while another process writes.
 
-    Promise: before a connection opens a SQLite file, it and those beside it have mode 0600, whatever the umask and
-    whoever created them; otherwise connecting raises DatabaseExposedError. Limit: the files of other databases are
-    protected by their own server.
+    Promise: before a connection opens a SQLite database, its main file and the log files beside that have mode 0600,
+    whatever the umask and whoever created them; otherwise connecting raises DatabaseExposedError. Limit: the files of
+    other databases are protected by their own server.
     """
     parsed = make_url(url)
     sqlite = parsed.get_backend_name() == "sqlite"
@@ -107,9 +107,9 @@ def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) ->
 
 
 def _journal_ahead(connection: sqlite3.Connection) -> None:
-    """Turns on WAL, and waits up to BUSY_TIMEOUT_S for other processes that do so.
+    """Turns on SQLite's write-ahead log (WAL), and retries for up to BUSY_TIMEOUT_S while another process does so too.
 
-    SQLite reports "locked" at once in that case, whatever its own timeout.
+    SQLite's own timeout does not help: in this case it reports "locked" at once.
     """
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:

@@ -7,11 +7,17 @@ One line of `questions.jsonl` is one question:
 - `question`, or `turns`: the user's turns of a dialogue, the last of which is the question;
 - `answers`: names, dates and numbers as the asker sees them, `yes` or `no`; for counts by group, `name: number`;
 - `kind`: the kind of question it tests; `topic_entities`: the names in it that the graph holds;
-- `plan`: how to answer it, for endpoints that play a model; null where the graph can't answer. A set starts at
-  `topic:n` (the n-th pseudonym of the question), `earlier:n` (the n-th of the user's earlier turns),
-  `kind:concept` or `set:A`, and follows `path`, whose elements are written as in `Schema.label_step`. The expressions
-  of `answer` name sets by letter, and pseudonyms as above. `turn_plans` are the plans of the turns before the
-  last.
+- `plan`: how to answer it, for endpoints that play a model; null where the graph can't answer;
+- `turn_plans`: the plans of the turns before the last.
+
+A plan such as `{"sets": {"A": {"start": "topic:0", "path": ["^treated by"]}}, "answer": ["count(A)"]}` counts the
+patients of the doctor whom the question names. Each of its `sets` holds the things that `path` leads to from `start`:
+
+- `start` is `topic:n` (the n-th pseudonym of the question, from 0), `earlier:n` (the n-th of the user's earlier
+  turns), `kind:concept` (all things of a concept) or `set:A` (the set A);
+- `path` is a list of relations as `Schema.label_step` writes them, with `^` before one that is followed backwards.
+
+The expressions in `answer` name sets by letter, and pseudonyms as in `start`.
 """
 
 from __future__ import annotations

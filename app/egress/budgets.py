@@ -52,7 +52,7 @@ class Reveals(Protocol):
 
 
 class Account(Protocol):
-    """Counts the tokens that one question uses of its tenant's tokens of today. Methods may wait for the database."""
+    """Counts the tokens of one question against its tenant's budget for the day. Methods may wait for the database."""
 
     @property
     def is_limited(self) -> bool: ...
@@ -65,5 +65,5 @@ class Account(Protocol):
         ...
 
     def settle(self, spent: int) -> None:
-        """Counts `spent`, the tokens of all the question's calls, and releases the rest of the reserved ones."""
+        """Ends the question: counts `spent`, the tokens of all its calls, and gives back what it reserved beyond."""
         ...

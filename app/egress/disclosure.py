@@ -30,8 +30,9 @@ Labels = tuple[str, ...]
 class DisclosedEntity:
     """All that a prompt shows about one entity.
 
-    `reaches`: the paths from it that lead somewhere, with the size class of their ends. `offered`: the single steps
-    from it that are candidates. `asked`: under the strict profile, the concept paths that start from it.
+    `reaches`: the paths that were followed from it, each with the size class of what it leads to ("1",
+    "2-5" and so on). `offered`: the single steps from it that the model may choose. `asked`: under the strict profile,
+    the relations that lead away from it in the concept path, which stands for the question's text.
     """
 
     concept: str = ""
@@ -43,17 +44,21 @@ class DisclosedEntity:
 class DisclosureMeter:
     """Measures how many entities match what a prompt shows of a thing.
 
-    Promise: it counts, in the graph as the asker's role sees it, the entities of the shown concept from which every
-    path that the prompt shows as followed leads somewhere. Condition: the reader of the prompt assumes that such a
-    path leads somewhere. Limit: it leaves out what the question's words or earlier prompts reveal, and under the open
-    profile also that two things are joined and which candidates of two steps exist.
+    Promise: an entity matches if it is of the shown concept, and every path that the prompt shows as followed leads
+    somewhere from it too. Entities are counted in the graph as the asker's role sees it. Condition: whoever reads the
+    prompt takes a followed path to lead somewhere. Limit: it does not consider what the question's words or earlier
+    prompts reveal. Under the open profile it does not consider either that two things are joined, or which candidates
+    of two steps exist.
     """
 
     def __init__(self, graph: BlindGraph, profile: Profile) -> None:
         self._graph, self._profile = graph, profile
 
     def fewest(self, given: TaskModel) -> int | None:
-        """Returns, over the entities that `given` shows, the least number of matching ones; None if it shows none."""
+        """Returns the number of entities that match the most exposed entity in `given`; None if it shows no entity.
+
+        For example, 3 if `given` shows one entity that 40 match and another that 3 match.
+        """
         return min(map(self._fitting, things_shown(given).values()), default=None)
 
     def _fitting(self, shown: DisclosedEntity) -> int:
@@ -128,10 +133,10 @@ def readings(schema: Schema, path: Labels) -> frozenset[Path]:
 
 
 def _from_root(start: str, path: Labels, before: dict[str, tuple[str, Labels]]) -> tuple[str, Labels]:
-    """Returns the single thing from which the set `start` was reached, and the whole path from there.
+    """Follows a path back to where it began: returns its first start, and the whole path from there.
 
-    If the evidence does not show that thing, returns the first set of the path. `before`: for each reached set, its
-    start and path.
+    `before`: for each set that a fact reached, the start and path of that fact. For example, with
+    `before = {S: (E, ("treats",))}`, `_from_root(S, ("lives in",), before)` returns `(E, ("treats", "lives in"))`.
     """
     passed = set[str]()
     while start in before and start not in passed:
@@ -155,9 +160,9 @@ def _asked_paths(triples: Iterable[PathTriple]) -> Iterator[tuple[str, Labels]]:
 
 
 def _sized(schema: Schema, reaches: Iterable[tuple[Labels, Size]]) -> Iterator[PathCardinality]:
-    """Yields paths with the least and greatest size of their ends.
+    """Yields each path with the least and greatest number of things that it may lead to, by its size class.
 
-    Labels that may mean several paths are left out, because it is unknown whose size the prompt shows.
+    A path whose labels have several meanings is left out, because it is unknown which of them has the shown size.
     """
     for path, size in reaches:
         found = readings(schema, path)
@@ -209,8 +214,9 @@ question ends.
 class Disclosure:
     """The rule for all questions of a service: at least `k` entities must match a prompt, else `policy` applies.
 
-    `meters`: False if nothing leaves the service, so that nothing is counted. `in_house`: the embedded reasoner, which
-    sends nothing; without one, `generalise` ends questions as `refuse` does.
+    `policy`: "tell" sends the prompt and tells the asker the number. "generalise" shows wider kinds; where these don't
+    suffice, `in_house` (the embedded reasoner, which sends nothing) does the step. "refuse" ends the question, as does
+    "generalise" without `in_house`. `meters`: False if nothing leaves the service, so that nothing is counted.
     """
 
     meters: bool = True
@@ -273,7 +279,10 @@ class QuestionDisclosure:
         return replace(task, manner=replace(task.manner, anonymity=fitting))
 
     async def in_house(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Returns the embedded reasoner's reply. Raises BelowAnonymityThresholdError without one, ReasonerError."""
+        """Returns the embedded reasoner's reply.
+
+        Raises BelowAnonymityThresholdError if the service has no embedded reasoner, else the ReasonerError of that.
+        """
         if self.rule.in_house is None:
             raise BelowAnonymityThresholdError
         return await ask_in_house(self.rule.in_house, task)

@@ -47,7 +47,10 @@ class PseudonymSubstitution:
         return replace(task, input=_renamed(task.input, self.words)) if self.words else task
 
     def restore_in(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
-        """Returns the reply with the service's own words put back; its `words` stay the model's, for the ledger."""
+        """Returns the reply with the service's own words put back in what the service reads.
+
+        The field `words` keeps the reply as the model wrote it, for the ledger.
+        """
         if not self.words:
             return reply
         back = {word: own for own, word in self.words.items()}
@@ -60,7 +63,10 @@ WirePseudonyms = Callable[[], PseudonymSubstitution]
 
 
 def pseudonyms_of_answer(table: PseudonymTable, schema: Schema, answer_id: str) -> WirePseudonyms:
-    """Returns a function that gives the substitution for one answer of a conversation."""
+    """Returns a function that makes the PseudonymSubstitution for the prompts of one answer.
+
+    Each call includes the pseudonyms that the conversation's `table` has issued by then.
+    """
     return lambda: PseudonymSubstitution(table.wire_pseudonyms(schema, answer_id), table.issued)
 
 
@@ -101,7 +107,8 @@ class RequestContext:
 class UsageTotals:
     """The cost of one question's model calls so far: tokens, price and seconds.
 
-    `by_endpoint`: the endpoint counted all tokens. `odd_counts`: its implausible counts. `cost`: None if unknown.
+    `by_endpoint`: True if all token counts are the endpoint's own. `odd_counts`: the number of calls for which it
+    reported implausible counts. `cost`: None if a call had no price.
     """
 
     calls: int = 0
@@ -144,7 +151,7 @@ class GuardedReasoner:
 
     When its `async with` block ends, all replies are recorded. Promise: every byte that reaches `inner` has passed
     `_admit`. Condition: `pseudonyms` are those of this conversation. Limit: those of the disclosure meter and of the
-    guard. `most_tokens`: the question's budget, None for no limit. `account`: its tenant's, None for no limit.
+    guard. `most_tokens`: the token budget of the question. `account`: that of its tenant. None is no limit.
     """
 
     inner: Reasoner
@@ -295,7 +302,7 @@ class GuardedReasoner:
         return (self.most_tokens or 0) - self.spent.tokens - len(requests) * self.inner.longest_reply
 
     def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
-        """Returns `task` in the words that are sent, and marked with this tenant."""
+        """Returns `task` with pseudonyms and masks as they are sent, and with the tenant's id in its options."""
         manner = replace(task.manner, tenant=self.errand.tenant)
         return replace(self.pseudonyms().substitute_in(task), manner=manner)
 

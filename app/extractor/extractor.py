@@ -49,7 +49,8 @@ ExtractorWeights = TrainedNetwork[ExtractorConfig]
 class SpanScores:
     """The network's logits for one question.
 
-    `starts` and `ends`: that an answer begins or ends at each word, shape (words,). `impossible`: that there is none.
+    A greater logit is more likely true. `starts` and `ends`: for each word, that an answer begins or ends there, shape
+    (words,). `impossible`: that the text holds no answer.
     """
 
     starts: Floats = field(repr=False)
@@ -257,7 +258,7 @@ _BLOCK: Final = 2048
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Implements the protocol Question."""
+    """A Question as a plain record, for callers of `Extractor.answers` who pass its parts one by one."""
 
     context: str = field(repr=False)
     known: str = field(repr=False)

@@ -115,7 +115,10 @@ class LoadJob:
 
 
 def _replacing(before: GraphInfo | None, now: GraphInfo) -> tuple[str, ...]:
-    """Returns sentences that compare the former version with the new one, and a warning if that is much smaller."""
+    """Returns a sentence that compares the former version with the new one; empty if there was no former version.
+
+    A second sentence warns if the new version has far fewer entities.
+    """
     if before is None:
         return ()
     told = REPLACED.format(
@@ -130,7 +133,10 @@ def _replacing(before: GraphInfo | None, now: GraphInfo) -> tuple[str, ...]:
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
-    """Returns `text` with the neutral names of files, and without names of sheets that may be somebody's."""
+    """Returns `text` with file names replaced as in `names`, such as "file-2.csv", for a record that is not sealed.
+
+    A sheet's name is left out, unless it is a common word, because it may be a person's name.
+    """
     known = names | {name.removesuffix(".gz"): recorded for name, recorded in names.items()}
     if known:
         # In one pass, longest name first, so that a neutral name that was put in is not replaced again.

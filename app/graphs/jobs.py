@@ -170,7 +170,11 @@ class JobRunner:
         clean_up: Callable[[], None] = lambda: None,
         gate: JobControl | None = None,
     ) -> JobStatus:
-        """Queues `work`; `clean_up` always runs in the end, even if the job is refused. Raises GraphBusyError."""
+        """Queues `work` as a job on `graph`, and returns its status. Raises GraphBusyError.
+
+        `clean_up` always runs in the end, even if the job is refused. `gate`: through it the owner approves or stops
+        the job; without one, the job does not wait for approval.
+        """
         status = JobStatus(id="j" + secrets.token_hex(12), state="queued")
         try:
             self._claim(tenant, graph, status, gate or JobControl())
@@ -233,9 +237,9 @@ class JobRunner:
                 raise GraphBusyError
 
     def close(self) -> None:
-        """Waits for running jobs. Jobs that wait for approval are stopped.
+        """Ends the runner: waits for running jobs, and stops those that wait for approval.
 
-        Queued ones are dropped, and marked as failed at the next start.
+        Queued jobs never run; the next start of the service marks them as failed.
         """
         with self._lock:
             waiting = [gate for gate in self._gates.values() if gate.awaited_summary is not None]

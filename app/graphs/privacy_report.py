@@ -45,9 +45,10 @@ _OPEN = (ValueView.CLEAR, ValueView.YEAR)
 
 
 def summarise(adjacency: Adjacency, schema: Schema, names: NameReport, k: int) -> PrivacySummary:
-    """Returns the privacy of a version for its owner.
+    """Returns how well prompts about a version of a graph hide its entities, in short, for the graph's owner.
 
-    It contains counts and fixed words only, because a job's row is not sealed.
+    It counts and warns of prompts that fewer than `k` entities match. It contains only counts and fixed words, because
+    it is stored in a job's row, which is not sealed.
     """
     try:
         measured = measure_anonymity(adjacency, schema, k)

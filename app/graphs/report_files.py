@@ -85,7 +85,10 @@ def bars(bounds: Sequence[int]) -> list[str]:
 
 
 def _head(report: GraphReport) -> Iterator[str]:
-    """Yields the blocks of a section (headings, paragraphs, lists, tables), as the functions below do for theirs."""
+    """Yields the first section of the report in blocks of Markdown: headings, paragraphs, lists and tables.
+
+    The functions that `markdown` calls after it yield the other sections in the same way.
+    """
     yield f"# Privacy of the graph {report.graph}"
     yield (
         f"Version {report.version}, loaded {report.loaded_at:%Y-%m-%d %H:%M}: {report.triples:,} triples, "
@@ -267,7 +270,10 @@ def _draw_told(axes: Axes, report: GraphReport) -> None:
 
 
 def _draw_sets(axes: Axes, report: GraphReport, shown: list[SetSizes], hops: str) -> None:
-    """Draws the shares of each concept's entities by the size of their set; sets of one entity are darkest."""
+    """Draws one bar for each concept: the percentages of its entities by the size of their anonymity set.
+
+    An anonymity set holds the entities that look alike in a prompt. Entities alone in their set are drawn darkest.
+    """
     import matplotlib
 
     names = [_label(sizes) for sizes in shown]

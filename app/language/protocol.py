@@ -69,7 +69,7 @@ class SaidLabels(Protocol):
 
     @property
     def is_compound(self) -> bool:
-        """True if the question asks for more than one path from one entity can answer."""
+        """True if one path from one entity is not enough to answer the question."""
         ...
 
     @property

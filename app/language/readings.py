@@ -18,11 +18,12 @@ Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare
 
 @dataclass(frozen=True, slots=True)
 class AskedForm:
-    """The form of answer that a question asks for. `rest` is the question without the words that state the form.
+    """The form of answer that a question asks for, such as a count.
 
-    `function`: argmax, argmin, max or min for an extreme, argmax or argmin for a comparison, count or exists for a
-    filter. `operator`, `value`, `upper` (the greatest value of a range) describe the condition of a filter. `by_age`:
-    the word compares ages ("oldest", "younger"). `asks_truth`: an extreme or comparison that is answered by yes or no.
+    `rest`: the question without the words that state the form. `function`: what computes the answer. It is argmax,
+    argmin, max or min for an extreme, argmax or argmin for a comparison, count or exists for a filter. `operator`,
+    `value`, `upper` (the greatest value of a range): the condition of a filter. `by_age`: the word compares ages
+    ("oldest", "younger"). `asks_truth`: the extreme or comparison is answered by yes or no.
     """
 
     form: Form

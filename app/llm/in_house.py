@@ -14,14 +14,14 @@ import numpy.typing as npt
 class ReadingScores:
     """The scores of the embedded reasoner's reading of a question; they hold no word of it.
 
-    `road`: the way of reading. `margin`: lead over the next reading with another meaning. `weakest`: likeness (0 to 1)
-    of the step that the words explain worst. `steps`: number of steps, `silent` of them named by no word. `share`: the
-    part of all weight that the winner of a vote got.
+    `road`: the way of reading. `margin`: the lead in score over the next reading with another meaning. `weakest`: the
+    likeness (0 to 1) of the step that the words explain worst. `steps`: the number of steps; `silent`: how many of
+    them no word names. `share`: the part (0 to 1) of all weight that the winner of a vote got.
 
-    Only if the road is "whole" (the whole question was compared, not its single words): `likeness`: cosine of question
-    and reading; `margin` is in cosines too. `pull`: how much it grows if the words that the reading leaves unread are
-    taken out. `fits`: the reading uses all that is named, and gives the kind asked for. `accounted`: each run of
-    unread words may name a silent step.
+    The other fields are set if the road is "whole", where the whole question was compared and not its single words.
+    `likeness`: the cosine of the question and the reading; `margin` is in cosines too. `pull`: the gain in `likeness`
+    if the words that the reading leaves unread are taken out of the question. `fits`: the reading uses all that is
+    named, and gives the kind asked for. `accounted`: each run of unread words may name a silent step.
     """
 
     road: Literal["meaning", "whole", "path", "vote"]
@@ -41,9 +41,10 @@ class ReadingScores:
 class VotedPaths:
     """The result of a vote over the things that paths lead to.
 
-    `paths`: those that lead to the winner, each as its starting pseudonym and its labels. `share`: the winner's part
-    of all weight (0 to 1). `margin`: its lead over the best thing that its path does not lead to. `sorting`: the path
-    from a common noun whose things narrow those of the other paths ("lawyers").
+    `paths`: those that lead to the winner, each as its starting pseudonym and its labels. `share`: the part (0 to 1)
+    of all weight that the winner got. `margin`: the winner's lead in weight over the best thing that the winning path
+    does not lead to. `sorting`: in "lawyers born in X", the path from the common noun to the lawyers, if the vote was
+    limited to these; else empty.
     """
 
     paths: frozenset[tuple[str, ...]]

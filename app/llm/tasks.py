@@ -37,7 +37,11 @@ class Thing(TaskModel):
 
 
 class PathTriple(TaskModel):
-    """One triple of the concept path; head and tail are a pseudonym or a concept."""
+    """One triple of a question's concept path; head and tail are each a pseudonym or a concept.
+
+    A concept path leads from what is known to what is asked: (Eq7f2k, "works at", clinic), (clinic, "located in",
+    city).
+    """
 
     head: str
     relation: str
@@ -80,7 +84,10 @@ class Evidence(TaskModel):
 
 
 class Cluster(TaskModel):
-    """A numbered group of things that one head reaches by one relation, described by the relations around them."""
+    """A numbered group of things that one path leads to, such as all patients of one doctor.
+
+    `relations`: some of the relations that these things have, from which a model tells what kind of things they are.
+    """
 
     number: int
     relations: list[str]

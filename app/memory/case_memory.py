@@ -44,7 +44,7 @@ NO_CASES: Final = NearCases()
 
 
 class CaseMemory:
-    """Finds the cases that a question may use, those most like it.
+    """Finds, among the cases that a question may use, the ones whose questions are most like it.
 
     Promise: a question uses cases of its own key and person and those that an owner approved, and none with a relation
     that its asker's role does not see. Condition: `labels` are those of that role's view. Limit: the order in which

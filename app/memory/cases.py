@@ -273,10 +273,10 @@ class CaseStore:
     def forget_without(
         self, tenant: str, graph: str, labels: Collection[str], is_told: Callable[[str], bool] = lambda _asked: False
     ) -> int:
-        """Deletes cases with a relation that is not among `labels`, or with words for which `is_told` returns True.
+        """Deletes a graph's cases that use a relation outside of `labels`, and returns their number.
 
-        Returns how many. From the other cases, the paths of the earlier answer (`before`) are removed if they use such
-        a relation.
+        Also deletes the cases whose question words `is_told` accepts, such as those that hold an erased name. Other
+        cases stay, but lose the paths in `before` that use a relation outside of `labels`.
         """
         found = self.of_graph(tenant, graph)
         gone = [each.id for each in found if not each.content.is_shown_by(labels) or is_told(each.content.asked)]

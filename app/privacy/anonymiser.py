@@ -28,10 +28,10 @@ from kg_store.text.normalise import normalise
 
 @dataclass(frozen=True, slots=True)
 class KindsReading:
-    """A second reading of the question, in which common nouns are names of things in the graph ("guitarists").
+    """A second reading of the question, in which a common noun is the name of a thing ("guitarists" for Guitarist).
 
-    `instead_of` is the safe text of the first reading, `question` that of this one, where the nouns are pseudonyms
-    too.
+    `instead_of`: the question's text in the first reading, where the noun stays a word. `question`: its text in this
+    reading, where the noun is a pseudonym. `topics`: the things that this reading names.
     """
 
     instead_of: SafeText
@@ -45,8 +45,8 @@ class Anonymised:
 
     `ambiguous`: names in the question that several entities share. `inexact`: places where the question spells a name
     differently from the graph. `values`: for the pseudonym of a name, the text values of the graph with the same
-    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: the typed words behind
-    pseudonyms of words that may name nothing in the graph; only the service itself reads them, they never leave.
+    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: for the pseudonym of a
+    word that may be no name, the word as the user typed it; only the service itself reads it, it never leaves.
     """
 
     dialogue: SafeDialogue
@@ -161,7 +161,7 @@ class Anonymiser:
         is_concept: Callable[[str], bool] | None = None,
         kinds: Collection[str] = (),
     ) -> None:
-        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded.
+        """`masks`: the opaque word of each masked relation, by the MID (internal number) of the relation's own words.
 
         `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
         `is_concept`: if given, common nouns are also read as names, except those for which it is true.
@@ -201,7 +201,10 @@ class Anonymiser:
         )
 
     def _typed(self, turn: _Turn, table: PseudonymTable) -> Iterator[tuple[str, str]]:
-        """Yields (pseudonym, typed words) of words that may name nothing: in lower case, or of masked relations."""
+        """Yields (pseudonym, typed words) for replaced words that may be no name.
+
+        These are everyday or unknown words, words of the graph's concepts, and words of masked relations.
+        """
         for span in turn.spans:
             written = turn.text[span.start : span.end]
             is_word = span.source is SpanSource.WORD and (len(written) > MAX_INITIALS or _is_everyday(written))

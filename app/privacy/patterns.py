@@ -199,9 +199,9 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[PatternSpan]:
 
 
 def _longest_valid(text: str, start: int, end: int, is_valid: Callable[[str], bool]) -> int:
-    """Returns the last end of a group of digits at which the number is valid, or 0 if there is none.
+    """Returns the end of the longest valid number that begins at `start` and ends by `end`, or 0 if there is none.
 
-    All ends are tried because other digits may follow the number.
+    Other digits may follow the number, so its groups, which spaces or hyphens separate, are left off one by one.
     """
     while end > start:
         if is_valid(text[start:end]):

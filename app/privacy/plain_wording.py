@@ -46,7 +46,7 @@ The time grows with the number of words. Chosen by hand.
 
 
 def leads_nowhere(_mids: Sequence[int]) -> Collection[tuple[str, str]]:
-    """Returns nothing: the `Leading` function for texts that are read without a graph."""
+    """Returns no relations: takes the place of a `Leading` function where texts are read without a graph."""
     return ()
 
 
@@ -120,9 +120,10 @@ class PlainWording:
                     break
 
     def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
-        """Yields (name, concept) for each kind of the graph called `single`, alone or with a schema word behind it.
+        """Yields (name, concept) for each thing of the graph that is a kind of other things and is called `single`.
 
-        The concept is that of the things the kind classifies: ("documentary film", "film").
+        Its name may have a word of the schema behind `single`; the concept is that of the things it classifies. For
+        example, "documentary" gives ("documentary film", "film") if films have the genre "documentary film".
         """
         nouns = sorted(self._lexicon.schema) if len(self._lexicon.schema) <= MAX_KIND_WORDS else ()
         for name, mids in self._all_whole([*(f"{single} {noun}" for noun in nouns), single]):

@@ -316,7 +316,10 @@ class PseudonymTable:
         return self._word_of(Meaning("outcome", in_order, expression=f"{RANKED}{expression_text})"), letter="S")
 
     def in_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` sorted by the conversation's key; equal facts then give equal bytes."""
+        """Returns the positions of `keys` in an order that looks random but is the same through the conversation.
+
+        It depends on the conversation's secret key only, so the same facts always give the same bytes.
+        """
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
@@ -380,7 +383,10 @@ class PseudonymTable:
         self._state.settled[mid] = by_user or self._state.settled.get(mid, False)
 
     def settled_among(self, mids: Iterable[int]) -> tuple[Mid, ...]:
-        """Returns those of `mids` that a user has named unambiguously, or if there are none, those an answer has."""
+        """Returns those of `mids` that a user has named unambiguously; if there are none, those that an answer has.
+
+        The order is that of `mids`.
+        """
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 

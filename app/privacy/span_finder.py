@@ -69,9 +69,9 @@ def places(spans: Iterable[Span]) -> list[tuple[int, int]]:
 
 
 def choose(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Returns spans without overlaps: the longest first, then the smaller source.
+    """Returns the spans to keep where several overlap: the longer one, of equally long ones that of smaller source.
 
-    Parts of other spans that stick out of the chosen ones become literals, so that they stay hidden too.
+    Of a span that overlaps a kept one, the part outside of it becomes a literal, so that it stays hidden too.
     """
     covered = bytearray(len(text))
     chosen: list[Span] = []
@@ -215,7 +215,10 @@ class SpanFinder:
         ]
 
     def kinds(self, found: Found, spans: Sequence[Span], is_concept: Callable[[str], bool]) -> list[Span]:
-        """Returns common nouns that are well-known things of the graph, outside of names and pseudonyms in `spans`."""
+        """Returns common nouns that name a well-known thing (one with many facts): "guitarists" for Guitarist.
+
+        Nouns inside of names and pseudonyms in `spans`, and nouns for which `is_concept` is true, are left out.
+        """
         taken = [(each.start, each.end) for each in spans if each.mids or each.source is SpanSource.PSEUDONYM]
         named = self._linker.find_common(found.text, self._lexicon.public, taken, is_concept)
         return [Span(each.start, each.end, SpanSource.MENTION, each.mids) for each in named]
@@ -258,9 +261,9 @@ class SpanFinder:
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:
-        """Yields spans that the guard would block although the policy does not link them.
+        """Yields names and values that the guard would block although the policy does not link them.
 
-        They are also searched with the signs between words read as spaces.
+        The text is searched twice: as it is, and with the signs between its words replaced by spaces.
         """
         parted = _PARTING.sub(" ", text)
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:

@@ -179,7 +179,10 @@ _SEEN: Final = _Seen()
 
 
 def _without_unreadable(text: str) -> list[int]:
-    """Returns the positions of `text` to keep: without UNREADABLE signs that touch a word, and one of each run."""
+    """Returns the positions of the characters of `text` to keep.
+
+    A run of UNREADABLE signs is dropped if it touches a word, else its first sign is kept.
+    """
     kept = list(range(len(text)))
     for run in reversed(list(_UNREADABLE_RUN.finditer(text))):
         start, end = run.span()

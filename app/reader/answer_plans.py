@@ -43,9 +43,10 @@ MAX_BEHIND = 0.46
 
 
 def conjunction(asked: ParsedQuestion) -> NextAction | None:
-    """Intersects the ends of two paths, one from each of the first two named things, that lead to the same concept.
+    """Intersects the end of a path from the first named thing with the end of a path from the second.
 
-    Returns None if there is no such pair.
+    Both paths must lead to the same concept; the pair with the highest scores is taken. Returns None if there is no
+    such pair.
     """
     if asked.voted is not None:
         return _of_voted(asked, asked.voted)
@@ -62,9 +63,10 @@ def conjunction(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _of_voted(asked: ParsedQuestion, voted: VotedPaths) -> NextAction | None:
-    """Intersects the best paths from two things that both lead to the winner of the vote (see `VotedPaths`).
+    """Intersects the best path from one thing with the best path from another; both lead to the winner of the vote.
 
-    Returns None if one path alone is likelier.
+    The winner is the thing to which the likeliest paths lead (see `VotedPaths`). Returns None if only one thing has
+    such a path, or if the second path scores much lower than the first.
     """
     held = [each for each in asked.paths if is_voted(each, voted)]
     sorting = next((each for each in held if (each.path.root, *each.path.steps) == voted.sorting), None)
@@ -88,9 +90,10 @@ def _shared(asked: ParsedQuestion, best: tuple[ScoredPath, ScoredPath]) -> NextA
 
 
 def _of_root(asked: ParsedQuestion, root: str) -> list[ScoredPath]:
-    """Returns the best paths from `root`, at most _PAIRED.
+    """Returns the best paths from `root`, at most _PAIRED: single steps if there are any, else longer paths.
 
-    Single steps are preferred, because words about the other thing make longer paths score too high.
+    Where a question names two things, longer paths score too high: words about the other thing seem to fit their
+    steps.
     """
     mine = [each for each in asked.paths if each.path.root == root]
     return [each for each in mine if len(each.path.steps) == 1][:_PAIRED] or mine[:_PAIRED]
@@ -165,7 +168,11 @@ def _may_equal(concept: str, value: str) -> bool:
 
 
 def over_values(asked: ParsedQuestion) -> NextAction | None:
-    """Applies the function of the form (such as argmax or sum) to the best path whose last step leads to values."""
+    """Applies the function of the form (such as argmax or sum) to the values at the end of the best path.
+
+    Only paths whose last step leads to values count; returns None if there is none. If the steps before the last one
+    have not been walked, the action follows them first.
+    """
     fitting = [each for each in asked.paths if each.path.concept in VALUES]
     if not fitting:
         return None
@@ -186,9 +193,10 @@ def over_values(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
-    """Returns the union of all kinds that have this value, as needed for "who was born in 1984?".
+    """Returns the union of all kinds that have the value asked about: people and dogs for "who was born in 1984?".
 
-    Empty if the question names a thing, or if only one kind has the value.
+    `fitting`: the paths that lead to values, best first. Empty if the question names a thing, if the best path has
+    more than one step, or if only one kind has the value.
     """
     best = fitting[0].path
     if not asked.from_kinds or len(best.steps) != 1:
@@ -269,9 +277,10 @@ def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
 
 
 def plan_things(asked: ParsedQuestion) -> NextAction | None:
-    """Answers with the end of the best walked path.
+    """Returns the action that answers with the end of the best walked path, or that follows unwalked paths first.
 
-    A path that has not been walked is followed first if it scores more than ANSWER_BONUS higher.
+    Unwalked paths (candidates) are followed if no path has been walked, or if the best of them scores more than
+    ANSWER_BONUS higher. In the last round nothing is followed. Returns None if there is nothing to answer or follow.
     """
     paths = _answering(asked)
     walked = next((each for each in paths if each.path.end is not None), None)
@@ -331,10 +340,10 @@ _COUNTED = "count("
 
 
 def plan_turned(asked: ParsedQuestion, turned: Quantifier) -> NextAction | None:
-    """Plans the question without its exclusion, then applies the exclusion to the answer; returns REFUSAL if that is
-    impossible.
+    """Plans a question with an exclusion: plans its other words, then leaves the excluded thing out of the answer.
 
-    A negation is refused: without declared kinds, it is unknown from which set things are left out.
+    Returns REFUSAL for a negation ("not"), because without declared kinds it is unknown from which set things are left
+    out. Also returns REFUSAL for forms that allow no exclusion, such as a superlative.
     """
     if not turned.turn:
         return plan_of(asked)

@@ -1,4 +1,8 @@
-"""Names the concept of each signature from classes, or from what relation labels say about their two ends."""
+"""Names the concept of each signature: from classes, or from words in relation labels.
+
+A signature is the set of relations around a thing. A label may say what both of its ends are: `plays in club` leads
+from a player to a club.
+"""
 
 from __future__ import annotations
 
@@ -50,15 +54,20 @@ Nouns = Mapping[Hop, Noun]
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The noun on which a thing's relations agree: `word` is used as its concept, `kind` is its most general kind."""
+    """The noun on which the labels of a thing's relations agree.
+
+    `word`, such as surgeon, names the thing's concept; `kind` is the most general kind of it, such as person.
+    """
 
     word: str
     kind: str
 
 
 class NounAgreement:
-    """The nouns of all relations of a schema, checked against each other. Deterministic; reads only labels and
-    signatures.
+    """Finds the noun on which the labels of a thing's relations agree. Deterministic.
+
+    Reads only labels and signatures (a signature is the set of relations around a thing). The nouns that different
+    relations give for the same things are checked against each other (see `_checked`).
     """
 
     def __init__(self, schema: Schema, signatures: Sequence[Signature]) -> None:
@@ -83,9 +92,10 @@ class NounAgreement:
 
 
 def noun_of(label: str) -> Noun | None:
-    """Returns the noun that a hop's label gives for the thing that has the hop; None if it gives none or is masked.
+    """Returns the noun that a label gives for the things with that hop, or None if it gives none or is masked.
 
-    `^` marks a hop that leads to the thing: `leader of` -> leader, `^plays in club` -> club.
+    A hop is a relation in one direction; `^` marks one that leads to the thing. `leader of` gives leader, its subject;
+    `^plays in club` gives club, its object.
     """
     if is_mask_word(label.lstrip("^").partition(" ")[0]):
         return None
@@ -93,10 +103,11 @@ def noun_of(label: str) -> Noun | None:
 
 
 def agreed(nouns: Sequence[Noun], *, relations: int = 2) -> Agreed | None:
-    """Returns the kind of greatest total weight, with the word that most of its nouns use; None below _MIN_WEIGHT.
+    """Returns the noun that most of `nouns` support, by weight, or None if the weight is below _MIN_WEIGHT.
 
-    The general word of the kind is used instead if the thing has MANY or more `relations`, because similar things then
-    have other words, or if the kind is a person with several relations.
+    The kind has the greatest total weight, and the word is the one most used for it, such as surgeon. The general word
+    of the kind, such as person, is used instead in three cases: the thing has MANY or more `relations`, its nouns use
+    many different words, or it is a person with several relations.
     """
     weights = _weights(nouns)
     if max(weights.values(), default=0.0) < _MIN_WEIGHT:
@@ -134,10 +145,10 @@ def _nouns_of_label(schema: Schema) -> dict[Hop, Noun]:
 
 
 def _checked(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Noun]:
-    """Returns the nouns with weights adjusted by what the other relations of the same things say.
+    """Returns the noun of each hop, with less weight if other relations of the same things contradict it.
 
-    If most facts of a relation are stored in the wrong direction (its subjects look like its objects), the nouns of
-    its two ends are exchanged.
+    If the subjects of a relation mostly look like its objects, its facts are stored in the wrong direction. Then the
+    nouns of its two ends are exchanged.
     """
     found, sides = dict(nouns), _sides(nouns, signatures)
     spoken = Counter(noun.kind for noun in nouns.values())
@@ -158,7 +169,10 @@ def _checked(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Noun]:
 
 
 def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> bool:
-    """Returns True if the things at each end of `hop`, judged by their other relations, belong at the other end."""
+    """Returns True if the facts of `hop` seem to be stored in the wrong direction.
+
+    That is so if the things at each end mostly have other relations of the kind expected at the opposite end.
+    """
     back = hop.reversed()
     own, other = nouns[hop].kind, nouns[back].kind
     right = _count(sides[hop], own) + _count(sides[back], other)
@@ -167,16 +181,20 @@ def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> boo
 
 
 def _share(kinds: Counter[str], noun: Noun, other: Noun) -> float:
-    """Returns the share (0 to 1) of things of `noun`'s kind among those at one end.
+    """Returns how large a share (0 to 1) of the things at one end of a relation is of `noun`'s kind.
 
-    Only things of `noun`'s or `other`'s kind are counted.
+    `kinds`: the number of things of each kind at that end. Only the kinds of `noun` and `other` are counted, plus one
+    thing of `noun`'s kind, so that an end without such things gives 1.
     """
     right, wrong = _count(kinds, noun.kind), _count(kinds, other.kind)
     return (right + 1) / (right + wrong + 1)
 
 
 def _sides(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Counter[str]]:
-    """Returns, for each hop, how many signatures with that hop have other relations whose nouns are of each kind."""
+    """Returns, for each hop, the kinds of the things that have it, as the nouns of their other relations say.
+
+    Each kind comes with the number of signatures (sets of relations around a thing) that say it.
+    """
     sides: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in signatures:
         said = [hop for hop in signature.hops if hop in nouns]
@@ -197,9 +215,9 @@ def _count(kinds: Counter[str], wanted: str) -> int:
 
 
 def _of_like(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, dict[Agreed, float]]:
-    """Returns, for each hop, the nouns of the things that have it, each with its share (0 to 1).
+    """Returns, for each hop, the nouns of the things that have it, each with its share of those things (0 to 1).
 
-    Things without a noun are ignored.
+    Example: `plays in club` -> player 0.9, coach 0.1. Things whose labels agree on no noun are not counted.
     """
     counts: dict[Hop, Counter[Agreed]] = defaultdict(Counter)
     for signature in signatures:
@@ -233,7 +251,11 @@ Fits = npt.NDArray[np.float32]
 
 
 class ConceptNamer:
-    """Names concepts by classes, else by nouns in relation labels, else by likeness of the labels. Deterministic."""
+    """Names the concept of each signature (the set of relations around a thing). Deterministic.
+
+    Uses the class of the things; else the nouns in their relation labels; else the noun whose typical relations are
+    most like those labels.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._fits = NounFits(embedder)
@@ -261,7 +283,12 @@ class ConceptNamer:
         return self._of_labels(relations, agreed([noun for label in relations if (noun := noun_of(label))]))
 
     def _of_labels(self, labels: Sequence[str], said: Agreed | None) -> str:
-        """Returns the noun `said` by the labels, or else the noun whose typical relations are most like `labels`."""
+        """Returns the concept of a thing with these relation labels, or "thing" if none fits.
+
+        `said`: the noun on which the labels agree, or None. If it is uncertain (an agent, or a thing with many
+        labels), a noun of the same kind replaces it if its typical relations are like `labels`. Without `said`, the
+        noun is chosen by that likeness alone.
+        """
         if said is not None and said.kind != AGENT and len(labels) < (MIN_OF_WORK if said.word == WORK else MANY):
             return said.word
         fits = self._fits.mean_of(labels)
@@ -277,10 +304,10 @@ class ConceptNamer:
 
 
 class NounFits:
-    """Scores of relation labels against the nouns in `NOUNS`: one row of scores for each label, computed once.
+    """Scores relation labels against the nouns in `NOUNS`: one row of scores for each label, computed once.
 
-    A label's score for a noun is its likeness to the nearest example relation of that noun: of relations that such
-    things have, or, for a label with `^`, of relations that lead to such things.
+    The score is the likeness of the label to the nearest example relation of the noun. The examples are relations that
+    such things have. For a label with `^` they are relations that lead to such things.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -300,7 +327,7 @@ class NounFits:
                 self._rows.update(zip(worded, rows, strict=True))
 
     def mean_of(self, labels: Sequence[str]) -> Fits | None:
-        """Returns the mean of the rows of `labels`, shape (nouns,), or None if no label has words.
+        """Returns each noun's mean score over `labels`, shape (nouns,), or None if no label has words.
 
         The mean is used because one label alone says little about a thing.
         """
@@ -358,7 +385,10 @@ def _nouns_of(schema: Schema, signature: Signature) -> list[Noun]:
 
 
 def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
-    """Returns, for each hop that leads to things with a class, how many signatures have which class."""
+    """Returns, for each hop that leads to things with a class, how many signatures of each class it leads to.
+
+    A signature is the set of relations around a thing.
+    """
     reached: dict[Hop, Counter[str]] = {}
     for signature in schema.signatures:
         for hop in signature.hops if signature.classes else ():

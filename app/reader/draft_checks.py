@@ -25,9 +25,10 @@ _DETERMINERS: Final = frozenset({"which", "what", "many"})
 
 @dataclass(frozen=True, slots=True)
 class AskedNoun:
-    """The noun that says what a question asks for: the concepts `kinds` that it names, and the word `after` it.
+    """The noun that says what a question asks for, such as "doctors" in "which doctors smoke".
 
-    `is_direct`: the noun follows directly after the question word, as in "which doctors".
+    `kinds`: the concepts that it names. `is_direct`: it follows directly after the question word. `after`: the word
+    after it.
     """
 
     kinds: frozenset[str]
@@ -35,9 +36,10 @@ class AskedNoun:
     after: str
 
     def leaves_room_for(self, label: Collection[str]) -> bool:
-        """Returns True if the question may ask for a value of a relation with this label, not for things of the noun.
+        """Returns True if the question may ask for a value and not for the things that the noun names.
 
-        Example: "the number of the doctor" may ask for the value of a relation called "number".
+        `label`: the words of the value's relation. "The number of the doctor" may ask for a value of the relation
+        "number".
         """
         return not self.is_direct or singular(self.after) in label
 
@@ -107,9 +109,9 @@ _PLACES: Final = frozenset({"who", "whom", "where"})
 class DraftChecks:
     """The checks of draft answers to one question.
 
-    `named`: pseudonyms of the things and values that the question names. `also`: for each concept, the other classes
-    of its things. `persons`: the concepts that are people. `meant`: the kind of result of the service's own reading,
-    or None if that reading is uncertain.
+    `named`: pseudonyms of the things and values that the question names. `also`: for each concept, the further classes
+    that its things have. `persons`: the concepts that are people. `meant`: the kind of result that the service's own
+    reading gives, or None if that reading is uncertain.
     """
 
     asked: AskedQuestion
@@ -218,7 +220,7 @@ class DraftChecks:
         return self.asked.wh == "when" and all(of.kinds for _, of in known)
 
     def _is_of(self, of: ResultKind, nouns: frozenset[str]) -> bool:
-        """Returns True if every concept of `of` is one of `nouns`, or has one of them as a further class."""
+        """Returns True if every concept of the result `of` is in `nouns`, or has things of a further class that is."""
         return bool(of.kinds) and all(not nouns.isdisjoint(self._with_classes(kind)) for kind in of.kinds)
 
     def _may_be(self, of: ResultKind, meant: ResultKind) -> bool:
@@ -265,8 +267,10 @@ class DraftChecks:
         return False
 
     def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
-        """Returns True if the draft is a plain set that needs no exclusion: execution removes the named things from
-        it.
+        """Returns True if a draft without an exclusion is right although the question has one, such as "who else".
+
+        That is so if the draft is a plain set: executing it leaves out the things that the question names. False if
+        the question has a negation.
         """
         if "negation" in self.asked.roles or not self.named:
             return False
@@ -275,7 +279,8 @@ class DraftChecks:
     def _named(self, parsed: Sequence[Expression]) -> Contradiction | None:
         """Returns NAMED if the answer only repeats things that the question names, else None.
 
-        None also if the question offers a choice ("X or Y"), or says nothing else about the things.
+        Returns None also if the question offers a choice ("X or Y", "the older of X and Y"), or holds little more than
+        names.
         """
         asked = self.asked
         is_choice = "or" in asked.words or not {"comparative", "superlative"}.isdisjoint(asked.roles)

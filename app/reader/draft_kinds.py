@@ -23,7 +23,10 @@ class _Shown:
 
 
 class DraftKinds:
-    """The kinds of everything that one prompt shows, by the word for it in expressions (`way3` is candidate 3)."""
+    """Looks up the kinds of everything that one prompt shows.
+
+    Each is found by its word in expressions: a thing by its pseudonym, candidate 3 by `way3`.
+    """
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ class DraftKinds:
         return _shared(operands) if function == "intersect" else _joined(operands)
 
     def lineage(self, names: Iterable[str]) -> frozenset[str]:
-        """Returns `names` and everything from which facts of the prompt lead to them, over any number of facts."""
+        """Returns `names` and every thing from which facts of the prompt lead to one of them, in one step or more."""
         found, queue = set[str](), list(names)
         while queue:
             name = queue.pop()

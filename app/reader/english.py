@@ -80,7 +80,7 @@ class EnglishReader:
         return SureReading(plan.expressions[0], plan.scores)
 
     def said_labels(self, question: str, graph: BlindGraph) -> SaidLabels:
-        """Returns the relation labels of the schema that words of the question match."""
+        """Returns the relation labels of the graph's schema that are like words of the question."""
         return SaidLabels.of(question, graph.schema, schema_steps(graph), self.embedder)
 
     def read_held(

@@ -116,7 +116,7 @@ def kind_of(word: str) -> str:
 
 
 def told(kind: str) -> str | None:
-    """Returns the usual word for a kind that several nouns name, or None if the kind has no such word."""
+    """Returns the usual word for a kind, such as "person", or None if the list has no word for that kind."""
     return _data().told.get(kind)
 
 

@@ -47,7 +47,7 @@ MARGIN = 0.5
 
 
 def settled_expression(given: StepInput) -> str:
-    """Returns the expression of the path that earlier cases settle, or an empty string if no case settles one.
+    """Returns the expression of the path that answered most earlier questions with the same words, or an empty string.
 
     The question must name exactly one thing, that thing must have the path's first step, and nothing may be counted,
     compared or excluded.
@@ -63,7 +63,10 @@ def settled_expression(given: StepInput) -> str:
 
 
 def scores_of_settled(given: StepInput) -> ReadingScores:
-    """Returns the scores of a settled path: certain, and MARGIN ahead of any other."""
+    """Returns the scores of a path that earlier questions settled: certain, and ahead of any other by MARGIN.
+
+    See `settled_expression`.
+    """
     steps = next(len(case.path) for case in given.cases if case.settles)
     return ReadingScores("path", SURE, MARGIN, steps=steps)
 
@@ -182,7 +185,10 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[Answer
 
 
 def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
-    """Returns one triple: from the first thing that the question names, its content words as relation, to "thing"."""
+    """Returns the question as one triple: the first thing it names, its content words as the relation, and "thing".
+
+    Returns an empty list if the question has no content words.
+    """
     words = content_words(question)
     head = things[0].name if things else "thing"
     return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []

@@ -187,7 +187,8 @@ def read_weights(file: Path, model: str) -> RetrieverWeights:
 def _config_of(dimensions: int, width: int, layers: int, **parts: object) -> NetworkConfig:
     """Returns the settings of a network read from a file.
 
-    Files of older versions also name `parts` that a network could lack. Raises ValueError if it lacks one.
+    `parts`: in files of older versions, the parts of the network that could be switched off, such as "edges". Raises
+    ValueError if one of them is off, or is not known.
     """
     if any(parts.get(name, whole) != whole for name, whole in _WHOLE.items()) or parts.keys() - _WHOLE.keys():
         raise ValueError("the network lacks a part")

@@ -138,7 +138,10 @@ class ArogStrategy:
         return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
 
     async def _choose(self, inquiry: StrategyInput, progress: _Progress) -> list[CandidatePath]:
-        """Retrieves relations: the model chooses up to `width`; returns them from each frontier set that has them."""
+        """Retrieves relations: asks the model to choose up to `width` candidates.
+
+        Returns these, and the candidates with the same relation from all other sets of the frontier.
+        """
         ways = [CandidatePath(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
         ways = self._offered(inquiry, progress, ways)
         if not ways:
@@ -170,9 +173,10 @@ class ArogStrategy:
     async def _abstract(
         self, inquiry: StrategyInput, progress: _Progress, chosen: list[CandidatePath]
     ) -> list[_Cluster]:
-        """Abstracts entities: asks for the concepts of each new cluster, and returns the clusters with them.
+        """Abstracts entities: asks the model what kind of things each new cluster holds.
 
-        Several concepts of one cluster are joined by commas.
+        A cluster is the set to which a chosen candidate leads, with its fact. Returns the new clusters with the
+        concepts that the model named, several joined by commas.
         """
         arrivals = [arrival for way in chosen if (arrival := arrive(inquiry, way)) is not None]
         # Facts are compared without their concepts, because an earlier round may have renamed those.
@@ -208,9 +212,9 @@ class ArogStrategy:
         return [schema.label(hops[int(i)]) for i in nearest]
 
     def _keep(self, inquiry: StrategyInput, progress: _Progress, clusters: list[_Cluster]) -> tuple[NodeSet, ...]:
-        """Retrieves by abstraction: adds the facts of the `width` best clusters to the evidence, returns their sets.
+        """Retrieves by abstraction: adds the facts of the `width` best clusters to the evidence; returns their sets.
 
-        Best is the highest cosine between a cluster's fact and any triple of the concept path.
+        Clusters are ranked by the highest cosine between their fact and a triple of the concept path.
         """
         if not clusters:
             return ()
@@ -267,6 +271,10 @@ def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:
 
 
 def _path_text(triple: PathTriple, things: tuple[NodeSet, ...]) -> str:
-    """Returns a triple of the concept path as words, with each pseudonym replaced by its concept."""
+    """Returns a triple of the concept path in words, with each pseudonym replaced by its concept.
+
+    The concept path is the question as the model has rewritten it: triples that lead from what is known to what is
+    asked.
+    """
     concepts = {place.pseudonym: place.concept for place in things}
     return " ".join((concepts.get(triple.head, triple.head), triple.relation, concepts.get(triple.tail, triple.tail)))

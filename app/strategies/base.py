@@ -57,9 +57,10 @@ class Pseudonyms(Protocol):
         ...
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` in a shuffled order, which is fixed for one thread of the conversation.
+        """Returns the positions of `keys`, shuffled in the same way in all prompts of one thread.
 
-        A thread is a row of questions that depend on each other. In its prompts the same facts give the same bytes.
+        A thread is a row of questions in the conversation that depend on each other. The same facts then give the same
+        bytes.
         """
         ...
 
@@ -155,15 +156,16 @@ class OwnReading:
 class RetrievalResult:
     """The findings of a strategy for one question.
 
-    `draft`: None if the graph does not hold the answer. `things`: pseudonyms shown to the reasoner beside the
-    evidence. `rounds`: number of retrieval rounds. `notes`: sentences for the asker about candidates cut by rank.
-    `over_budget`: the token budget ended the search too early. `withheld`: the search ended because the next prompt
-    would have shown too much. `said`: the reply to a turn that asks nothing of the graph. `contradicted`: a sentence
-    for the asker if the draft contradicts the question. `own`: the service's own reading, if it has one. `asks_back`:
-    questions, in pseudonyms, that may have been meant.
+    `draft`: the answer before execution; None if the graph does not hold the answer. `things`: pseudonyms shown to the
+    reasoner beside the evidence. `rounds`: number of retrieval rounds. `notes`: sentences for the asker about
+    candidates that ranked too low to be offered. `over_budget`: the token budget ended the search too early.
+    `withheld`: the search ended because the next prompt would have shown too much. `said`: the reply to a turn that
+    asks nothing of the graph. `contradicted`: a sentence for the asker if the draft contradicts the question. `own`:
+    the service's own reading, if it has one. `asks_back`: questions, in pseudonyms, that may have been meant.
 
-    For dialogue: `reply` holds sentences, and `reply_facts` for each sentence the positions in `evidence` of the facts
-    that it states. `is_worded`: a model wrote them, so each has to be checked. `in_order` sorts things by likelihood.
+    For dialogue: `reply` holds sentences. `reply_facts` holds, for each sentence, the positions in `evidence` of the
+    facts that it states. `is_worded`: a model wrote the sentences, so each has to be checked. `in_order` sorts things
+    by likelihood.
     """
 
     draft: Draft | None

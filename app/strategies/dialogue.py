@@ -106,9 +106,9 @@ class DialogueStrategy:
         )
 
     def facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
-        """Returns the facts for the reply, most relevant first, and True if too many things left some facts unranked.
+        """Returns the facts for the reply, most relevant first, and True if some facts were left unranked.
 
-        `spoken`: the things that the reply is about.
+        That happens if one relation leads to too many things. `spoken`: the things that the reply is about.
         """
         graph, dialogue = inquiry.graph, inquiry.dialogue
         near = list(_sayable(inquiry, facts_around(graph, spoken)))

@@ -30,8 +30,8 @@ MAX_TAILS: Final = 60
 class CandidateFact:
     """A fact that the reply may state: `head` reaches `tail` by `step`.
 
-    `size`: the number of things that `head` reaches by `step`. `kind`: that of the tail. `is_behind`: `head` is not
-    mentioned in the dialogue but is itself reached from a thing that is.
+    `size`: the number of things that `head` reaches by `step`. `kind`: entity or value, for the tail. `is_behind`: the
+    dialogue does not mention `head`, but a thing that it mentions leads to `head`.
     """
 
     head: Mid
@@ -167,10 +167,10 @@ Told = frozenset[int]
 
 
 def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Told) -> list[FoundFact]:
-    """Returns the facts that describe the things of `facts`, untold ones first.
+    """Returns the facts that describe the heads of `facts`; those whose ends were named already come last.
 
-    Facts of which a thing is the subject come before those of which it is the object, and small sets before large.
-    `told`: the things that the dialogue has named already.
+    Facts of which a head is the subject come before those of which it is the object, and small sets before large ones.
+    `told`: the things that the dialogue has named.
     """
     by_step: defaultdict[tuple[Mid, Step], list[CandidateFact]] = defaultdict(list)
     for fact in facts:
@@ -213,10 +213,7 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
 
 
 def upright(fact: FoundFact) -> FoundFact:
-    """Returns a fact between two single things turned to run from subject to object; other facts as they are.
-
-    A fact that leads to a set, or along more than one relation, is not turned.
-    """
+    """Returns the fact, turned to run from subject to object if it joins two single things by one relation."""
     step = fact.path[0]
     if len(fact.path) != 1 or fact.end.startswith("S"):
         return fact
@@ -242,7 +239,7 @@ def _is_said_forwards(fact: CandidateFact, facts: Sequence[CandidateFact]) -> bo
 
 
 def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact:
-    """Returns one fact for all things that the group's head reaches by its step, candidates or not."""
+    """Returns one fact for all that the head of `group` reaches by its step, including things not in `group`."""
     fact = group[0]
     members = reached(inquiry.graph, as_mids([fact.head]), (fact.step,))
     if len(members) == 1:
@@ -252,7 +249,10 @@ def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact
 
 
 def as_one(inquiry: StrategyInput, fact: CandidateFact) -> FoundFact:
-    """Returns a candidate as a fact about its single tail; `size` is empty if the step leads to other things too."""
+    """Returns the fact that leads from the head to its single `tail`, even if the step leads to other things too.
+
+    In that case `size` is empty, so that prompts show none.
+    """
     return _found(inquiry, fact, _word(inquiry, fact), "1" if fact.size == 1 else "")
 
 

@@ -60,10 +60,11 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
 
 @dataclass(slots=True)
 class CheckedDrafts:
-    """Asks the reasoner for drafts of one question and checks them; holds the result of the last check.
+    """Asks the reasoner for draft answers to one question, and checks each draft against the question.
 
     `meant`: the kind of result that the question asks for. `refusal`: why the last draft is refused, else empty.
-    `read`: the service's own reading, if a model is asked. `own` and `asks_back` belong to the last reply.
+    `read`: the service's own reading of the question, if a model is asked. `own`: the reading that belongs to the last
+    reply; `asks_back`: the questions that this reply offers.
     """
 
     inquiry: StrategyInput
@@ -119,7 +120,7 @@ class QuestionMeaning:
 
     @property
     def own(self) -> OwnReading:
-        """The reading in the form that is stored with the answer beside a model's draft."""
+        """This meaning as an `OwnReading`, the form that is stored with the answer beside a model's draft."""
         return OwnReading(self.scores, self.expression)
 
     @property

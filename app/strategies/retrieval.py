@@ -68,7 +68,10 @@ def _words_by_step(_schema: Schema) -> dict[Step, str]:
 
 
 def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Returns each candidate in plain words, in the order of `candidates`; "" if it has no wording that may leave."""
+    """Returns each candidate in plain words, in the order of `candidates`.
+
+    The phrase is "" if there is no good wording, or if the wording must not be sent to a model.
+    """
     phrases = map(inquiry.language.word_candidate, candidates)
     return tuple(phrase if phrase and inquiry.may_leave(phrase) else "" for phrase in phrases)
 
@@ -176,9 +179,10 @@ def show_things(inquiry: StrategyInput, places: Iterable[NodeSet]) -> list[Thing
 
 
 def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
-    """Returns facts as evidence, in a shuffled order that is the same in every prompt of the thread.
+    """Returns facts as evidence for a prompt, shuffled in the same way in all prompts of a thread.
 
-    `told`: pseudonyms whose concept the prompt shows elsewhere; it is not repeated.
+    A thread is a row of questions that depend on each other. `told`: pseudonyms whose concept the prompt shows
+    elsewhere; it is not repeated.
     """
     keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
     return [evidence_of(facts[i], is_told=facts[i].start in told) for i in inquiry.pseudonyms.shuffled_order(keys)]
@@ -211,7 +215,10 @@ class NumberedWays:
 
 
 def numbered(inquiry: StrategyInput, ways: Ways) -> NumberedWays:
-    """Numbers candidate paths from 1, in a shuffled order that is the same in every prompt of the thread."""
+    """Numbers candidate paths from 1, shuffled in the same way in all prompts of a thread.
+
+    A thread is a row of questions that depend on each other.
+    """
     labels = [labels_of(inquiry, way.path) for way in ways]
     keys = [f"{way.start.pseudonym} {told}" for way, told in zip(ways, labels, strict=True)]
     order = inquiry.pseudonyms.shuffled_order(keys)
@@ -279,10 +286,10 @@ def _described(schema: Schema) -> Mapping[str, str]:
 
 
 def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
-    """Returns the first of `ways` (nearest first) that the token budget lets a prompt show.
+    """Returns the first of `ways` (nearest first), as many as the token budget lets one prompt show.
 
-    Room is kept for one more call that answers; if no candidate fits then, as many as fit without it. `task_of` makes
-    the prompt's task from candidates; a reply chooses at most `width` of them.
+    Room is kept for one more call that answers; if then no candidate fits, that room is used too. `task_of` makes the
+    prompt's task from candidates; a reply chooses at most `width` of them. Without a model, all are returned.
     """
     if not reasoner.is_model:
         return ways  # The embedded reasoner costs no tokens.

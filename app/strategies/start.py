@@ -46,7 +46,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of retrieval: it goes on from `frontier`. `kinds` are only shown, so that an answer may use them."""
+    """The sets from which retrieval starts (`frontier`), and the kinds that prompts show beside them.
+
+    `kinds` are not followed; they are shown so that an answer may use them.
+    """
 
     frontier: tuple[NodeSet, ...]
     kinds: tuple[NodeSet, ...]
@@ -106,7 +109,7 @@ def _stems_of_kinds(schema: Schema) -> dict[str, list[frozenset[str]]]:
 
 @cached_by_version
 def _kinds_with(schema: Schema) -> dict[str, list[int]]:
-    """Maps each word to the positions, in `_stems_of_kinds`, of the kinds that have it in a name."""
+    """Maps each word to the kinds that have it in one of their names, given as positions in `_stems_of_kinds`."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for at, ways in enumerate(_stems_of_kinds(schema).values()):
         for word in frozenset[str]().union(*ways):

@@ -106,8 +106,9 @@ def in_house(thinking: ReasonerBundle) -> ReasonerBundle:
 def next_questions_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> SuggestNext:
     """Returns the function that suggests follow-up questions, tested with the embedded reasoner.
 
-    The tests are neither recorded nor counted in budgets. They use cases, because the questions are for the caller who
-    rated. Returns `nothing_next` if there is no embedded reasoner.
+    Each question is first asked as a test, which is neither recorded nor counted in budgets. Tests use the cases
+    learnt from the caller's ratings, because the real question would use them too. Returns `nothing_next` if there is
+    no embedded reasoner, or if suggestions are turned off.
     """
     own = thinking.in_house
     if own is None or own.longest_reply or not settings.suggestions:  # A model must not get questions nobody asked.
@@ -133,7 +134,7 @@ def namer_of(settings: Settings) -> NameConcepts:
 def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
     """Returns the function that remarks on questions in other languages than English.
 
-    It makes no remarks if a model or another sentence model reads the questions.
+    The function makes no remark if a model reads the questions, or a sentence model other than the one in the box.
     """
     if settings.reasoner != "embedded" or settings.embedder != BOXED_MODEL:
         return no_remark

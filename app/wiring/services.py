@@ -170,8 +170,9 @@ class Services:
 def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:
     """Builds all services; this takes a few seconds, because the sentence model is loaded.
 
-    `describe_error`: words the errors of jobs. `thinking`: a reasoner of their own for tests and the evaluation; the
-    guard checks its requests too. Raises OSError and the errors of `open_store`.
+    `describe_error`: words the errors of jobs. `thinking`: the reasoner, if None the one that the settings name; tests
+    and the evaluation pass their own, and the guard checks its requests too. Raises OSError and the errors of
+    `open_store`.
     """
     store = open_store(settings)
     thinking = thinking or think(settings)
@@ -278,7 +279,7 @@ def _prompted(settings: Settings, endpoints: Sequence[ModelEndpoint], embedder: 
 async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> None:
     """Opens the newest graphs, so that their first questions are fast. Errors are logged and not raised.
 
-    `told` is called with the number of graphs that are ready and the number of all.
+    `told` is called with two numbers, for example (2, 5) when two of five graphs are ready.
     """
     try:
         async with asyncio.timeout(WITHIN_S):

@@ -208,7 +208,7 @@ def _sentence(sentence: Sentence, table: Mapping[str, Names], evidence: Sequence
 
 
 def _unnamed(answer: ChatAnswer) -> dict[str, Names]:
-    """Returns words for entities of the evidence whose names were not sent: "19 not named", or "not named"."""
+    """Returns words to show in place of names that were not sent, by pseudonym: "19 not named" for a set."""
     found: dict[str, Names] = {}
     for fact in answer.evidence:
         found.setdefault(fact.head, Names(names=["not named"], total=1))
@@ -256,7 +256,10 @@ def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
 
 
 def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, ...]:
-    """Returns one line for each run of cited facts in which each begins where the one before ends."""
+    """Returns the path to the answer as lines, from the cited facts.
+
+    Facts share a line if each begins where the one before ends: `Rose -> treated by (doctor) -> Dr X`.
+    """
     return tuple(_line(run, table) for run in chains(fact for fact in evidence if fact.cited))
 
 

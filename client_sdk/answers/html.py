@@ -250,7 +250,10 @@ class _Picture:
         return element("g", curve, tip, opacity=0.7)
 
     def _label(self, arrow: _Arrow, start: tuple[float, float], end: tuple[float, float], bow: bool) -> Element:
-        """Returns the label, placed at the end of the arrow where fewer lines meet, and clear of its own line."""
+        """Returns the label of an arrow as an element.
+
+        It stands near that end of the arrow where fewer lines meet, and does not cover the arrow.
+        """
         meeting = sum(other.tail == arrow.tail for other in self._arrows)
         parting = sum(other.head == arrow.head for other in self._arrows)
         at_head = bow or meeting > parting

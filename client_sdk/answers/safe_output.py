@@ -50,7 +50,10 @@ class MarkdownNeutraliser:
         self._last = ""
 
     def push(self, piece: str) -> str:
-        """Returns `piece` with these signs separated; signs that began in the pieces before count too."""
+        """Returns `piece` with a space inside each sign that Markdown would act on.
+
+        A sign may have begun in an earlier piece.
+        """
         whole, told = self._last + piece, len(self._last)
         self._last = whole[-_BEHIND:]
         cuts = [match.start() for match in _ACTIVE.finditer(whole) if match.start() >= told]

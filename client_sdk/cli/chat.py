@@ -62,7 +62,7 @@ _PSEUDONYMS_ALONE = (
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The reply to a command: `content` for JSON, and `draw`, which shows it on a console."""
+    """The reply to a command: `content` for JSON; `draw` shows the reply on a console."""
 
     kind: str
     content: Mapping[str, object] = field(repr=False)
@@ -118,7 +118,10 @@ class JsonDisplay:
 
 
 class ChatLoop:
-    """One dialogue on a terminal. `open_chat` returns a Chat with the graph of a name, or of the settings for None."""
+    """One dialogue on a terminal.
+
+    `open_chat` returns a Chat with the graph of the given name; for None, with the graph of the settings.
+    """
 
     def __init__(self, open_chat: Callable[[str | None], Chat], face: ConsoleDisplay | JsonDisplay) -> None:
         self._open_chat, self._face = open_chat, face
@@ -281,7 +284,10 @@ def _graphs(names: Sequence[str], current: str, problem: str = "") -> Message:
 
 
 def _seen(chat: Chat, answer: Answer) -> Message:
-    """Shows each prompt and reply of an answer with names if the key may have them, else only in pseudonyms."""
+    """Returns the reply that shows each prompt and reply of an answer: with names if the key may have them.
+
+    Otherwise it shows them in pseudonyms.
+    """
     try:
         trace = chat.trace(answer.id)
     except RefusedError as refused:
@@ -370,7 +376,10 @@ def _completer(complete: Callable[[str], Sequence[str]]) -> Completer:
 
 
 def _kept_lines(kept: Path) -> list[str]:
-    """Returns earlier lines, oldest first. Raises NotConfiguredError if others can read the file."""
+    """Returns the lines typed in earlier dialogues, oldest first, from the file `kept`, which is made if missing.
+
+    Raises NotConfiguredError if others can read the file.
+    """
     create_private(kept, b"")
     read_private(kept)
     return kept.read_text("utf-8", errors="replace").splitlines()

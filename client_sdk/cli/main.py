@@ -71,7 +71,11 @@ _COMPLETED_AS_TYPED = {
 
 @dataclass(slots=True)
 class Joined:
-    """The outcome of adding commands: the missing library of each absent extra, and sentences on what is broken."""
+    """The outcome of adding commands.
+
+    `lacking`: the libraries that are not installed, because their extra is not; `broken`: sentences on commands that
+    failed to load.
+    """
 
     lacking: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -114,7 +118,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _words_to_complete(environment: Mapping[str, str]) -> list[str]:
-    """Returns the words of a line that a shell completes, without the command; empty if there is no such line."""
+    """Returns the words typed after the command, if a shell asks what can complete them; empty otherwise."""
     if "_AROG_COMPLETE" not in environment:
         return []
     line = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")
@@ -173,9 +177,10 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
 
 
 def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
-    """True if the missing module is a library or the whole package of the commands, so an extra is missing.
+    """Returns True if commands are absent only because an extra is not installed.
 
-    A missing module of our own is a bug instead.
+    That is so if the missing module is a library, or the whole package of the commands. Any other missing module is
+    one of our own, and so a bug.
     """
     package = _top_level(entry.module)
     return missing.name == package or _top_level(missing.name) not in (*_OURS, package)

@@ -58,7 +58,10 @@ def show_answer(console: Console, answer: Answer, *, notes: bool = True, marked:
 def show_parts(
     console: Console, answer: Answer, rows: Sequence[LedgerRow] | None, *, text: bool, why: bool, evidence: bool
 ) -> None:
-    """Shows the answer and the parts of it that were asked for, with its notes only once."""
+    """Shows those parts of the answer that are asked for: text, path, evidence, and what the model saw (`rows`).
+
+    The notes are shown only once.
+    """
     if text:
         show_answer(console, answer, notes=not (evidence or why), marked=evidence)
     if why:
@@ -268,7 +271,7 @@ def show_trace(console: Console, trace: Trace) -> None:
 
 
 def trace_as_dict(trace: Trace) -> dict[str, object]:
-    """Returns every step, with its prompt and reply as they left and with names, for JSON."""
+    """Returns every step of a trace, for JSON: its prompt and reply as they left, and the same with names."""
     steps = [
         {
             "step": step.step,

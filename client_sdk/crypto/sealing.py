@@ -300,9 +300,9 @@ def excerpt_context(excerpt: GraphExcerpt) -> bytes:
 
 
 def _digest(content: object) -> str:
-    """Returns the SHA-256 in hex of content as canonical JSON (RFC 8785).
+    """Returns the SHA-256 in hex of `content` as canonical JSON (RFC 8785), which every program writes alike.
 
-    Python's JSON equals it for everything that answers contain, including fractions from 0.01 up.
+    Python's JSON has that form for everything that answers contain, including fractions from 0.01 up.
     """
     written = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(written.encode()).hexdigest()

@@ -37,7 +37,7 @@ class Capsule(Wire):
 
 
 class Names(Wire):
-    """The names that one pseudonym stands for, at most `options.names`, and the total that it stands for."""
+    """The names that one pseudonym stands for, at most `options.names` of them; `total` counts all."""
 
     names: list[str]
     total: int
@@ -182,7 +182,7 @@ class Ambiguity(Wire):
 
 
 class Reading(Wire):
-    """A name that the question spells differently from the graph: characters [start, end) of its last message."""
+    """A name that the question spells differently from the graph, at characters [start, end) of the question."""
 
     pseudonym: str
     start: int = Field(ge=0)

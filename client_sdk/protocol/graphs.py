@@ -13,8 +13,9 @@ from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Caps
 class ProfileRisk(Wire):
     """The risk that prompts of one profile pose to entities, if the attacker knows the whole graph.
 
-    `expected`: the mean of 1 / (number of entities that match what a prompt shows). `few`: the share of prompts that
-    fewer than k entities match. `smallest`: the smallest number of entities that match one.
+    A profile is the set of facts that a prompt shows of an entity. `expected`: the mean of 1 / (number of entities
+    that match what a prompt shows). `few`: the share of prompts that fewer than k entities match. `smallest`: the
+    smallest number of entities that match one.
     """
 
     profile: str
@@ -58,10 +59,10 @@ class RelationUse(Wire):
 
 
 class NameGaps(Wire):
-    """Names that the guard lets pass, as counts and lists.
+    """The names that the guard lets pass, as counts and lists.
 
-    `too_short` counts things that have only a name of punctuation, `unguarded` things of which the guard can hold back
-    no name.
+    `too_short` counts things with a name of punctuation only; `unguarded` counts things none of whose names the guard
+    can hold back.
     """
 
     names: int
@@ -76,8 +77,8 @@ class NameGaps(Wire):
 class LexiconReport(Wire):
     """The common words that may leave in a question.
 
-    It counts English words by their source and those removed because they are names, and lists the words that are left
-    although they are part of a name in the tenant's graphs.
+    `words` counts the English ones, `sources` does so by their source, and `taken_out` counts those removed because
+    they are names. `in_names`: words that may leave although they are part of a name in the tenant's graphs.
     """
 
     words: int
@@ -87,9 +88,10 @@ class LexiconReport(Wire):
 
 
 class MaskedWord(Wire):
-    """A relation or class whose words are masked until the owner decides, because they may be a cell.
+    """A relation or class whose words are masked until the owner decides: they may be a private table cell.
 
-    It has the IRI or cell, the words it would show, and the reason. For the graph's owner only.
+    `term` is the IRI or cell, `word` the words that would be shown, `reason` why they are masked. For the graph's
+    owner only.
     """
 
     kind: Literal["relation", "class"]

@@ -196,9 +196,11 @@ class AnswerRating(Wire):
 
 
 class AnswerRated(Wire):
-    """The result of a rating. `learnt`: it left a case, which later questions of the same rater use.
+    """The result of a rating.
 
-    `held`: the case waits for the graph's owner to approve it, because it contradicts an answer that was sure.
+    `learnt`: it left a case (the question's words, and the paths that answer it), which later questions of the same
+    rater use. `held`: the case waits for the graph's owner to approve it, because it contradicts an answer that was
+    sure.
     """
 
     answer: str
@@ -208,10 +210,11 @@ class AnswerRated(Wire):
 
 
 class CaseListed(Wire):
-    """A case: whose rating left it, when, its paths in relation words, and the number of answers that used it.
+    """A case: a question's words without names, and the relation paths that answer it, learnt from a rating.
 
-    `asked`: the question's words without its names; `before`: the paths of the answer that was rated wrong; `held`: it
-    contradicts a sure answer; `raters`: the number of persons who gave the same wording the same rating.
+    `key_id`: the API key that rated; `used`: the number of answers that followed the case; `asked`: the question's
+    words; `before`: the paths of the answer that was rated wrong; `held`: it contradicts a sure answer; `raters`: the
+    number of persons who gave the same wording the same rating.
     """
 
     id: str
@@ -227,7 +230,11 @@ class CaseListed(Wire):
 
 
 class CaseReport(Wire):
-    """Counts of what the cases of a graph changed: answers that used them, and how these were rated."""
+    """Counts of what the cases of a graph changed.
+
+    `leaned`: the number of answers that followed a case; `rated_right` and `rated_wrong`: how these answers were
+    rated.
+    """
 
     graph: str
     cases: int

@@ -44,7 +44,10 @@ class Finished:
 
 
 class Reply(Protocol):
-    """One reply in a protocol's form, whole or as events. `last` gets the text of all pieces before it."""
+    """One reply in a protocol's form, whole or as events: `first`, then one `piece` after another, then `last`.
+
+    `last` also gets the text of all pieces.
+    """
 
     def whole(self, text: str, finished: Finished) -> dict[str, Any]: ...
 
@@ -288,7 +291,10 @@ class _ResponsesBody(_Body):
 
 
 class ResponseHistory:
-    """The turns that led to each of the newest responses, in memory only. Threads may share it."""
+    """The turns of a dialogue up to each of the newest responses, by the response's id, in memory only.
+
+    A request can name such an id instead of sending the turns. Threads may share it.
+    """
 
     def __init__(self, most: int = MAX_KEPT) -> None:
         self._most, self._lock = most, threading.Lock()
@@ -409,7 +415,10 @@ class ResponseReply:
         }  # fmt: skip
 
     def _head(self, status: str) -> dict[str, Any]:
-        """Returns a response without its text; ignored options have the values of a request without options."""
+        """Returns the fields of a response without its text.
+
+        Options that the proxy ignores have the values that a request without options would get.
+        """
         return {
             "id": self.id, "object": "response", "created_at": self.created, "status": status, "error": None,
             "incomplete_details": None, "instructions": None, "max_output_tokens": None, "metadata": {},

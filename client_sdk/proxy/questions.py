@@ -89,7 +89,7 @@ def _kind_with_chat(text: str) -> tuple[Kind | None, bool]:
 
 
 def _without_chat(text: str) -> str | None:
-    """Returns the words of a message around the chat that it contains, or None if it contains none."""
+    """Returns the words of a message before and after the chat that it quotes; None if it quotes none."""
     before, opened, rest = text.partition(_OPENS)
     if opened:
         return before + rest.rpartition(_CLOSES)[2]
@@ -269,7 +269,10 @@ def model_ids(graphs: Iterable[str], strategies: Iterable[str]) -> list[str]:
 
 
 def ignored_fields(extra: Mapping[str, Any] | None) -> Iterator[str]:
-    """Yields the names of the given fields that a header can contain; all other names become one "others"."""
+    """Yields the names of the given fields, to be listed in a header.
+
+    All names that a header cannot contain are replaced by a single "others".
+    """
     given = [name for name, value in (extra or {}).items() if value not in (None, [], {})]
     yield from (name for name in given if _FIELD.fullmatch(name))
     if not all(map(_FIELD.fullmatch, given)):

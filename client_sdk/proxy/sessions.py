@@ -229,7 +229,7 @@ def _told(problem: BaseException) -> ProxyError:
 
 
 async def joined(pieces: Pieces) -> tuple[str, Finished]:
-    """Returns all of an answer's text, and its end."""
+    """Returns (text, end): the text of all pieces joined, and the Finished that came last."""
     text: list[str] = []
     finished: Finished | None = None
     async with aclosing(pieces):

@@ -230,7 +230,7 @@ def _decoding() -> Generator[None]:
 
 @contextmanager
 def _failures_told() -> Generator[None]:
-    """Turns errors of a stream's transport into ArogErrors."""
+    """Raises an ArogError in place of each error of the connection or of the stream's format."""
     try:
         with _decoding():
             yield

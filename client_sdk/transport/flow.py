@@ -84,7 +84,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Tells the driver to wait. `because` is the service's refusal, if it said when to come back."""
+    """Tells the driver to wait. `because`: the service's refusal, if it told to come back later; else None."""
 
     seconds: float
     because: ArogError | None = None
@@ -92,7 +92,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply; `retry_after` is the header as it was sent."""
+    """A reply of the service; `retry_after` is the text of its Retry-After header."""
 
     status: int
     body: bytes = field(repr=False)
@@ -105,15 +105,15 @@ Flow = Generator[Send | Pause, Reply | None, ResultT]
 def exchange(
     call: Call, expect: type[ModelT], patience: RetryPolicy, now: Callable[[], float] = time.monotonic
 ) -> Flow[ModelT]:
-    """Sends `call` until there is a reply, and parses it as `expect`. Raises ArogError."""
+    """Sends `call`, again if `opening` does so, and returns the reply parsed as `expect`. Raises ArogError."""
     return _read((yield from opening(call, patience, now)), expect)
 
 
 def opening(call: Call, patience: RetryPolicy, now: Callable[[], float] = time.monotonic) -> Flow[Reply]:
-    """Sends `call` until there is a reply with status 200. Raises ArogError.
+    """Sends `call` until there is a reply with status 200, and returns it. Raises ArogError.
 
-    A call is only sent again, before the deadline, if the service has not taken it: if no connection could be made
-    (for repeatable calls, also if it broke), or after Retry-After if the service replied 429 or 503. `now` is a
+    The call is sent again only before the deadline, and only in these cases: no connection could be made; the
+    connection broke and the call is repeatable; or the service replied 429 or 503 with Retry-After. `now` is a
     monotonic clock in seconds.
     """
     deadline = now() + patience.timeout_s

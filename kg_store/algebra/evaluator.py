@@ -33,13 +33,16 @@ _NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
 
 
 def average_of(numbers: list[Decimal]) -> Decimal:
-    """Returns the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
+    """Returns the mean, rounded to four decimals; a small mean keeps six significant digits instead (0.00123456)."""
     average = sum(numbers, start=Decimal(0)) / len(numbers)
     return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
 
 
 def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
-    """Returns the number of heads of each tail, largest first; with a `period`, of each year or month."""
+    """Returns the number of heads for each tail of `edges`, the largest first: the patients of each doctor.
+
+    With a `period` (year or month), tails are dates, and heads are counted for each year or month, in order of time.
+    """
     if not period:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
@@ -51,7 +54,7 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
 
 
 def counts_by_head(edges: Edges) -> dict[int, Decimal]:
-    """Returns the number of tails of each head."""
+    """Returns the number of tails that `edges` give each head."""
     heads, counts = np.unique(edges.heads, return_counts=True)
     return {head: Decimal(number) for head, number in zip(heads.tolist(), counts.tolist(), strict=True)}
 
@@ -59,7 +62,11 @@ def counts_by_head(edges: Edges) -> dict[int, Decimal]:
 def totals_per_group(
     relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
 ) -> ResultTable:
-    """Returns for each tail (or period) the result of `total` on the measures of its heads."""
+    """Returns one number for each tail of `edges`: the `total` (sum or mean) of the measures of its heads.
+
+    Example: the average salary (measure) of the employees (heads) of each ward (tail). With a `period`, tails are
+    dates, and there is one number for each year or month.
+    """
     numbers = _numbers_of(measures)
     pairs: Iterable[tuple[int, int | str]] = (
         _in_periods(relations, edges, period)
@@ -81,7 +88,10 @@ def _numbers_of(measures: Measures) -> dict[int, list[Decimal]]:
 
 
 def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
-    """Returns for each head the sum of the numbers of its tails; heads without any number are left out."""
+    """Returns for each head of `edges` the sum of `measures` over its tails.
+
+    Heads whose tails have no number are left out.
+    """
     numbers, totals = _numbers_of(measures), dict[int, Decimal]()
     for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
         for number in numbers.get(tail, []):
@@ -99,7 +109,10 @@ def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decim
 
 
 def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
-    """Returns `mids` sorted by their values; those without a value come last."""
+    """Returns `mids` sorted by their values in `measured`, by the least if ascending, by the greatest if descending.
+
+    Those without a value come last.
+    """
     keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
     known = sorted(mids)
     return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
@@ -153,9 +166,9 @@ class SetAlgebra:
 
     `count` counts distinct members. `!=` keeps entities that have a value outside of V; the other operators keep
     entities with a value for which the comparison with any member of V is true. If an entity has several values,
-    argmax, compare and descending order use the greatest, argmin and ascending order the least. `compare` gives
-    nothing if one side has no value. Over no values, sum, average, min and max give the empty set, not 0. Measures
-    count a value once for each mediator by which a relation reaches it.
+    argmax, compare and descending order use the greatest, argmin and ascending order the least. `compare` returns the
+    empty set if A or B has no value. Over no values, sum, average, min and max give the empty set, not 0. Sums and
+    averages count a value twice if a relation reaches it through two mediators.
     """
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
@@ -256,7 +269,10 @@ class _Evaluation:
         return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
-        """Returns one number for each (entity, value) pair and each mediator between them."""
+        """Returns the numbers to add up, one for each (entity, value) pair; a pair joined by two mediators gives two.
+
+        Raises ExpressionError if the values are dates.
+        """
         measures = self._measures(call)
         if measures.kind is ValueKind.DATE:
             raise ExpressionError(f"{call.function} takes numbers; these values are dates")
@@ -285,7 +301,10 @@ class _Evaluation:
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
 
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
-        """Returns the tails of `edges` for which the comparison with `other` is true."""
+        """Returns the tails of `edges` that compare with `other` as the operator says, such as `tail >= other`.
+
+        Raises ExpressionError if no tail has an order in common with `other`.
+        """
         same, others = self._comparands(other)
         values = self._relations.values_or_dates(edges.tails) if others else self._relations.values(edges.tails)
         verdicts: dict[int, bool | None] = {}
@@ -300,7 +319,7 @@ class _Evaluation:
         return [tail for tail, verdict in verdicts.items() if verdict]
 
     def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:
-        """Returns what a filter compares with: nodes that count as equal, and values."""
+        """Returns what a filter compares with: the MIDs of `other`, and its values, which may be dates in names."""
         if isinstance(other, Decimal):
             return set(), [Value(plain_number(other), None)]
         operand = as_set(other)
@@ -320,7 +339,10 @@ class _Evaluation:
         return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
     def _edges(self, entities: ResultSet, call: Call, towards: int) -> Edges:
-        """Returns the pairs of the call's relation; those that lead to operand `towards` only, if there is one."""
+        """Returns the (head, tail) pairs that the call's relation joins, with heads in `entities`.
+
+        If the call has an operand at position `towards`, only pairs whose tail is in that operand's set are returned.
+        """
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         if len(call.operands) <= towards:
             return edges
@@ -328,9 +350,10 @@ class _Evaluation:
         return Edges(edges.heads[kept], edges.tails[kept])
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
-        """Returns the entities from which the relation leads to most or fewest others, or to the largest or least sum.
+        """Returns the entities with the most or fewest tails of the relation, as `choose` (max or min) says.
 
-        An entity from which it leads nowhere counts 0.
+        With a second relation in the call, the sum of the tails' values decides instead of their number. An entity
+        without tails counts 0.
         """
         entities = self._set(call, 0)
         edges = self._edges(entities, call, towards=1)
@@ -344,7 +367,10 @@ class _Evaluation:
         return entities.keep(own == choose(own))
 
     def _counted(self, call: Call) -> Result:
-        """Returns the entities from which the relation leads to the wanted number of others; 0 if it leads nowhere."""
+        """Returns the entities whose number of tails fits the operator and the number of the call: `>= 3`.
+
+        No tail counts as 0.
+        """
         entities, (_, operator, *number) = self._set(call, 0), call.words
         found = counts_by_head(self._edges(entities, call, towards=1 if number else 2))
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]

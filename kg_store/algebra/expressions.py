@@ -211,8 +211,9 @@ Row = tuple[int | str, Decimal | int]  # The MID of a node, or the text of a yea
 class Operand:
     """The meaning of a pseudonym in an expression.
 
-    `edges`: (entity, value) pairs if it is a set of values, because sums run over the pairs. `literal`: the text of a
-    value that the user typed and the graph may not hold.
+    `mids`: the node, or all members of a set. `edges`: for a set of values, the (entity, value) pairs; a sum then
+    counts a value once for each entity that has it. `literal`: the text of a value that the user typed, which may not
+    be in the graph.
     """
 
     mids: Mids = field(repr=False)
@@ -224,8 +225,8 @@ class Operand:
 class ExpressionResult:
     """The result of an expression.
 
-    `mids` are sorted by a value if `ordered`; if also `ranked`, by likelihood, which a caller sets and no expression
-    gives. `rows` are those of ResultTable, `names` those of ResultKinds.
+    `ordered`: `mids` are sorted by a value. `ranked`: they are sorted by likelihood instead; no expression gives that,
+    only a caller sets it. `rows` are the rows of a ResultTable, `names` the classes of a ResultKinds.
     """
 
     kind: OutcomeKind
@@ -256,7 +257,7 @@ class ResultSet:
         return ResultSet(mids, self.ordered, edges)
 
     def pairs(self) -> Edges:
-        """Returns (entity, value) pairs to add up: the edges, or each member once."""
+        """Returns the (entity, value) pairs that a sum runs over; without edges, (member, member) for each member."""
         return self.edges if self.edges is not None else Edges(self.mids, self.mids)
 
 
@@ -283,7 +284,10 @@ Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """Returns a set, or the nodes of a table, in order. Raises ExpressionError for other results."""
+    """Returns `result` if it is a set; for a table, the nodes of its rows, in order.
+
+    Raises ExpressionError for a number, a truth value or names.
+    """
     if isinstance(result, ResultSet):
         return result
     if isinstance(result, ResultTable) and len(result.things) == len(result.rows):
@@ -312,7 +316,7 @@ def walked_along(start: str, steps: Sequence[str]) -> str:
 
 
 def written(expression: Expression) -> str:
-    """Returns the expression as text that parses to the same tree; equal expressions give equal text."""
+    """Returns the expression as text; `parse` turns the text into the same tree. Equal expressions give equal text."""
     if isinstance(expression, Name):
         return expression.pseudonym
     operands, words = [written(each) for each in expression.operands], list(expression.words)
@@ -328,7 +332,11 @@ def written(expression: Expression) -> str:
 
 
 def with_relations(expression: Expression, further: Mapping[str, Sequence[str]]) -> Expression:
-    """Returns `expression` with each `reach` united with those by the `further` relations of its label."""
+    """Returns `expression` with each `reach(A, label)` widened to a union over more relations.
+
+    `further` maps a label to these relations: with {"r": ["s"]}, `reach(A, "r")` becomes `union(reach(A, "r"),
+    reach(A, "s"))`.
+    """
     if isinstance(expression, Name):
         return expression
     operands = tuple(with_relations(each, further) for each in expression.operands)
@@ -343,8 +351,8 @@ def of_one_row(text: str) -> str:
     """Returns `text` with conditions on one record changed so that a single record must fulfil all of them.
 
     A record is a mediator. For example, "has rank 1 in a committee" must not match somebody who is in the committee
-    and has rank 1 in another one. So conditions on values of one record (`member|rank`, `member|since`), and on
-    another node that the record leads to, first select records, from which the result then leads back.
+    and has rank 1 in another one. So the conditions (`member|rank`, `member|since`) first select records. The result
+    then leads back from these records to the people.
     """
     return written(_by_rows(parse(text))) if "|" in text else text
 
@@ -369,7 +377,11 @@ def _by_rows(expression: Expression) -> Expression:
 
 
 def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
-    """Returns the filters by values of one record around an expression, outermost first, and what they filter."""
+    """Returns (filters, rest): the filters around `expression` that test one record, and the set that they filter.
+
+    The outermost filter comes first. A record is a mediator, as in `filter(A, "member|rank", =, V)`. Without such
+    filters the list is empty.
+    """
     tests: list[Call] = []
     while isinstance(expression, Call) and expression.function in ("filter", "having"):
         if _record_of(expression).count("|") or (tests and _record_of(expression) != _record_of(tests[0])):
@@ -380,7 +392,7 @@ def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
 
 
 def _record_of(test: Call) -> str:
-    """Returns the relation to the record whose value a filter compares; empty for a value of the node itself."""
+    """Returns a filter's relation up to its last bar: `member` of `member|rank`; empty if there is no bar."""
     return test.words[0].rpartition("|")[0]
 
 

@@ -25,7 +25,7 @@ MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are r
 
 
 class Record(Protocol):
-    """The part of a vault record that the algebra reads."""
+    """The fields of a vault record that the algebra reads. A vault record has the names and the value of one node."""
 
     @property
     def kind(self) -> NodeKind: ...
@@ -38,7 +38,7 @@ class Record(Protocol):
 
 
 class Records(Protocol):
-    """The part of the vault that the algebra needs."""
+    """The part of the vault that the algebra needs: it gives the records of nodes."""
 
     def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
         """Returns the records of those `mids` that the vault holds."""
@@ -47,7 +47,10 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph; without a `kind`, one typed by a user, which is read as the graph's values are."""
+    """The text of a literal and its kind.
+
+    `kind` is None if a user typed the text; it is then read as the other side's kind.
+    """
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
@@ -62,7 +65,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """(entity, value) pairs whose values have an order; `keys` has the number or instant of each value."""
+    """The (entity, value) pairs whose values are numbers or dates; `keys` has the number or instant of each value."""
 
     kind: ValueKind | None
     pairs: tuple[tuple[int, int], ...] = field(repr=False)
@@ -87,13 +90,16 @@ class RelationValues:
         self._hops = dict(hops)
 
     def edges(self, mids: Mids, label: str) -> Edges:
-        """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
+        """Returns a pair (member of `mids`, node) for each node that a relation called `label` leads to.
+
+        Several relations with that label count as one.
+        """
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
-        """Returns the values with an order (numbers or dates) that `mids` have by the relation `label`.
+        """Returns the numbers or dates that `mids` have by the relation `label`.
 
-        A value counts once for each mediator by which the relation reaches it.
+        A value counts once for each mediator (a nameless node in between) by which the relation reaches it.
         """
         steps = self._steps(label)
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
@@ -108,7 +114,7 @@ class RelationValues:
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
-        """Returns the literals among `mids`; if there are none, the dates that the names of entities are or contain.
+        """Returns the literals among `mids`; if there are none, the dates found in the names of entities.
 
         Plain triple files do not distinguish a date from a name. Names are read as dates only if most of them are
         dates, or all contain one: a single film called "2012" does not make films dates.
@@ -120,9 +126,9 @@ class RelationValues:
         return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
-        """Returns the pairs whose value is a number; without any, those whose value or name is a date.
+        """Returns those `edges` whose tail is a number; if there are none, those whose tail is a date or named by one.
 
-        Malformed values are left out. Raises ExpressionError if there are tails but none has an order.
+        Malformed values are left out. Raises ExpressionError if there are tails but none is a number or date.
         """
         values = self.values_or_dates(edges.tails)
         for kind in ORDERED:
@@ -175,10 +181,10 @@ def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """Returns True if the comparison of `left` holds with at least one of `others` (for !=: with all).
+    """Returns True if `left` compares so with at least one of `others`; for `!=`, if it differs from all of them.
 
-    None if no two values can be compared. Numbers and dates have an order, dates at the precision that both share;
-    texts and truth values are only equal or different.
+    Returns None if no two values can be compared. Numbers and dates have an order, dates at the precision that both
+    share; texts and truth values are only equal or different.
     """
     kind = left.kind or ValueKind.TEXT
     mine = left.read_as(kind)

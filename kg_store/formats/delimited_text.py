@@ -30,8 +30,8 @@ class TableOfFile:
     """One table of a file that may hold several.
 
     `title` is the name of its sheet, or the keys that lead to its list; empty for the records of the file itself.
-    `open_rows` returns its rows, the header first. `notes` hold counts and sentences on what was not read as it is
-    written; `is_one_object`: the whole file is one JSON object.
+    `open_rows` returns its rows, the header first. `notes`: (count, sentence) pairs on cells that were changed or left
+    out in reading, such as formulas. `is_one_object`: the whole file is one JSON object.
     """
 
     title: str
@@ -55,8 +55,8 @@ class TableFile:
     def header_delimiter(self) -> str:
         """Returns the most frequent delimiter of the header line.
 
-        The header is the first line with at least half as many delimiters as any of the first lines has; a title above
-        it has fewer.
+        A title above the header has fewer delimiters. The header is therefore the first line that has at least half as
+        many as the sampled line with most.
         """
         lines = self._peek(_SAMPLE_LINES)
         counts = [max(line.count(delimiter) for delimiter in DELIMITERS) for line in lines]
@@ -67,8 +67,8 @@ class TableFile:
     def triples_delimiter(self, prefer_comma: bool) -> str | None:
         """Returns the tab, bar or comma that splits each of the first lines into at least three cells.
 
-        If none does, returns the one that splits the first line so, so that an error names the line that differs; None
-        if there is none. Raises LoadError for an empty file.
+        If none does, returns the one that so splits the first line: the reader then reports the line that differs.
+        Returns None if there is none either. Raises LoadError for an empty file.
         """
         filled = self._filled()
         if not filled:
@@ -178,7 +178,10 @@ def _after(broken: list[LoadError], rows: Rows) -> Rows:
 
 
 def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
-    """Returns the index of the header in `head`; if none is found below a title, that of the first filled line."""
+    """Returns the index of the header line in `head`.
+
+    It is the first filled line; if that looks like a title, the first line below it that names every column, if any.
+    """
     filled = [(at, [place for place, cell in enumerate(cells) if cell]) for at, (_, cells) in enumerate(head)]
     lines = [(at, places) for at, places in filled if places]
     if not lines:
@@ -196,11 +199,11 @@ def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
 
 
 def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
-    """Returns the column names of a header of several lines, and how many lines it has below the first.
+    """Returns (column names, number of further lines) of a header that takes several lines; None if there is none.
 
     A cell of an upper line also applies to the empty cells to its right: `Votes`, empty over `2021` and `2025`, gives
-    `Votes 2021` and `Votes 2025`. Returns None unless the lines together name each column; in the lines below the
-    first, the first column is empty.
+    `Votes 2021` and `Votes 2025`. The lines together must name each column, and all lines but the first must begin
+    with an empty cell.
     """
     first = head[0][1] if head else []
     if not first or not first[0] or all(first):

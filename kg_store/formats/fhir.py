@@ -71,7 +71,10 @@ def plain_resource(resource: Record) -> Record:
 
 
 def _names_of(resource: Record) -> dict[str, str]:
-    """Returns a person's full name, and the first given name with the family name; else the text of the type."""
+    """Returns a person's full name, and as an alias the first given name with the family name.
+
+    For a resource that is no person, returns the text of its type as its name, unless it has a name already.
+    """
     name = resource.get("name")
     first = name[0] if isinstance(name, list) and name else None
     if isinstance(first, dict):
@@ -122,7 +125,7 @@ def _without_type(key: str) -> str:
 
 
 def _simple(value: Any) -> Any:
-    """Returns a value in which every code, reference and name is a text."""
+    """Returns the value of an element, with every code, reference and name inside it replaced by its text."""
     if isinstance(value, list):
         return [_simple(each) for each in value]
     if not isinstance(value, dict):
@@ -140,7 +143,7 @@ def _simple(value: Any) -> Any:
 
 
 def _text_of(value: Any) -> str:
-    """Returns the text of a CodeableConcept or a Coding; empty for anything else."""
+    """Returns the words of a coded value (FHIR's CodeableConcept or Coding); empty for anything else."""
     if not isinstance(value, dict):
         return ""
     if isinstance(value.get("coding"), list) or value.keys() == {"text"}:
@@ -176,7 +179,10 @@ def _kind_of_identifier(identifier: Record) -> str:
 
 
 def _grouped(values: list[Any], column_of: Callable[[Record], str]) -> Iterator[tuple[str, Any]]:
-    """Yields (column, values). `column_of` must choose from a closed list, so that no word of the data is a column."""
+    """Yields (column, values): the `value` of each object, under the column that `column_of` gives it.
+
+    `column_of` must choose from a closed list, so that no word of the data becomes a column.
+    """
     by_column: dict[str, list[str]] = {}
     for each in values:
         if isinstance(each, dict) and each.get("value"):

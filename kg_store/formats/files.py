@@ -22,7 +22,7 @@ _CHUNK_BYTES = 1 << 20
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, gunzipped if its name ends with .gz. Raises LoadError."""
+    """Opens a file for reading, gunzipped if its name ends with .gz. Raises LoadError."""
     with translate_io_errors(path), path.open("rb") as opened:
         yield cast(IO[bytes], gzip.GzipFile(fileobj=opened)) if path.suffix.lower() == ".gz" else opened
 
@@ -102,8 +102,8 @@ _PIECE_BYTES = 1 << 16
 class BoundedRuns(io.RawIOBase):
     """Wraps a stream; reading raises LoadError if more than MAX_LITERAL_BYTES lie between two occurrences of `mark`.
 
-    Promise: a parser that reads it never has a longer literal in memory, if each literal ends with `mark`. A `mark`
-    after a backslash counts as part of the literal.
+    Promise: if each literal ends with `mark`, as with a quote, a parser that reads this stream never has a longer
+    literal in memory. A `mark` after a backslash counts as part of the literal.
     """
 
     def __init__(self, stream: IO[bytes], file: str, mark: bytes) -> None:
@@ -114,8 +114,9 @@ class BoundedRuns(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Returns as many bytes as are asked for, or fewer at the end; a parser may inspect the beginning in one
-        read.
+        """Returns `size` bytes, and fewer only at the end of the stream; all of the rest for -1.
+
+        A shorter read in between would mislead a parser that looks at the beginning in one read.
         """
         pieces: list[bytes] = []
         while size and (data := self._stream.read(_PIECE_BYTES if size < 0 else min(size, _PIECE_BYTES))):
@@ -159,10 +160,10 @@ _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
 
 
 def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
-    """Returns JSON-LD written anew from the parsed tree, so that the parser reads what was checked.
+    """Returns JSON-LD, checked to need no remote context, and written anew from the parsed tree.
 
-    Counts in `skipped` the keys without a meaning in any context, which a parser leaves out. Raises LoadError for
-    invalid JSON and for remote contexts.
+    So the parser reads exactly the keys that were checked. Counts in `skipped` the keys that no context defines, which
+    a parser leaves out. Raises LoadError for invalid JSON and for remote contexts.
     """
     try:
         tree = json.loads(stream.read())
@@ -197,10 +198,10 @@ def _context_parts(node: dict[str, Any]) -> list[Any]:
 
 
 def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any]]) -> int:
-    """Returns the number of distinct keys that no context defines; 0 if there is a @vocab. Keywords and IRIs do not
-    count.
+    """Returns the number of distinct keys in `objects` that no context defines; 0 if a context has a @vocab.
 
-    Objects whose keys all look like language tags are skipped, as the values of a term with `@container: @language`.
+    Keywords (`@id`) and IRIs do not count, nor do objects whose keys all look like language tags (`de`, `en`): these
+    hold the values of a term with `@container: @language`.
     """
     if any(part.get("@vocab") is not None for part in contexts):
         return 0
@@ -212,7 +213,11 @@ def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any
 
 
 def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:
-    """Returns the stream after checking its prolog. Raises LoadError for an entity that is long or made of others."""
+    """Returns the XML stream, unread, after checking what stands before its first element.
+
+    Raises LoadError for an entity that is too long or refers to other entities, since such entities can expand to
+    gigabytes, and for a file that is not UTF-8.
+    """
     prolog = stream.read(_MAX_PROLOG_BYTES)
     values = _ENTITY_VALUE.findall(prolog)
     if b"\x00" in prolog or any(b"&" in value for value in values) or b"<!ENTITY %" in prolog:

@@ -45,9 +45,10 @@ _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
 
 @dataclass(slots=True)
 class _Uses:
-    """The keys of the objects at one place in the records.
+    """Statistics of the objects at one place in the records, for telling whether their keys are data.
 
-    `total` is the sum of their numbers over all `records`; `is_alike` while all values are objects with the same keys.
+    `keys` are all distinct keys, `records` the number of objects, `total` the sum of their numbers of keys.
+    `is_alike`: so far, all values are objects with the same keys.
     """
 
     keys: set[str] = field(default_factory=set)
@@ -73,7 +74,10 @@ class _Uses:
 
 
 def places_of_maps(records: Iterable[tuple[str, Mapping[str, Any]]]) -> frozenset[tuple[str, str]]:
-    """Returns the places of objects whose keys are data, as (title of the table, column)."""
+    """Returns the places where objects have data as keys, such as `{"EUR": ..., "CHF": ...}`.
+
+    A place is (title of the table, column).
+    """
     uses: dict[tuple[str, str], _Uses] = {}
     for title, record in records:
         for key, value in record.items():
@@ -177,7 +181,10 @@ def _is_record(path: Path) -> bool:
 
 
 def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """Yields the one object of a file, without its `@context`; for a FHIR bundle, each resource with its type."""
+    """Yields (key, line, object) for a file that is one object: the object without its `@context`, and an empty key.
+
+    For a FHIR bundle, yields each resource in it, with the resource's type as key and its number in place of a line.
+    """
     text = stream.read(MAX_ONE_RECORD_BYTES + 1)
     if len(text) > MAX_ONE_RECORD_BYTES:
         raise LoadError(f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}", file)
@@ -220,7 +227,7 @@ def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
 
 
 def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
-    """Yields the objects of a list, or of every list that the top-level object holds."""
+    """Yields the objects of a list; if the file is one object, the objects of every list in it."""
     import ijson
 
     depth, key, number = 0, "", 0

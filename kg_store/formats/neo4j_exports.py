@@ -76,7 +76,7 @@ class _Field:
 
 
 def is_node_header(header: Sequence[str]) -> bool:
-    """Returns True if a header is one of nodes, of relationships, or of both."""
+    """Returns True if the columns are those of exported nodes or relationships (`_id` and `_labels`, `START_ID`)."""
     if {"_id", "_labels"} <= set(header) or {"_start", "_end", "_type"} <= set(header):
         return True
     wanted = {found.field for cell in header if (found := _field(cell)) is not None}

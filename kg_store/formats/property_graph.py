@@ -129,7 +129,10 @@ def _ties(family: Any) -> Iterator[Relationship]:
 
 
 def _day(told: Any) -> str:
-    """Returns a day as YYYY-MM-DD or a year; any other date as the file writes it; empty for None."""
+    """Returns a GEDCOM date as YYYY-MM-DD, or as a year if there is no more; empty for None.
+
+    Any other date, such as "about 1850", stays as the file writes it.
+    """
     date = told.date if told is not None and getattr(told.kind, "name", "") == "SIMPLE" else None
     if date is None:
         return "" if told is None else str(told)

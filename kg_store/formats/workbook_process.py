@@ -40,7 +40,7 @@ MAX_SECONDS: Final = 300
 
 
 def main(path: str) -> None:
-    """Print a workbook. The exit code is not 0 if it cannot be read, or takes too much memory or time."""
+    """Prints a workbook. The exit code is not 0 if it cannot be read, or takes too much memory or time."""
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

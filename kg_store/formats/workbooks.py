@@ -86,7 +86,7 @@ def check_size(path: Path) -> bool:
 
 
 def _opened(path: Path, stored_values: bool) -> Workbook:
-    """Open a workbook. With `stored_values`, a formula cell holds its value at the time of saving."""
+    """Opens a workbook. With `stored_values`, a formula cell holds its value at the time of saving."""
     from openpyxl import load_workbook
 
     return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
@@ -172,7 +172,7 @@ _READER: Final = ("-m", "kg_store.formats.workbook_process")
 
 
 def sheets_of_other_workbook(path: Path) -> list[TableOfFile]:
-    """Returns the sheets of a workbook in another format than .xlsx with at least two filled lines.
+    """Returns the sheets of a workbook that is not .xlsx; sheets with fewer than two filled lines are left out.
 
     Raises LoadError if the file is not a workbook or too large, or if all sheets are empty.
     """

@@ -26,7 +26,10 @@ _MAX_TARGETS = 0xFFFF_FFFF
 
 
 def ranges(starts: Longs, lengths: Longs) -> Longs:
-    """Returns all whole numbers of [start, start + length) for each pair, one range after the other."""
+    """Returns the whole numbers from start to before start + length, for one pair (start, length) after the other.
+
+    Starts [5, 0] and lengths [2, 3] give [5, 6, 0, 1, 2].
+    """
     stops = lengths.cumsum()
     total = int(stops[-1]) if len(stops) else 0
     positions: Longs = np.arange(total, dtype=np.int64) + (starts - stops + lengths).repeat(lengths)
@@ -51,20 +54,21 @@ def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
 
 
 def lengths_between(starts: npt.NDArray[Any]) -> Longs:
-    """Returns the length of each stretch between consecutive `starts`."""
+    """Returns the length of each stretch between consecutive `starts`: [2, 1] for [0, 2, 3]."""
     wide = starts.astype(np.int64)
     return wide[1:] - wide[:-1]
 
 
 def running_total(values: npt.NDArray[Any]) -> Longs:
-    """Returns 0, followed by the sum of all values up to and including each one."""
+    """Returns 0, and then the sum of all values up to each one: [0, 2, 5] for [2, 3]."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
 
 
 def weights_of(count: int) -> Sums:
     """Returns two random odd numbers for each of `count` members, shape (2, count).
 
-    Two sets are taken as equal if the sums of their members' numbers (modulo 2^64) are equal in both rows.
+    They tell sets apart without comparing members: two sets count as equal if the sums of their members' numbers
+    (modulo 2^64) are equal in both rows.
     """
     drawn = np.random.default_rng().integers(1, 1 << 63, size=(2, max(1, count)), dtype=np.uint64)
     odd: Sums = drawn | np.uint64(1)
@@ -72,7 +76,10 @@ def weights_of(count: int) -> Sums:
 
 
 def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
-    """Returns the sum of each stretch between consecutive `starts`, for each row of `weights`."""
+    """Returns, for each row of `weights`, the sum of each stretch between consecutive `starts`.
+
+    The row [2, 3, 4] and starts [0, 2, 3] give [5, 4].
+    """
     nothing = np.zeros((len(weights), 1), np.uint64)
     running = np.concatenate([nothing, np.cumsum(weights, axis=1, dtype=np.uint64)], axis=1)
     sums: Sums = running[:, starts[1:]] - running[:, starts[:-1]]
@@ -80,9 +87,10 @@ def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
 
 
 def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
-    """Returns a number for each row, equal for equal sets, and the position of one example of each set.
+    """Returns (numbers, examples): a number for each set, equal for equal sets, and one row for each number.
 
-    With `first`, rows must also be equal in `first`, and numbers ascend in its order.
+    `sums` has the two sums of each set (`weights_of`); sets with equal sums count as equal. With `first`, sets get the
+    same number only if their values in `first` are equal too, and numbers ascend with `first`.
     """
     columns = [*([] if first is None else [first]), *sums]
     order = np.lexsort(columns[::-1])
@@ -94,7 +102,10 @@ def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Nodes sorted by MID; `kinds` are positions in KINDS, `class_sets` are positions in `classes`."""
+    """The nodes of a graph as arrays, sorted by MID.
+
+    `kinds[i]` is the position of node i's kind in KINDS; `class_sets[i]` is the position of its classes in `classes`.
+    """
 
     mids: Mids
     kinds: npt.NDArray[np.uint8]
@@ -104,7 +115,10 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts as positions: head and tail in Nodes, relation in the schema. Each fact occurs once."""
+    """The facts of a graph as arrays; each fact occurs once.
+
+    `heads` and `tails` are positions in Nodes, `relations` are positions in the schema's relations.
+    """
 
     heads: npt.NDArray[np.int32]
     relations: npt.NDArray[np.int32]
@@ -113,12 +127,13 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """A graph as arrays, with both directions of each fact. A hop is coded as `2 * relation + inverse`.
+    """A graph as arrays, with both directions of each fact.
 
-    A group is the targets that one hop of one node reaches. A node's groups are in the order of its signature's hops,
-    so a group is found by the hop's position in the signature. Node `n` has groups `group_starts[n]` to
-    `group_starts[n + 1]`; group `g` has the sorted targets `target_starts[g]` to `target_starts[g + 1]`. In the same
-    way `hop_starts` and `member_starts` delimit the hops and the members of each signature.
+    A hop is one relation in one direction, coded as `2 * relation + inverse`. A signature is the kind, classes and
+    hops that nodes share. A group is the targets that one hop of one node reaches. A node's groups are in the order of
+    its signature's hops, so a group is found by the hop's position in the signature. Node `n` has groups
+    `group_starts[n]` to `group_starts[n + 1]`; group `g` has the sorted targets `target_starts[g]` to `target_starts[g
+    + 1]`. In the same way `hop_starts` and `member_starts` delimit the hops and the members of each signature.
     """
 
     mids: Mids
@@ -132,7 +147,7 @@ class Adjacency:
     members: Numbers
 
     def hops_of_targets(self) -> Numbers:
-        """Returns the hop that leads to each of `targets`."""
+        """Returns, for each entry of `targets`, the code of the hop that leads to it."""
         starts = self.hop_starts[self.signatures].astype(np.int64)
         hops = self.hops[ranges(starts, lengths_between(self.group_starts))]
         return np.repeat(hops, lengths_between(self.target_starts))
@@ -150,7 +165,10 @@ class Adjacency:
 
 
 def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacency, tuple[Signature, ...]]:
-    """Returns the arrays and the signatures: every combination of kind, classes and hops that some node has."""
+    """Returns (arrays, signatures) of a graph.
+
+    A signature is a combination of kind, classes and hops that at least one node has.
+    """
     group_nodes, group_hops, target_starts, targets = _groups(nodes, facts, relations)
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
     kinds = nodes.kinds.astype(np.int64) * max(1, len(nodes.classes)) + nodes.class_sets

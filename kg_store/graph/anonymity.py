@@ -32,11 +32,11 @@ _NOTHING: Longs = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """The nodes that each step of each node leads to, grouped.
+    """The nodes that each step of each node leads to, in groups that are sorted into kinds.
 
-    A group is what one step of one node leads to; a kind is all groups of one step that lead to the same sets of
-    steps. `owners` and `kinds` have one row for each group. Kinds are sorted by step (`kind_steps`); kind n leads to
-    nodes with the sets of steps `reached[starts[n]:starts[n + 1]]`.
+    A group: all nodes that one step of one node (its owner) leads to. A kind: all groups of one step whose nodes have
+    the same step sets (a step set: all steps that leave a node). `owners` and `kinds` have one row for each group.
+    Kind n belongs to step `kind_steps[n]`, and its nodes have the step sets `reached[starts[n]:starts[n + 1]]`.
     """
 
     owners: Longs
@@ -47,11 +47,11 @@ class _Groups:
 
 
 class PathSets:
-    """Finds which nodes have the same set of paths of two steps, and how many entities have each path.
+    """Finds which nodes have the same paths of two steps, and how many entities have each such path.
 
-    It works on the sets of steps of the nodes instead of the nodes themselves, because there are fewer. `set_of` is
-    the number of each node's set of steps; set n is `steps[firsts[n]:firsts[n] + lengths[n]]`, with numbers below
-    `count`. `concept_of` is -1 for nodes that are not entities.
+    It compares step sets (a step set: all steps that leave a node) instead of nodes, because there are fewer. `set_of`
+    is the number of each node's step set. Step set n is `steps[firsts[n]:firsts[n] + lengths[n]]`; its steps are
+    numbers below `count`. `concept_of` is the number of each node's concept, -1 for nodes that are not entities.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class PathSets:
         self._rows: list[tuple[npt.NDArray[np.int32], ...]] = []
 
     def add(self, owners: Longs, steps: Longs, tails: Longs) -> None:
-        """Add rows (owner, step, tail). All rows of an owner come in one call, and owners ascend from call to call."""
+        """Adds rows (owner, step, tail). One call gets all rows of an owner, and owners ascend from call to call."""
         sets = self._set_of[tails]
         order = np.lexsort((sets, steps, owners))
         rows = [owners[order], steps[order], sets[order]]
@@ -112,13 +112,16 @@ class PathSets:
         return _Groups(owners, kinds, steps[examples], sets[ranges(starts[examples], lengths)], running_total(lengths))
 
     def _pairs(self, groups: _Groups) -> tuple[Longs, Longs]:
-        """Returns each (kind, concept) pair as one number, and how many entities of the concept have the kind."""
+        """Returns (pairs, counts): each (kind of group, concept) as one number, and how many entities have both."""
         concepts = self._concept_of[groups.owners]
         named = concepts >= 0
         return np.unique(groups.kinds[named] * self._concepts + concepts[named], return_counts=True)
 
     def _seconds(self, groups: _Groups, first: int, last: int) -> tuple[Longs, Longs]:
-        """The steps that can follow each of the kinds `first` to `last`, and where those of each kind start."""
+        """Returns (steps, starts) for the kinds from `first` to before `last`: the second steps of paths.
+
+        The steps that can follow kind `first + i` are `steps[starts[i]:starts[i + 1]]`.
+        """
         reached = groups.reached[groups.starts[first] : groups.starts[last]]
         widths = lengths_between(groups.starts[first : last + 1])
         of_kind = np.repeat(np.repeat(np.arange(last - first), widths), self._lengths[reached])
@@ -131,7 +134,10 @@ class PathSets:
     def _paths_of(
         self, groups: _Groups, pairs: Longs, counts: Longs, seconds: Longs, starts: Longs, first: int
     ) -> tuple[Longs, Longs]:
-        """Returns (step, concept, second step) as one number, which may repeat, and how many entities have each."""
+        """Returns (paths, counts): each (first step, concept, second step) as a number, and its number of entities.
+
+        A path may occur several times; its counts have to be added up.
+        """
         kinds, concepts = pairs // self._concepts, pairs % self._concepts
         lengths = starts[kinds - first + 1] - starts[kinds - first]
         begins = (groups.kind_steps[kinds] * self._concepts + concepts) * self._count
@@ -160,7 +166,7 @@ def _tally(values: Longs) -> dict[int, int]:
 
 
 def _runs(lots: Longs) -> Iterator[tuple[int, int]]:
-    """Yields the begin and end of each run of equal values."""
+    """Yields (begin, end) of each run of equal values: (0, 2), (2, 3) for [7, 7, 9]."""
     yield from pairwise([*np.flatnonzero(differs(lots)).tolist(), len(lots)])
 
 
@@ -186,11 +192,11 @@ class StepSets:
 
 
 def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
-    """Returns the sets of steps and paths around each entity, with steps as in `traversal.walk`.
+    """Returns the steps and the paths of two steps around each entity.
 
-    A step is a hop, or several through mediators that do not lead back to where they began. Memory grows with the
-    number of steps and MAX_ROWS, not with the number of paths. Raises StoreError if more than MAX_STEPS pairs are
-    joined by a step.
+    A step is a hop, or several hops through mediators that do not lead back to where they began, as in
+    `traversal.walk`. Memory grows with the number of steps and MAX_ROWS, not with the number of paths. Raises
+    StoreError if there are more than MAX_STEPS (node, step, end) rows.
     """
     steps = _Steps(adjacency, schema)
     entities, concepts, names = _concepts(adjacency, schema)
@@ -211,7 +217,7 @@ def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
 
 
 class _Steps:
-    """The steps of a graph as rows: owner, number of the step, and end."""
+    """The steps of a graph as rows: the node where a step begins (owner), the step's number, and its end."""
 
     def __init__(self, adjacency: Adjacency, schema: Schema) -> None:
         self._is_mediator: Flags = mediator_flags(schema)[adjacency.signatures]
@@ -226,7 +232,7 @@ class _Steps:
         self._hops = adjacency.hops_of_targets()
 
     def of_all(self) -> tuple[Longs, Longs]:
-        """Returns (owner, step number) for each node where a step may begin and each of its steps, once, in order."""
+        """Returns (owners, step numbers): each node where a step may begin, with each of its steps, once, in order."""
         found = [(_NOTHING, _NOTHING)]
         for owners, numbers, _ in self.rows():
             known, ids = np.unique(numbers, return_inverse=True)
@@ -237,7 +243,7 @@ class _Steps:
         return np.concatenate(all_owners), np.concatenate(all_numbers)
 
     def rows(self) -> Iterator[tuple[Longs, Longs, Longs]]:
-        """Yields owners, step numbers and ends, for so many nodes at a time as have about MAX_ROWS rows together.
+        """Yields (owners, step numbers, ends) in pieces of about MAX_ROWS rows; all rows of a node are in one piece.
 
         Raises StoreError if there are more than MAX_STEPS rows.
         """
@@ -250,7 +256,10 @@ class _Steps:
             yield self._leaving(np.flatnonzero(self._is_reached[first:last]) + first)
 
     def _costs(self) -> Longs:
-        """Returns the number of rows of each node, including those of the mediators that its steps run through."""
+        """Returns, for each node, the number of rows (step, end) that begin there.
+
+        The rows of the mediators that its steps run through are counted too.
+        """
         of_depth = lengths_between(self._starts)
         costs = of_depth.copy()
         on = self._is_mediator[self._tails]
@@ -337,7 +346,8 @@ class RelationUse:
 class Anonymity:
     """The anonymity report of a graph; it holds counts and words of the schema only.
 
-    `bounds` are the smallest sizes of the histograms' bars.
+    `bounds`: the sizes at which the bars of the histograms begin: with (1, 2, 5), bars for sets of 1, 2 to 4, 5 or
+    more.
     """
 
     k: int
@@ -390,7 +400,7 @@ def measure_anonymity(adjacency: Adjacency, schema: Schema, k: int = DEFAULT_K) 
 
 
 def _set_sizes(concepts: Longs, sets: Longs) -> Longs:
-    """Returns for each entity the number of entities with its concept and set, including itself."""
+    """Returns for each entity how many entities, itself included, have its concept and its number in `sets`."""
     keys = concepts * (int(sets.max(initial=0)) + 1) + sets
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     sizes: Longs = counts[place].astype(np.int64)
@@ -404,9 +414,10 @@ def _of_entities(profile: str, sizes: Longs, k: int) -> ProfileRisk:
 
 
 def _of_paths(profile: str, having: Mapping[int, int], k: int) -> ProfileRisk:
-    """Returns the risk of a profile of paths; `having` maps n to the number of paths that exactly n entities have.
+    """Returns the risk of a profile whose prompts show one path of one entity each.
 
-    Such a path is in n prompts, each with a chance of 1/n.
+    `having` maps n to the number of paths that exactly n entities have. A path that n entities have makes n prompts;
+    each of these prompts names the right entity with a chance of 1/n.
     """
     prompts = sum(entities * paths for entities, paths in having.items())
     if not prompts:

@@ -17,9 +17,10 @@ from kg_store.terms import NO_MIDS, Edges, Hop, Mids, RelationId, Schema, Signat
 
 
 class BlindGraph(Protocol):
-    """One version of one graph, immutable and thread-safe.
+    """One version of one graph without names and values, immutable and thread-safe.
 
-    Promise: returns MIDs, relation ids and signature ids only. Relations that the policy hides never appear.
+    Promise: returns only MIDs (the opaque ids of nodes) and ids of relations and signatures (the kind, classes and
+    hops that nodes share). Relations that the policy hides never appear.
     """
 
     @property
@@ -72,7 +73,10 @@ class CompactGraph:
         return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Returns every hop that leaves at least one of `mids`, from the signatures of the nodes."""
+        """Returns every hop (a relation in one direction) that leaves at least one of `mids`.
+
+        It looks only at the signatures of the nodes, which list their hops.
+        """
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops
@@ -105,7 +109,7 @@ class CompactGraph:
         return Edges(arrays.mids[nodes].repeat(ends - starts), tails)
 
     def _neighbours_of_one(self, mids: Mids, code: int) -> Edges:
-        """The same for a single MID with plain numbers, which is faster; most questions start from one node."""
+        """Returns the same as `neighbours` for a single MID; it is faster, and most questions start from one node."""
         arrays = self._arrays
         node = self._node(int(mids[0]))
         if node is None:
@@ -155,8 +159,9 @@ class CompactGraph:
         return place if place < len(known) and known[place] == mid else None
 
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        """Returns the position of each MID, and a flag that it exists; a missing one may have the position after the
-        end.
+        """Returns (positions, flags): where each MID stands in the arrays, and True if it is there.
+
+        For a missing MID the position means nothing, and may lie behind the end.
         """
         places = self._arrays.mids.searchsorted(mids)
         return places, self._arrays.mids.take(places, mode="clip") == mids
@@ -182,9 +187,10 @@ MAX_CACHED = 5_000
 
 
 class RememberedGraph:
-    """Wraps `graph` for one question, and caches the neighbours of each set of nodes by a hop. It holds MIDs only.
+    """Wraps `graph` for one question, and caches each result of `neighbours`. It holds MIDs only.
 
-    `schema`: another schema with the same relations and signatures, for reading the question (`read_in_house`).
+    `schema`: given instead of the graph's own, it has the same relations and signatures, with the real names of masked
+    relations, for reading the question (`read_in_house`).
     """
 
     def __init__(self, graph: BlindGraph, schema: Schema | None = None) -> None:

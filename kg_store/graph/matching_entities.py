@@ -39,8 +39,9 @@ class PathCardinality:
 class EntityDescription:
     """The statements of a prompt about one entity.
 
-    `leads` holds for each described path the set of its possible readings; at least one of them leads somewhere.
-    `steps`, if given, are all single steps that leave the entity (`steps_from`); no other step does.
+    `leads`: for each path that the prompt describes, the set of paths that its words may mean; at least one of the set
+    leads somewhere. `sizes`: to how many nodes paths lead. `steps`, if given: all single steps that leave the entity;
+    no other step does (`steps_from`).
     """
 
     concept: str
@@ -52,8 +53,8 @@ class EntityDescription:
 def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
     """Returns the number of entities and mediators of the concept in `said` that fit the description.
 
-    `said.concept` may be several concepts joined by commas; if no node has it, all entities are candidates. A path
-    that the graph does not have leads nowhere. Raises nothing.
+    `said.concept` may be several concepts joined by commas. If no node has it, all entities are counted that fit the
+    rest. A path that the graph does not have leads nowhere. Raises nothing.
     """
     known, concept = _known(graph.schema), said.concept
     if concept not in known.members:
@@ -79,9 +80,9 @@ def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
 
 
 class _Known:
-    """The results for one version that have been computed so far. Two threads may compute the same one.
+    """A cache of results for one version. Two threads may compute the same result.
 
-    `steps`: every single step that some member of a concept has.
+    `members`: the nodes of each concept. `steps`: for each concept, every single step that a member has.
     """
 
     def __init__(self) -> None:
@@ -91,7 +92,11 @@ class _Known:
         self._bytes = 0
 
     def flags(self, concept: str, of: Path | Step | PathCardinality, work_out: Callable[[], Flags]) -> Flags:
-        """Returns a flag for each member of the concept: the path or step leads somewhere, or to so many nodes."""
+        """Returns a flag for each member of `concept`: `of` holds for it.
+
+        Calls `work_out` if the flags are not cached. A path or step holds if it leads somewhere, a PathCardinality if
+        its path leads to that many nodes.
+        """
         found = self._flags.get((concept, of))
         if found is None:
             found = work_out()
@@ -153,7 +158,7 @@ def _of_size(graph: BlindGraph, members: Mids, sized: PathCardinality) -> Flags:
 
 
 def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64] | None:
-    """Returns the number of nodes that `path` reaches from each of `members`; None if they are more than MAX_PAIRS."""
+    """Returns the number of nodes that `path` reaches from each of `members`; None beyond MAX_PAIRS pairs in all."""
     here = Edges(members, members)
     for step in path:
         last = walk(graph, as_mids(here.tails), (step,))
@@ -176,12 +181,12 @@ def _among(mids: Mids, some: Mids) -> Flags:
 
 @cached_by_version
 def wider_kinds(schema: Schema, k: int) -> Mapping[str, str]:
-    """Return, for each concept with fewer than `k` entities, the words that a prompt shows instead of it.
+    """Returns, for each concept with fewer than `k` entities, the words that a prompt shows instead of it.
 
-    These name a cell: several concepts joined by commas that have at least `k` entities together. All concepts of a
-    cell show the same words, so that these do not tell the concept. Cells are made of small concepts, because the
-    paths of a small one would be lost among those of a large one; only if all small ones together have fewer than `k`
-    entities does the smallest large one join them. A concept without a partner is left out.
+    The words name several concepts, joined by commas, that have at least `k` entities together. All of these concepts
+    show the same words, so a prompt does not tell which one is meant. Small concepts are joined with small ones, since
+    the paths of a small one would be lost among those of a large one. Only if all small ones together have fewer than
+    `k` entities does the smallest large one join them. A concept that finds no other to join is left out.
     """
     sizes: Counter[str] = Counter()
     for signature in schema.signatures:

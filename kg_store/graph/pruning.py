@@ -23,8 +23,8 @@ from kg_store.terms import Edges, Hop, Mids, NodeKind, RelationId, Schema, Signa
 class Pruned:
     """The rest of a graph after a removal. Relations without facts are left out and the others renumbered.
 
-    A signature that existed before keeps its concept. `changed`: positions of new signatures, whose concept is a
-    placeholder.
+    `changed`: the positions of signatures that did not exist before (a signature: the kind, classes and hops that
+    nodes share). Their concept is only a placeholder; all other signatures keep their concepts.
     """
 
     adjacency: Adjacency = field(repr=False)
@@ -100,8 +100,9 @@ _ENDS = 2  # A mediator that joins fewer nodes has no purpose and is removed.
 class RemovalSet:
     """Everything that is removed with the `chosen` things.
 
-    `mids` are all removed things, `nodes` flags their positions in the arrays, `facts` is the number of lost facts. Of
-    the things, `values` only belonged to removed ones, `mediators` joined these to others, `alone` had no other fact.
+    `mids`: all removed things; `nodes`: flags for their positions in the arrays; `facts`: the number of lost facts.
+    Three numbers say why things beside the chosen ones go: `values` belonged to removed things only, `mediators`
+    joined fewer than two others afterwards, `alone` had no other fact.
     """
 
     chosen: Mids = field(repr=False)
@@ -116,9 +117,9 @@ class RemovalSet:
 def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
     """Returns everything that is removed with `chosen`.
 
-    A mediator is removed if it joins fewer than two other nodes afterwards; a value, or a thing without any other
-    fact, is removed with the last thing that it belonged to. `unseen`: the facts that the policy hides, so that a
-    value is kept if one of them still uses it.
+    A mediator goes if it joins fewer than two other nodes afterwards. A value, or a thing without any other fact, goes
+    with the last thing that it belonged to. `unseen`: the facts that the policy hides; a value that one of them still
+    uses is kept.
     """
     facts, kinds = facts_of(adjacency), kinds_of_nodes(adjacency, schema)
     chosen = chosen[np.isin(chosen, adjacency.mids)]
@@ -218,7 +219,10 @@ _FIELDS = {
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
-    """Returns True if the role may see nodes of `signature`; values and most mediators depend on their facts only."""
+    """Returns True if the role may see nodes of `signature`, judged by their concept and classes.
+
+    A list `show_concepts` of the role applies to entities only; values and mediators are shown with their facts.
+    """
     words = {*signature.classes}
     if signature.kind is NodeKind.ENTITY:
         words.add(str(schema.concepts[signature.id]))

@@ -34,21 +34,24 @@ from kg_store.text.normalise import normalise
 
 
 def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
-    """Returns `schema` with one concept for each signature. Raises LoadError if the numbers differ."""
+    """Returns `schema` with one concept for each signature (the kind, classes and hops that nodes share).
+
+    Raises LoadError if the numbers differ.
+    """
     if len(concepts) != len(schema.signatures):
         raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
     return replace(schema, concepts=tuple(Concept(clean(concept) or "thing") for concept in concepts))
 
 
 def placeholder(signature: Signature) -> Concept:
-    """Returns the concept of a signature before it is named: its most specific class, else `value` or `thing`."""
+    """Returns a concept for a signature until it is named: its most specific class, else `value` or `thing`."""
     if signature.classes:
         return Concept(signature.classes[0])
     return Concept("value" if signature.kind is NodeKind.VALUE else "thing")
 
 
 def phrases_of(schema: Schema) -> Iterable[str]:
-    """Yields all words of the schema. Prompts hold them, so names that equal them are public words."""
+    """Yields all words of the schema. Prompts show them, so a name that equals one of them counts as public."""
     for relation in schema.relations:
         yield from (relation.label, relation.inverse_label, relation.description, *relation.words)
     yield from set(schema.concepts)
@@ -119,8 +122,8 @@ def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
     """Returns the real names of a masked or hidden relation or class, the best first.
 
-    These are `labels` and the local name, each also without its type (`people.person.spouse`) and without `has` or
-    `is`, and those single words of them that no dictionary has.
+    First come `labels` and the local name: as they are, without their type (`spouse` of `people.person.spouse`), and
+    without `has` or `is`. Then come those of their single words that no dictionary has.
     """
     found: dict[str, None] = {}
     for label in (*labels, readable_relation(predicate, is_iri)):
@@ -140,8 +143,9 @@ def masks_of(schema: Schema) -> Mapping[int, str]:
 def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
     """Returns `schema` with the real names of masked relations and classes, for the question reader.
 
-    The question reader sends nothing out. `called`: the names, by the MIDs under which the vault stores them. Labels
-    and concepts, and so expressions and answers, keep the opaque words. Returns `schema` itself if nothing is masked.
+    The question reader sends nothing out. `called`: the real names, by the MIDs under which the vault stores them.
+    Labels and concepts keep the opaque words, so expressions and answers do too. Returns `schema` itself if nothing is
+    masked.
     """
     if not unsaid_of(schema):
         return schema
@@ -158,8 +162,9 @@ def unsaid_of(schema: Schema) -> list[int]:
 
 
 def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yields (concept, class's words) if all entities of the concept are of a masked class that no other concept
-    has.
+    """Yields (concept, words of a masked class) where the two mean the same entities.
+
+    That is: all entities of the concept are of that class, and no other concept has entities of it.
     """
     of_concept: dict[str, frozenset[Mid]] = {}
     for signature in schema.signatures:
@@ -179,7 +184,10 @@ def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str,
 
 @cached_by_version
 def own_words_of(schema: Schema) -> Mapping[str, str]:
-    """Returns the real names of masked relations by their opaque words; empty without `read_in_house`."""
+    """Returns the real name of each masked relation by its opaque word.
+
+    It is empty unless `schema` comes from `read_in_house`, which puts the real names in.
+    """
     return {each.label: each.own for each in schema.relations if each.own}
 
 
@@ -210,7 +218,11 @@ def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: Publ
 
 
 def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
-    """Return a note for the owner on words of masked relations that questions keep, because they are public anyway."""
+    """Returns a note for the owner on masked or hidden words that are public anyway.
+
+    Other relations, concepts or everyday English have these words too, so questions send them as they are. Empty if
+    there are none.
+    """
     count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
     if not count:
         return ()

@@ -44,9 +44,10 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Hops:
-    """The hops of a schema as codes, `2 * relation + inverse`, one signature after the other.
+    """The hops of a schema, coded as `2 * relation + inverse`, those of one signature after those of the other.
 
-    Flags by hop code: `may_end` (a step may end after the hop), `may_meet_mediator`; by signature: `is_mediator`.
+    Flags by hop code: `may_end` (a step may end after the hop), `may_meet_mediator` (the hop may lead to a mediator).
+    Flag by signature: `is_mediator`.
     """
 
     starts: Longs
@@ -72,7 +73,7 @@ class _Hops:
 
 
 def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]:
-    """Return, for each of `sets`, every step that leaves at least one of its members, sorted.
+    """Returns, for each of `sets`, every step that leaves at least one of its members, sorted.
 
     A step may also end at a mediator that has a class (a typed blank node). The graph is asked once for each hop,
     whatever the number of sets.
@@ -99,12 +100,15 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
 
 
 def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
-    """Return, for each hop code (`2 * relation + inverse`), True if a step may end with it."""
+    """Returns, for each hop code (`2 * relation + inverse`), True if a step may end with it."""
     return _hops_of(schema).may_end
 
 
 def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
-    """Returns the steps of one hop that leave `mids`; cached by the signatures of `mids`, which many sets share."""
+    """Returns the steps of a single hop that leave `mids`.
+
+    They are cached by the signatures of `mids`, because many sets of nodes have the same signatures.
+    """
     found = graph.signatures_of(mids)
     signatures = frozenset((np.unique(found) if len(found) > _MANY_SIGNATURES else found).tolist()) - {-1}
     steps = hops.steps_of.get(signatures)
@@ -118,7 +122,10 @@ def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...
 
 
 def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs]:
-    """Returns the distinct pairs of a walker and the code of a hop that leaves one of its nodes."""
+    """Returns (walkers, codes): each walker with the code of each hop that leaves one of its nodes, once each.
+
+    A walker is one set of nodes with one step that it has begun.
+    """
     signatures = graph.signatures_of(here.mids).astype(np.int64)
     held = signatures >= 0
     kinds = len(hops.is_mediator)
@@ -131,9 +138,9 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs
 
 
 def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: Longs, codes: Longs) -> _Pairs:
-    """Returns the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`.
+    """Returns the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`, for every i.
 
-    In the result, they belong to walker number i.
+    In the result, i itself is the number of their walker.
     """
     order = np.argsort(here.walkers, kind="stable")
     here = _Pairs(here.walkers[order], here.mids[order])
@@ -194,7 +201,10 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
-    """Returns a flag for each hop code: True if the hop leads to nodes whose own hops are in `groups`."""
+    """Returns a flag for each hop code: True if a hop in `groups` is the same relation walked the other way.
+
+    Nodes with such a hop are where the flagged hop can lead to.
+    """
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags
@@ -210,7 +220,10 @@ def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
-    """Returns the (node before the last step, end) pairs of all walks along `path` from `mids`, without a limit."""
+    """Returns the pairs of the last step of all walks along `path` from `mids`, without a limit.
+
+    A pair is (node before the last step, node at its end); for a path of one step, (one of `mids`, end).
+    """
     edges = Edges(mids, mids)
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
@@ -218,7 +231,7 @@ def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
 
 
 def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
-    """Returns the pairs that `step` joins, one for each mediator before its last hop.
+    """Returns the (start, end) pairs that `step` joins, once for each mediator before its last hop.
 
     Two prescriptions of the same dose are two pairs, so that an average counts both.
     """
@@ -231,20 +244,26 @@ def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
 
 
 def named_of(graph: BlindGraph, mids: Mids) -> Mids:
-    """Returns those of `mids` that are not mediators; mediators have no name to answer with."""
+    """Returns those of `mids` that are not mediators: a mediator has no name that an answer could give."""
     signatures = graph.signatures_of(mids)
     return mids[(signatures < 0) | ~mediator_flags(graph.schema)[signatures]]
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """Returns (label, concept at its start) of every unmasked relation that leads to one of `mids`."""
+    """Returns (label, concept where it begins) of every relation that leads to one of `mids`.
+
+    Masked relations are left out.
+    """
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
-    """Returns the most frequent concept of `mids`, joined with the second if that covers at least a third of them."""
+    """Returns the most frequent concept of `mids`.
+
+    The second one is appended, after a comma, if at least a third of `mids` have it.
+    """
     signatures = graph.signatures_of(mids)
     if len(signatures) <= _MANY:
         return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))
@@ -261,7 +280,10 @@ def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
 
 
 def tail_concept(schema: Schema, step: Step) -> str:
-    """Returns the concept of the nodes that `step` leads to, read from the schema, so that it tells no individual."""
+    """Returns the concept of the nodes that `step` leads to: that of all nodes of the graph, not of a single start.
+
+    So it tells nothing about one individual. It is `thing` if the schema does not say.
+    """
     return tail_concepts(schema).get(step[-1], "thing")
 
 
@@ -272,7 +294,10 @@ def leads_to_values(schema: Schema, step: Step) -> bool:
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
-    """Returns the kind of the first of `mids`; all members of a set have the same kind. ENTITY if there is none."""
+    """Returns the kind (entity, mediator or value) of the first of `mids`; ENTITY if there is none.
+
+    All members of a set have the same kind.
+    """
     signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
     return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
 
@@ -292,7 +317,11 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
-    """The pairs of one step; `joined` combines those before and after the last mediator (default: distinct)."""
+    """Returns the (start, end) pairs of one step, without those that lead back to their start through a mediator.
+
+    `joined` combines the pairs before the last mediator with those after it; by default each pair comes once
+    (`_join`).
+    """
     edges = graph.neighbours(heads, step[0])
     for at, hop in enumerate(step[1:], start=2):
         middle = _mediators_in(graph, as_mids(edges.tails))
@@ -332,9 +361,9 @@ def mediator_flags(schema: Schema) -> Flags:
 
 @cached_by_version
 def tail_concepts(schema: Schema) -> dict[Hop, str]:
-    """Returns the concepts that each hop leads to, the one with the most nodes first, in one pass over the signatures.
+    """Returns, for each hop, the concepts that it leads to, joined by commas, the most frequent first.
 
-    Classes of the graph are included even if they are rare, for example doctors beside the patients at an address.
+    A class of the graph is listed even if few of the nodes are of it: the doctors among the patients at an address.
     """
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:
@@ -400,7 +429,7 @@ class ConceptScope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptPaths:
-    """The paths that leave a concept, shorter ones first; complete up to `whole` steps."""
+    """The paths that leave a concept, shorter ones first; none of at most `whole` steps is missing."""
 
     paths: tuple[Path, ...]
     whole: int
@@ -424,7 +453,7 @@ def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
 
 
 def everything_of(graph: BlindGraph, kin: ConceptScope) -> Mids:
-    """Returns all nodes of the concepts of `kin`, without walking its path."""
+    """Returns all nodes of the concepts in `kin.concept`; the path of `kin` is ignored."""
     members = [members_of(graph, concept) for concept in kin.concept.split(", ")]
     return np.unique(np.concatenate(members)) if members else NO_MIDS
 

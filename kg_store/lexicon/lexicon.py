@@ -62,7 +62,7 @@ def _of_all_languages() -> frozenset[str]:
 
 @cache
 def sources() -> dict[str, int]:
-    """Returns the number of English words by their first source, and of those `taken_out` as names."""
+    """Returns the number of English words that each source added first; `taken_out` counts those removed as names."""
     return tomllib.loads(SOURCES.read_text(encoding="utf-8"))
 
 
@@ -99,8 +99,10 @@ class PlaceAdjectives:
 
     @classmethod
     def of(cls, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> PlaceAdjectives:
-        """Builds the table. `is_spelt`: True for a name or value of the graph; `is_own`: for the service's own
-        words.
+        """Builds the table of places that the graph names.
+
+        `is_spelt`: returns True for a name or value of the graph; `is_own`: returns True for a word of the service
+        itself.
         """
         found = {
             adjective: known
@@ -134,7 +136,10 @@ def is_short_place(text: str) -> bool:
 
 
 def _is_taken(said: str, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> bool:
-    """Returns True if the graph or the service uses the word itself; "us" counts only as "the us"."""
+    """Returns True if the graph or the service uses the word `said` in another meaning than the place.
+
+    For a short name that is also a word in lower case ("us"), only "the us" is looked up.
+    """
     if said in _file()["short_names"] and said in _file()["lower_case_is_another_word"]["words"]:
         return is_own(f"the {said}")
     return is_spelt(said) or is_own(said)

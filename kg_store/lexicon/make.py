@@ -83,7 +83,10 @@ def _min_zipf(word: str, least: float) -> float:
 
 
 def _is_name(word: str) -> bool:
-    """Returns True if the word is not much more frequent than the name with its spelling; never for top words."""
+    """Returns True if the word counts as a name: it is not much more frequent than the name that is spelt like it.
+
+    The most frequent words never count as names.
+    """
     zipf: float = zipf_frequency(word, "en")
     if zipf >= MAX_CAPITAL_ZIPF:
         return False
@@ -125,7 +128,10 @@ def _zipf_as_place(word: str) -> float:
 
 @cache
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
-    """Returns lemminflect's words in lower case with their kinds, and its capitalised words in lower case."""
+    """Returns (words, names) of lemminflect: words in lower case with letters for their kinds, and capitalised words.
+
+    The capitalised ones, which are names, are returned in lower case too.
+    """
     small: defaultdict[str, str] = defaultdict(str)
     capital = set()
     with (files("lemminflect") / "resources" / "lemma_lu.csv.gz").open("rb") as packed:

@@ -53,7 +53,10 @@ _OF_TABLES = "urn:arog:"
 
 
 class MaskReason(StrEnum):
-    """The reason why words of the schema may be a table cell, in words for the owner."""
+    """The reason why a relation or class is masked, in words for the graph's owner.
+
+    A word of the schema is masked if it may be a cell of a table, and so private.
+    """
 
     NAME = "holds a name or a value of the graph"
     DIGITS = "holds digits"
@@ -65,7 +68,10 @@ class MaskReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MaskedTerm:
-    """A relation or class that is masked. `term` is its IRI or cell, `word` the text that would have been shown."""
+    """A relation or class that is masked: prompts show an opaque word instead of its own words.
+
+    `term` is its IRI or cell, `word` the text that would have been shown.
+    """
 
     kind: Literal["relation", "class"]
     term: str = field(repr=False)
@@ -78,11 +84,12 @@ def default_masks(
 ) -> tuple[MaskedTerm, ...]:
     """Returns every relation and class that is masked.
 
-    These are the ones whose words may be a table cell, if the policy does not decide on them, and the classes that the
-    policy masks. Promise: the words of all others are common English, listed by the owner, or from a public
-    vocabulary; they occur as often as schema does; and they equal no name or text value of this graph, except the name
-    of a class that is shown anyway ("record label" is both a class and a relation of Wikidata). Limit: a cell of
-    common words is taken for schema if it is a relation of many facts and stands nowhere else in the graph.
+    Masked are classes that the policy masks, and relations and classes whose words may be a table cell, unless the
+    policy decides on them. Promise for all others: their words are common English, listed by the owner, or from a
+    public vocabulary; they occur as often as words of a schema do; and they equal no name or text value of this graph.
+    The one exception is the name of a class that is shown anyway ("record label" is a class and a relation of
+    Wikidata). Limit: a cell of common words is taken for schema if it is a relation of many facts and stands nowhere
+    else in the graph.
     """
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
     relations = [*_relations(triples, policy, labels, declared)]
@@ -193,7 +200,10 @@ def _is_listed(listed: Shown, term: str, word: str) -> bool:
 
 
 def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: set[int]) -> bool:
-    """Returns True if the sources describe the term as schema, or it is a table's; its frequency then says nothing."""
+    """Returns True if the sources describe the term as schema, or it is a column of a table.
+
+    Such a term may be rare and still be no table cell.
+    """
     return position in declared or term in labels or term.startswith(_OF_TABLES)
 
 
@@ -213,7 +223,10 @@ def _masked(
 
 
 def _usual(uses: Sequence[int]) -> int:
-    """Returns the number of facts of the relation that holds the median fact; rare relations do not lower it."""
+    """Returns the usual number of facts of a relation: that of the relation to which the median fact belongs.
+
+    `uses` are the numbers of facts of all relations. Many rare relations hardly lower the result.
+    """
     ordered = sorted(uses)
     middle = next((at for at, total in enumerate(accumulate(ordered)) if total * 2 >= sum(ordered)), 0)
     return ordered[middle] if ordered else 0

@@ -52,7 +52,8 @@ _VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR
 class LoadedNode:
     """The vault record of one node, with the settings for its texts.
 
-    `linkable`: the linker finds them in questions; `protected`: the guard blocks them.
+    `linkable`: the linker finds the node's value in questions; `protected`: the guard blocks the value. Names always
+    are both.
     """
 
     mid: int
@@ -76,7 +77,7 @@ class LoadedNode:
 class LoadedGraph:
     """The result of one load, in memory.
 
-    `nodes()`, which streams names and values, and `unsaid` and `masked` hold secrets; the other fields do not.
+    Secret are `nodes()`, which streams names and values, and `unsaid` and `masked`; the other fields hold no secret.
     """
 
     relations: tuple[Relation, ...]
@@ -152,7 +153,7 @@ def _unseen(triples: SortedTriples, relations: Relations, mids: Mids) -> Edges:
 
 
 def _mids(triples: SortedTriples, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
-    """Returns the MID of every term that is a node, in the order of terms; 0 elsewhere."""
+    """Returns, for each term in order, its MID if it is a node, else 0."""
     terms = triples.raw.terms
     mids = mids_of(mid_key, terms)
     blanks = blank_terms(triples.raw, kinds, mids)
@@ -194,7 +195,10 @@ def _with_masked(
     mids: Mids,
     masked: Mapping[str, Mid],
 ) -> tuple[Signature, ...]:
-    """Returns `signatures` with the masked classes that all their nodes have; `mids` are those of all terms."""
+    """Returns `signatures`, each with the masked classes that all of its nodes have.
+
+    `mids` has the MID of every term; `masked` maps the word of a masked class to its MID.
+    """
     if not masked:
         return signatures
     order = np.argsort(mids, kind="stable")

@@ -35,8 +35,10 @@ _MIN_ALIAS_CHARS = 3
 
 
 def given_names(triples: SortedTriples, policy: Policy) -> Names:
-    """Returns the names that triples give: in the policy's order of predicates, English or untagged first, then names
-    joined from several predicates.
+    """Returns each node's names from the triples, the best first.
+
+    They are in the policy's order of predicates, English or without a language first. Names joined from several
+    predicates (first and last name) follow, then names without an explanation: Queen for `Queen (band)`.
     """
     spelled = _spelled(triples, policy.names, triples.names)
     for parts in policy.composite_names:
@@ -107,7 +109,10 @@ def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
 
 
 def local_aliases(term: str, word: str) -> list[str]:
-    """Returns further spellings of a node that has names: its local part, or `patient 12345` if that is a number."""
+    """Returns a further spelling for a node that has names already: the last part of its IRI.
+
+    If that part is a number, the class word stands in front: `patient 12345`. Empty if the part is too short.
+    """
     if term[0] != "<":
         return []
     local = local_name(text_of(term))
@@ -151,7 +156,10 @@ def _first_texts(triples: SortedTriples, predicate: str) -> dict[int, str]:
 
 
 def _local(term: str, word: str) -> list[str]:
-    """Return spellings of an IRI or a cell, the preferred one first; the second is complete, so unique to the node."""
+    """Returns spellings of an IRI or a cell, the preferred one first.
+
+    The second one is never shortened, so that no other node has it: `purchase 29414805`.
+    """
     if term[0] != "<":
         text = text_of(term)
         return [" ".join(text.replace("_", " ").split()) or text, text]
@@ -212,10 +220,11 @@ def undone(text: str) -> str:
 
 
 def with_spellings(named: Names) -> Names:
-    """Returns each node's names without escapes, in order, then the names inside them, then the escaped originals.
+    """Returns each node's names with further spellings.
 
-    `Dr. Ines Brackwede (1961) geb. Tarn, #4711` is also Ines Brackwede and Ines Tarn, unless another node has that
-    name.
+    First come the names without escapes (`&amp;`, `%20`), then the names inside them, then the escaped originals. For
+    example, `Dr. Ines Brackwede (1961) geb. Tarn, #4711` is also Ines Brackwede and Ines Tarn, unless another node has
+    that name.
     """
     odd = {node: names for node, names in named.items() if any(map(_ODD.search, names))}
     if not odd:
@@ -251,10 +260,10 @@ def inner_names(name: str) -> Iterator[str]:
 
 
 def _opened(brackets: re.Match[str]) -> str:
-    """Returns the text for a pair of brackets inside a name.
+    """Returns the text that replaces a pair of brackets inside a name.
 
-    A space if they hold only years or a record number, their content if it is a birth name, else the brackets as they
-    are.
+    That is a space if they hold only years or a record number, their content if it is a birth name, else the brackets
+    as they are.
     """
     content = next(group for group in brackets.groups() if group is not None)
     if not _NUMBER.sub("", _YEARS.sub("", content)).strip(_EDGES + "0123456789"):
@@ -271,7 +280,10 @@ def _trimmed(part: str) -> str:
 def find_mediators(
     triples: SortedTriples, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
 ) -> Flags:
-    """Returns a flag for each term: it is a mediator by the policy. A node with a name never is one."""
+    """Returns a flag for each term: by the policy it is a mediator, a node that only joins others.
+
+    A node with a name never is one.
+    """
     nameless = triples.nodes & (kinds != TermKind.LITERAL)
     nameless[list(named)] = False
     mediating: Flags = nameless & (kinds == TermKind.BLANK) & policy.mediators.blank_nodes

@@ -48,7 +48,7 @@ class Relations:
 
 
 def value_kinds(triples: SortedTriples, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Returns for each term the position of its value kind in KINDS; 0 for all terms but literals among the facts."""
+    """Returns, for each term, the position of its value kind in KINDS; 0 unless it is a literal in a fact."""
     codes = np.zeros(len(kinds), dtype=np.uint8)
     code_of = {kind: code for code, kind in enumerate(KINDS)}
     for term in np.flatnonzero(triples.nodes & (kinds == TermKind.LITERAL)).tolist():
@@ -64,7 +64,7 @@ def find_relations(
     mid_key: bytes,
     further: FurtherWords,
 ) -> Relations:
-    """Returns every predicate of a fact that the policy does not hide, sorted by predicate, without further words."""
+    """Returns the relations of a load, sorted by predicate: the predicates of facts, without hidden ones."""
     raw = triples.raw
     used = np.unique(raw.predicates[triples.facts]).tolist()
     shown = sorted((raw.text(term), term) for term in used if is_shown(policy, raw.text(term)))
@@ -151,7 +151,7 @@ def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict
 def _kinds_of_relations(
     triples: SortedTriples, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
 ) -> list[ValueKind | None]:
-    """Returns the most frequent kind of each relation's values; None if one of its objects is not a value."""
+    """Returns, for each relation, the most frequent kind of its values; None if not all of its objects are values."""
     ids = id_of[triples.raw.predicates[triples.facts]]
     kinds = codes[triples.raw.objects[triples.facts]]
     cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]
@@ -184,9 +184,11 @@ def find_showing(
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
 ) -> ValueExposure:
-    """Returns how each value is shown.
+    """Returns flags for each value: hidden, linkable and protected (see ValueExposure).
 
-    It is protected unless all relations that lead to it open it, and linkable if one of them makes it so.
+    A value is hidden if no shown relation leads to it. It is protected unless all relations that lead to it show it in
+    clear. It is linkable if at least one shown relation makes it so: by its `linkable` in the policy, or else for
+    numbers, dates and short texts.
     """
     raw, size = triples.raw, len(kinds)
     literal = kinds == TermKind.LITERAL
@@ -208,7 +210,10 @@ def find_showing(
 
 
 def _is_open(triples: SortedTriples, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
-    """Returns a flag for each object: the policy lets the model read its text, in clear or because it is a year."""
+    """Returns a flag for each object: the model may read its text.
+
+    That is so if `view` shows values in clear, or shows years and the text is one.
+    """
     if view is not ValueView.YEAR:
         return np.full(len(objects), view is ValueView.CLEAR)
     years = (is_year(triples.raw.literal(term).lexical) for term in objects.tolist())

@@ -28,8 +28,8 @@ Flags = npt.NDArray[np.bool_]
 class SortedTriples:
     """The triples of a load by their role. `raw` holds them after triples of inverse predicates were turned around.
 
-    Masks over the triples of `raw`: `facts`, `names`, `types`, `subclasses`, and `labels` (all names, also those of
-    schema terms). Flags by term: `nodes` (an entity, a mediator or a value of the graph) and `schema` (only a
+    Flags for each triple of `raw`: `facts`, `names`, `types`, `subclasses`, and `labels` (all names, also those of
+    schema terms). Flags for each term: `nodes` (an entity, a mediator or a value of the graph) and `schema` (only a
     predicate or a class).
     """
 
@@ -110,7 +110,7 @@ def _schema_terms(
 
 
 def property_twins(raw: RawGraph) -> dict[int, int]:
-    """Returns the second term of each predicate that has one.
+    """Returns, for each predicate that the sources describe under another term, the position of that term.
 
     Wikidata describes its predicate `prop/direct/P19` as `entity/P19`.
     """
@@ -126,8 +126,9 @@ def property_twins(raw: RawGraph) -> dict[int, int]:
 
 
 def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
-    """Returns the triples with those turned around whose predicate starts with `prefix`, unless they have a literal
-    object.
+    """Returns the triples, with each one turned around whose predicate starts with `prefix`: `A ~r B` becomes `B r A`.
+
+    Triples with a literal as object stay as they are.
     """
     if prefix is None:
         return raw
@@ -149,7 +150,10 @@ def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
 
 
 def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
-    """Turn the objects of relations with a `value_kind` into values of that kind, or into text if that fails."""
+    """Returns `raw` with the objects of each relation that has a `value_kind` turned into values of that kind.
+
+    The policy sets the `value_kind`. An object that cannot be read so becomes text.
+    """
     wanted = {
         predicate: settings.value_kind for predicate, settings in policy.relations.items() if settings.value_kind
     }
@@ -192,8 +196,8 @@ _DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
 class NodeClasses:
     """The classes of nodes.
 
-    `set_of` is for each term the position of its classes in `words` and in `iris`; 0 means none. `word_of` has the
-    word of every class, except those of everything (`owl:Thing`), by the position of its term.
+    `set_of[term]` is the position of a term's classes in `words` and in `iris`; 0 means that it has none. `word_of`
+    maps the position of a class's term to the class's word. Classes that hold everything (`owl:Thing`) are not in it.
     """
 
     set_of: TermIds
@@ -266,8 +270,9 @@ _Hashes = npt.NDArray[np.uint64]
 def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict[int, Term]:
     """Returns a term for each blank node that does not depend on the order of the file.
 
-    It is a hash over the node's triples, made from `mids`, the MIDs of all other terms, so that nobody without the key
-    can guess it. Nodes that are still equal after three rounds are numbered in the order of the file.
+    The term is a hash of the triples around the node. It is computed from `mids`, the keyed hashes of all other terms,
+    so nobody without the key can guess it. Nodes whose hashes are still equal after three rounds are numbered in the
+    order of the file.
     """
     blanks = np.flatnonzero(kinds == TermKind.BLANK)
     hashes = mids.astype(np.uint64)

@@ -46,8 +46,8 @@ _TECHNICAL = frozenset(
 class WordsToShow:
     """The words of a relation or class, to be checked for names.
 
-    `position` is that of its term, `uses` the number of its facts or nodes; `is_declared` if the sources describe it
-    as schema.
+    `position`: the number of its term; `term`: its IRI or cell; `uses`: the number of its facts (or, for a class,
+    nodes). `is_declared`: the sources describe it as schema.
     """
 
     position: int
@@ -102,8 +102,9 @@ class NamesOfGraph:
                 self._surnames[words[-1]].add(node)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
-        """Returns True if the words equal or hold a name or text value of a node outside `shown`, not the term
-        itself.
+        """Returns True if the words equal or contain a name or text value of some node.
+
+        Nodes in `shown` do not count, nor does the relation or class itself if it is a node.
         """
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
         nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
@@ -176,10 +177,10 @@ Words = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """The further words of one load.
+    """The further words of one load: other ways to ask for a relation or class than the word that is shown.
 
-    `of_sources` are words from the sources, by IRI or cell of the relation or class; `hints` are the single words that
-    only this relation's comments have.
+    `of_sources`: such words from the sources, by the IRI or cell of the relation or class. `hints`: for each relation,
+    the single words of its comments that no other relation's comments have.
     """
 
     policy: Policy = field(repr=False)
@@ -215,8 +216,9 @@ class Wordings:
     ) -> dict[str, tuple[str, ...]]:
         """Returns the further words of each class by the class's word; classes in `hidden` are left out.
 
-        `classes`: the word of each class, by its IRI or cell. Kinds in the policy that are no class are included,
-        since a concept may have that name.
+        `classes`: the word of each class, by its IRI or cell. `unsaid`: the real words of masked and hidden relations
+        and classes; words of the sources that contain them are left out. Names in the policy that are no class are
+        included, since a concept may be called so.
         """
         unsaid = tuple(unsaid)
         found: dict[str, tuple[str, ...]] = {}
@@ -252,7 +254,10 @@ def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes:
 
 
 def _candidates(triples: SortedTriples, policy: Policy, said: Iterable[tuple[int, str]]) -> list[WordsToShow]:
-    """Return those of the texts `said` that consist of common words; none for relations with a label in the policy."""
+    """Returns those of the texts `said` that consist of common words.
+
+    A relation for which the policy sets a label gets none.
+    """
     found = [
         WordsToShow(position, triples.raw.text(position), text, words_of(text), 0, is_declared=True)
         for position, text in dict.fromkeys(said)
@@ -273,7 +278,7 @@ def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
 
 
 def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
-    """Yields (relation, word) for each lower-case word in its long comments that no other relation's comments have."""
+    """Yields (relation, word) for the lower-case words that only the long comments of this one relation have."""
     is_relation = {*np.unique(triples.raw.predicates).tolist(), *property_twins(triples.raw).values()}
     said: defaultdict[int, set[str]] = defaultdict(set)
     for subject, is_comment, text in _texts(triples):

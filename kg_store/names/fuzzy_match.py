@@ -39,17 +39,21 @@ _Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Standing:
-    """A cache for one typed word: the name words (numbers) that were checked, and those that it stands for."""
+    """A cache for one typed word: the numbers of the name words that it stands for as an initial or short form.
+
+    `asked`: the name words that were checked; `words`: those of them that it stands for.
+    """
 
     asked: set[int] = field(default_factory=set)
     words: list[int] = field(default_factory=list)
 
 
 class TypedWords(Protocol):
-    """The words of a text, by position `at`.
+    """The words that a person typed; `at` is the position of a word among them.
 
     `joins`: no border separates the word from the one before. `near`: the numbers of the name words that it may be,
-    each with its number of slips; `numbers_near`: these numbers alone, sorted. `standing`: the cache of `stands_for`.
+    each with its number of slips (misspelt letters). `numbers_near`: these numbers alone, sorted. `standing`: the
+    cache of `stands_for`.
     """
 
     @property
@@ -64,7 +68,11 @@ class TypedWords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RowMatch:
-    """The typed words from `first` to `last`, which stand for a name. `whole`: no necessary word of it is missing."""
+    """The typed words from `first` to `last`, which stand for a name.
+
+    `whole`: they stand for the whole name, although function words or middle names may be missing; otherwise they are
+    only a part of it, such as a surname.
+    """
 
     first: int
     last: int
@@ -88,7 +96,7 @@ class _Matching:
 
 
 def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
-    """Returns the best match of the name `row` with the words around typed word `at`; None if none fits."""
+    """Returns the best match of the name `row` with the typed words around position `at`; None if none fits."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
         slips = near.get(word)
@@ -102,7 +110,10 @@ def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
 
 
 def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: int) -> None:
-    """Adds the words on one side of `at` while they are words of the row; an initial that the row lacks is skipped."""
+    """Matches the typed words on one side of `at`, one after another, as long as they are words of the row (a name).
+
+    An initial that the row lacks is skipped.
+    """
     for _ in range(_WINDOW):
         beside = at + step
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(at, beside)):
@@ -118,7 +129,10 @@ def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: in
 
 
 def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: int) -> bool:
-    """Match typed word `at` with a free word of the row, preferably that at position `wanted`; False if none fits."""
+    """Matches typed word `at` with a word of the row that is not matched yet; returns False if none fits.
+
+    The row's word at position `wanted`, or the nearest to it, is preferred.
+    """
     taken, near = found.used.values(), typed.near(at)
     free = [place for place in range(len(row.words)) if place not in taken]
     able = [(near[row.words[place]], abs(place - wanted), place) for place in free if row.words[place] in near]
@@ -138,7 +152,10 @@ def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: in
 
 
 def _letters(row: NameRow, place: int, typed: TypedWords, at: int) -> int:
-    """Returns the length of the longer word, since a slip may have dropped a letter."""
+    """Returns the length of the name's word or of the typed word, whichever is longer.
+
+    A slip may have dropped a letter, so the longer one counts.
+    """
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
 
@@ -155,7 +172,10 @@ def stands_for(typed: TypedWords, at: int, word: str) -> bool:
 
 
 def _judge(found: _Matching, row: NameRow, typed: TypedWords) -> RowMatch | None:
-    """Returns the scored match, without function words at its ends; None if it does not identify the name."""
+    """Returns the match with its score; None if the typed words are too few or too different to mean this name.
+
+    Function words at the ends of a partial match are cut off.
+    """
     needed = [place for place, each in enumerate(row.needed) if each]
     first, last = min(found.used), max(found.used)
     used = found.used.values()
@@ -191,14 +211,17 @@ def _is_jumbled(places: Sequence[int]) -> bool:
 
 
 def _is_title(typed: TypedWords, first: int) -> bool:
-    """True if the first word is an everyday word, as in titles; only names of people leave out middle words."""
+    """Returns True if the first typed word is an everyday word, as in the title of a film or book.
+
+    Middle words may be missing from names of people, but not from titles.
+    """
     return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)
 
 
 def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
-    """Returns `rows` in groups, and how many words on each side of `at` determine the result of `fit_row`.
+    """Returns (groups, reach): `rows` in groups, so that `fit_row` at `at` gives one result for a whole group.
 
-    Promise: `fit_row` gives the same result for all rows of a group at `at`, so one row of each is enough.
+    `reach`: these results depend only on the `reach` typed words before `at` and the `reach` words after it.
     """
     places = names.places(rows)
     telling = names.are_among(places.words, typed.numbers_near(at))
@@ -213,9 +236,10 @@ def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> t
 
 
 def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> int:
-    """Mark in `telling` the words of rows that the typed words on one side of `at` may mean.
+    """Sets the flags in `telling` of those words of rows that a typed word on one side of `at` may mean.
 
-    Stops where no row continues, and returns the number of typed words that were looked at.
+    `step` is -1 for the words before `at`, 1 for those after it. Stops at a typed word that continues no row. Returns
+    the number of typed words that were looked at.
     """
     open_rows = np.ones(len(places.begins), dtype=np.bool_)
     for beside in range(at + step, at + step * (MAX_REACH + 1), step):
@@ -232,7 +256,10 @@ def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int
 
 
 def _meant(names: NameTable, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
-    """Returns a flag for each of `words`: the typed word may be it or stand for it."""
+    """Returns a flag for each of `words`: the typed word at `beside` may mean it.
+
+    It may be that word itself, misspelt or not, or stand for it as an initial or a short form.
+    """
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])
     known = typed.standing(beside)

@@ -60,8 +60,8 @@ It holds typed text, so it lives only for one request, which reads the same text
 class InexactHit:
     """A span of the original text that may mean any of `mids`.
 
-    `score` compares readings of the same span; an exact name would have 1. `whole`: the span is more than a part of
-    the name. `public`: all its words are public words.
+    `score`: how well it fits, up to 1 for an exact name; it compares readings of the same span. `whole`: it stands for
+    a whole name, not only for a part. `public`: all its words are public words.
     """
 
     start: int
@@ -124,7 +124,10 @@ class FuzzyWindow:
         return found
 
     def standing(self, at: int) -> Standing:
-        """Returns the cache of the name words that the typed word may stand for as an initial or a short form."""
+        """Returns the cache of `stands_for` for the typed word `at`.
+
+        It has the name words of which the typed word is an initial or short form.
+        """
         key = self.spellings[at], self._signs[at][1]
         found = self._standing.get(key)
         if found is None:
@@ -147,9 +150,9 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """Returns False if no name need be searched around this word.
+        """Returns False if no name has to be searched around this word.
 
-        That holds for everyday words that nothing marks as a name, single letters, numbers, months and weekdays.
+        That is so for everyday words that nothing marks as a name, single letters, numbers, months and weekdays.
         """
         word = self.spellings[at]
         if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self.is_skipped(at):
@@ -197,7 +200,10 @@ class FuzzyWindow:
         return reach, at - begin, tuple(self._signs[begin : at + reach + 1])
 
     def _fits_around(self, at: int) -> tuple[_Fits, int]:
-        """Returns the names that fit around the word, and how many words on each side determine that result."""
+        """Returns (fits, reach): the names that fit the words around `at`.
+
+        This result depends only on the `reach` words before `at` and the `reach` words after it.
+        """
         rows, candidates = self.names.rows, self._candidates(at)
         groups, reach = group_rows(rows, candidates, self, at) if len(candidates) else ([], 0)
         fits: _Fits = []
@@ -208,7 +214,10 @@ class FuzzyWindow:
         return fits, reach
 
     def _candidates(self, at: int) -> Numbers:
-        """Returns the rows that hold the word; if too many, those that share most words with its surroundings."""
+        """Returns the rows (names) that hold the typed word `at`.
+
+        If there are too many, returns those that share most words with the words around it.
+        """
         near = self.numbers_near(at)
         if not len(near):
             return near
@@ -220,7 +229,10 @@ class FuzzyWindow:
         return found
 
     def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
-        """Returns the rows that hold one of `words`, ascending, and their words; cached."""
+        """Returns (rows, places): the rows that hold one of `words`, ascending, and all words of these rows.
+
+        The result is cached.
+        """
         key = words.tobytes()
         found = self._cached.get(key)
         if found is None:
@@ -234,7 +246,10 @@ class FuzzyWindow:
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
-        """Returns True if the match is good enough; a single word needs some letters, and more if it is misspelt."""
+        """Returns True if the match is good enough to count.
+
+        Two or more words always are. A single word needs some letters, and more of them if it is misspelt.
+        """
         if fit.first < fit.last:
             return True
         word = self.spellings[fit.first]
@@ -299,8 +314,9 @@ _KnownT = TypeVar("_KnownT")
 class InexactNames:
     """Finds inexact names in texts.
 
-    Promise: `find` gives the same hits for the same words to every caller; the linker and the guard share it. Limit:
-    only the forms in docs/linking.md are found, and everyday words alone only if something marks them as a name.
+    Promise: `find` gives the same hits for the same words to every caller; the linker and the guard both use it.
+    Limit: only the forms in docs/linking.md are found, and everyday words alone only if something marks them as a
+    name.
     """
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:
@@ -321,7 +337,8 @@ class InexactNames:
     ) -> list[InexactHit]:
         """Returns hits by start, then the longest first; they may overlap. Words in `skip` are never part of a name.
 
-        `may_hold` tells which stretches of everyday words can be skipped; `fits` caches the results of one request.
+        `may_hold` returns False for a stretch that may be skipped if it has only everyday words. `fits` caches the
+        results of one request.
         """
         normalised = normalise(text)
         fits = {} if fits is None else fits
@@ -342,10 +359,11 @@ class InexactNames:
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
 
     def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Yields the pieces of `text` between quotes that must be searched, as (start, end).
+        """Yields (start, end) of the pieces of `text` between double quotes that must be searched.
 
-        No name crosses a quote. Pieces that certainly hold no name and those in `skip` are left out. Only possible if
-        every character is normalised by itself, so that the pieces are too.
+        No name crosses a quote. Pieces in `skip`, and pieces that are known to hold no name, are left out. Condition:
+        each character of `text` is normalised by itself, so that a piece is normalised alike alone and within the
+        text.
         """
         pieces = text.split('"')
         unread = {
@@ -369,7 +387,10 @@ class InexactNames:
         is_name: IsName | None,
         fits: Fits,
     ) -> tuple[list[InexactHit], bool]:
-        """Returns the hits of one stretch, and True if it never holds a name, also without `skip` and `is_name`."""
+        """Returns (hits, is_nameless) of the stretch from `start` to `end`.
+
+        `is_nameless`: it has no hit, whatever `skip` and `is_name` say, so that it need not be read again.
+        """
         first, last = normalised.span(start, end)
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
@@ -385,7 +406,10 @@ class InexactNames:
         return hits, is_nameless
 
     def _may_hold_name(self, stretch: str) -> bool:
-        """Returns False for everyday words only, which are nearly all of a request: a cheap first test."""
+        """Returns False if the stretch has only everyday words.
+
+        It is a cheap first test, since most of a request is like that.
+        """
         for word in stretch.split():
             if word in self._dull:
                 continue
@@ -400,7 +424,10 @@ class InexactNames:
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """Returns the position after a word of `skip` and a space, as in `Eq7f2k (person)`; no name crosses that."""
+    """Returns the position in `piece` from which names are searched: behind a word of `skip` with a bracket, else 0.
+
+    In `Eq7f2k (person)` that is the bracket; no name crosses it.
+    """
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 

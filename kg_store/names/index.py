@@ -56,10 +56,11 @@ class NameHit:
 
 @dataclass(frozen=True, slots=True)
 class NameReport:
-    """The number of distinct spellings, the names that equal public words, and the nodes that cannot be guarded.
+    """The counts of spellings, and the names that the guard cannot block.
 
-    `too_short`: nodes with a spelling of punctuation only, which is not searched. `unguarded`: the number of nodes all
-    of whose names are such spellings or public words.
+    `names` and `values` count distinct spellings. `public_words`: the names that equal public words. `too_short`: the
+    nodes with a spelling of punctuation only, which is not searched. `unguarded`: the number of nodes that have no
+    other names than such spellings and public words.
     """
 
     names: int
@@ -98,7 +99,10 @@ def can_be_found(pattern: str) -> bool:
 
 
 def spellings_of(pattern: str) -> list[str]:
-    """Returns the pattern and its other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
+    """Returns the normalised name `pattern` and its other spellings.
+
+    Examples: without points ("michael j fox"), without accents ("zoe muller"), "child 's play", "a k" for "a.k.".
+    """
     if PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith("saint "):
         return [pattern]
     plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
@@ -115,9 +119,9 @@ def spellings_of(pattern: str) -> list[str]:
 
 
 def _unspaced_spellings(pattern: str) -> Iterator[str]:
-    """Yields spellings of names in scripts without spaces: joined, letter by letter, and the parts.
+    """Yields further spellings of a name in a script without spaces: joined, letter by letter, and its parts.
 
-    Such scripts are not searched inexactly.
+    They are needed because inexact search leaves such scripts out.
     """
     parts = pattern.split(" ")
     if not all(part and all(map(is_unspaced, part)) for part in parts):
@@ -212,7 +216,7 @@ class NameIndex:
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
-        """Builds the index. Spellings that normalise to the same text share one pattern."""
+        """Builds the index. Spellings that are equal once normalised are stored once."""
         spellings = Spellings()
         for entry in entries:
             spellings.add(entry)
@@ -263,7 +267,10 @@ class NameIndex:
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
     def with_public(self, words: PublicWords) -> NameIndex:
-        """Returns the index with the spellings marked that `words` holds as public; a single character always is."""
+        """Returns the index with each spelling marked as public that `words` holds, or that is a single character.
+
+        The guard lets public spellings pass.
+        """
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
@@ -280,7 +287,7 @@ class NameIndex:
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_secret(self, text: str) -> list[NameHit]:
-        """Returns the matches that the guard blocks: protected, and not public words."""
+        """Returns the matches that the guard blocks: those of protected names and values that are not public words."""
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
@@ -328,7 +335,7 @@ class NameIndex:
         return np.array(sorted({mid for name in places_called(text) for mid in self.named(name)}), dtype=np.int64)
 
     def longer_names(self, text: str) -> Mids:
-        """Returns the nodes with a longer name that begins or ends with the words of `text`, ascending."""
+        """Returns the nodes, ascending, whose name has more words than `text` and begins or ends with them."""
         words = [word.text for word in words_of(normalise(text).text)]
         rows = self._rows.longer(words).tolist() if self._rows else []
         return np.array(self._rows.mids_of(rows) if self._rows and rows else (), dtype=np.int64)
@@ -404,7 +411,7 @@ class NameIndex:
 
 
 class Spellings:
-    """Collects the spellings of a graph's names, entry by entry, for the index of them."""
+    """Collects the spellings of a graph's names and values, entry by entry; `index` makes the NameIndex of them."""
 
     def __init__(self) -> None:
         self._groups: dict[tuple[str, int], list[int]] = {}

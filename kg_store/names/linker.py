@@ -58,8 +58,9 @@ def choose_inexact(
     """Returns the hits that are mentions, in order, without overlaps.
 
     A hit that covers a whole exact name and more (Los Angeles Dogers over Los Angeles) replaces it, unless the exact
-    name is in `fixed`. A hit that is better known (`is_known_better`) than all exact names that it covers may replace
-    several. Part of a name counts only if no unknown name stands beside it: Jennifer Smith is not John Smith.
+    name is in `fixed`. A hit that covers several exact names replaces them only if it is better known than all of them
+    (`is_known_better`). A hit on a part of a name is dropped if an unknown name stands beside it: Jennifer Smith is
+    not John Smith.
     """
     able = [hit for hit in hits if hit.score >= MIN_SCORE]
     if not able:
@@ -171,11 +172,11 @@ class EntityLinker:
     counts: FactCounts = field(default=no_facts, repr=False)
 
     def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
-        """Returns mentions in order, without overlaps: the longest is taken, then the leftmost.
+        """Returns the names and values that the text mentions, in order, without overlaps.
 
-        The whole content of quotes or [brackets] precedes any other match. A public word counts only if the text marks
-        it as a name. Numbers and dates are matched by meaning, in any notation, in words and in digits of any script.
-        `fits` caches the results of one request.
+        Of overlapping mentions the longest is taken, then the leftmost; but the whole content of quotes or [brackets]
+        precedes any other. A public word counts only if the text marks it as a name. Numbers and dates are matched by
+        meaning, in any notation, in words and in digits of any script. `fits` caches the results of one request.
         """
         marks = EmphasisMarks.of(text)
         literals = find_literals(text)
@@ -188,9 +189,9 @@ class EntityLinker:
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
-        """Returns public words that may name entities, for dialogues in which nothing else is linked.
+        """Returns public words that may name entities, for dialogues in which nothing else was found.
 
-        In a text without capitals these are names like England in "what countries does england border"; in any text
+        In a text without capitals these are names like England in "what countries does england border". In any text
         they are plurals of everyday words that are names ("dogs", if something is called Dog). Words of the service's
         phrases and question words are left out. On WebQSP this raises the share of questions with all topics found
         from 65 % to 74 %.
@@ -220,7 +221,7 @@ class EntityLinker:
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value, in singular or plural: "lost" shipments."""
+        """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments"."""
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -234,13 +235,17 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Returns common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
+        """Returns common nouns that name a well-known thing: guitarists for Guitarist.
+
+        Spans in `taken` are left out.
+        """
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
-        """Returns the mention with the nodes of shorter names inside it: "governor of arizona" may mean Arizona.
+        """Returns the mention with further possible meanings: "governor of arizona" may also mean Arizona.
 
-        Only in a text without capitals, which would show where the name begins.
+        These are the nodes of shorter names inside the mention. In a text with capitals there are none, because
+        capitals show where the name begins.
         """
         if has_capitals(text):
             return mention
@@ -301,7 +306,10 @@ class EntityLinker:
         return sorted([*kept, *meant], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
-        """Returns a test for spans of `text` that are marked as names; without any marks, the dictionary decides."""
+        """Returns a test that tells for a span of `text` if it is marked as a name, by capitals, quotes or brackets.
+
+        In a text without any such marks, words that no dictionary has count as marked.
+        """
         if marks.has_any:
             return marks.is_marked
         known: dict[str, bool] = {}
@@ -316,7 +324,10 @@ class EntityLinker:
         return looks_like_name
 
     def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields rare words outside the lexicon, which count as names if a name holds them ("palisander patients")."""
+        """Yields the spans of dictionary words that questions rarely use ("palisander" in "palisander patients").
+
+        They count as names if a name of the graph holds them. Words of the lexicon are left out.
+        """
         for word in _RARE.finditer(text):
             plain = word[0].lower()
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
@@ -344,7 +355,7 @@ class EntityLinker:
 
 
 def _is_narrowed(text: str, mention: Mention, inside: Mention) -> bool:
-    """Returns True if `inside` is the everyday noun at the end of a longer name: "guitar" in "a bass guitar"."""
+    """Returns True if `inside` is only the everyday noun that ends the mention, as "guitar" in "a bass guitar"."""
     before = text[mention.start : inside.start].split()
     is_joined = not before or before[-1] in COMMON_WORDS or not is_ordinary(before[-1])
     return inside.end == mention.end and not is_joined and is_ordinary(text[inside.start : inside.end])
@@ -357,7 +368,7 @@ def _says_much(word: str, public: PublicWords) -> bool:
 
 
 def _is_telling(text: str) -> bool:
-    """Returns True for several words together, or for one that questions rarely use."""
+    """Returns True for two or more words together, and for a single word that questions rarely use."""
     return len(text.split()) > 1 or is_rare(text)
 
 
@@ -389,7 +400,7 @@ def _is_genitive(text: str, hit: NameHit) -> bool:
 
 
 def _is_small_number(written: str) -> bool:
-    """Returns True for numbers up to 99, which are public because candidates are numbered with them."""
+    """Returns True for numbers up to 99. They are public, because prompts number their candidates with them."""
     plain = normalise(written).text
     return plain.isdecimal() and len(plain) <= 2
 

@@ -39,7 +39,11 @@ _VOWELS = "aeiouy"
 
 @dataclass(frozen=True, slots=True)
 class NameRow:
-    """One name: its words, and flags for the needed ones (not "the", "Jr.", initials, or text in parentheses)."""
+    """One name of the table.
+
+    `words`: the numbers of its words; `spelt`: the words themselves. `needed`: flags for the words that a mention
+    cannot leave out; "the", "Jr.", initials and text in parentheses can be left out.
+    """
 
     words: tuple[int, ...] = field(repr=False)
     spelt: tuple[str, ...] = field(repr=False)
@@ -48,7 +52,7 @@ class NameRow:
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces:
-    """The words of several rows in one sequence; those of row i stand from begins[i] to ends[i]."""
+    """The words of several rows (names), one after another; those of row i stand from begins[i] to ends[i]."""
 
     words: Numbers = field(repr=False)
     needed: npt.NDArray[np.bool_] = field(repr=False)
@@ -108,7 +112,7 @@ class NameTable:
         )  # fmt: skip
 
     def sections(self) -> list[bytes]:
-        """Returns the table as unencrypted bytes; they are part of the name index, which its caller encrypts."""
+        """Returns the table as unencrypted bytes. The name index includes them, and its caller encrypts it."""
         arrays = (getattr(self, name) for name, _ in _ARRAYS)
         return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
 
@@ -149,12 +153,12 @@ class NameTable:
         return tuple(self._mids[start : int(self._mid_ends[at])].tolist())
 
     def with_word(self, word: int) -> Numbers:
-        """Returns the rows that hold the word, ascending."""
+        """Returns the rows (names) that hold the word, ascending."""
         start = int(self._held_ends[word - 1]) if word else 0
         return self._held_by[start : int(self._held_ends[word])]
 
     def mids_of(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """Returns every node that one of the rows names, ascending."""
+        """Returns every node that has one of the names in `rows`, ascending."""
         if len(rows) == 1:
             return tuple(sorted(self.mids(rows[0])))
         at = np.asarray(rows, dtype=np.int64)
@@ -166,7 +170,7 @@ class NameTable:
         return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
 
     def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
-        """Returns for each row the share of its words that is among `words`."""
+        """Returns for each row (name) in `places` the share of its words that is among `words`."""
         shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
         return np.asarray(shared / places.lengths, dtype=np.float64)
 
@@ -177,11 +181,18 @@ class NameTable:
         return np.asarray(is_one[words])
 
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
-        """Returns for each of `words` True if it begins with `letter`; a few other letters also give True."""
+        """Returns for each of `words` True if it begins with `letter`.
+
+        A word that begins with certain other letters also gives True, since only the lowest byte of a letter is
+        compared.
+        """
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Returns the rows that begin or end with `words` and have more necessary words."""
+        """Returns the rows that begin or end with `words` and have more words.
+
+        Words that a mention may leave out ("the", "Jr.") do not count.
+        """
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
         if not known or (typed < 0).any():
@@ -200,21 +211,21 @@ class NameTable:
         return found
 
     def joined(self, words: Sequence[str]) -> list[int]:
-        """Returns the rows that equal `words` with spaces in other places."""
+        """Returns the rows (names) that equal `words` with spaces in other places: John Smith for `johnsmith`."""
         return self._of_key("=" + "".join(words))
 
     def reordered(self, words: Sequence[str]) -> list[int]:
-        """Returns the rows that are `words` in any order."""
+        """Returns the rows (names) that consist of `words` in any order."""
         if len(words) < 2 or not all(map(self._number_of.__contains__, words)):
             return []
         return self._of_key("/" + " ".join(sorted(words)))
 
     def abbreviated(self, word: str) -> list[int]:
-        """Returns the rows of three or more words whose initials are `word`."""
+        """Returns the rows (names) of three or more words whose initials are `word`."""
         return self._of_key("." + word)
 
     def of_adjective(self, word: str) -> list[int]:
-        """Returns the one-word rows of which `word` is an adjective by its ending: Jamaican -> Jamaica."""
+        """Returns the rows (names) of one word that `word` is an adjective of, by its ending: Jamaican -> Jamaica."""
         stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
         long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH)
         return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
@@ -235,9 +246,10 @@ _ARRAYS = (
 
 
 def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
-    """Returns the positions of the entries of `rows` in a flat array, where each row begins there, and its length.
+    """Returns (positions, begins, lengths) of the entries of `rows`, in a flat array of all rows.
 
-    In the flat array, row i ends before ends[i].
+    `ends[i]` is the end of row i in the flat array. The entries of `rows[j]` are at the `lengths[j]` positions from
+    `positions[begins[j]]` on.
     """
     starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
     lengths = ends[rows] - starts
@@ -259,9 +271,10 @@ def _hash_of(key: str) -> int:
 
 
 def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
-    """Yields the words of a name with their `needed` flags: in Latin letters, and transliterated if that differs.
+    """Yields (words, `needed` flags) for each way to write a name.
 
-    A single uncommon word in parentheses is a variant of its own.
+    The ways are: in Latin letters; transliterated, if that differs (mueller); and a single uncommon word in
+    parentheses, alone.
     """
     if PLAIN_WORDS.fullmatch(name):
         plain = tuple(forms_of(word)[0] for word in name.split(" "))
@@ -326,7 +339,7 @@ class NameVocabulary:
         may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
     def is_everyday(self, word: str) -> bool:
-        """True for a word of the service's phrases, a small number, or an ordinary English word in any form."""
+        """Returns True for a word of the service's phrases, a small number, or an ordinary English word (any form)."""
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
         return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
 
@@ -357,7 +370,10 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """Returns True if `word` is a slip away from a frequent English word, so that alone it is no misspelt name."""
+    """Returns True if `word` is a frequent English word or one slip away from one.
+
+    Alone, such a word does not count as a misspelt name.
+    """
     return bool(_frequent().near(word))
 
 

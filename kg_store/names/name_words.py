@@ -86,10 +86,10 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class EmphasisMarks:
-    """The marks of a text; `enclosed` holds the contents of quotes and brackets.
+    """The marks of a text that show names: quotes, brackets and capitals.
 
-    A capital marks a name if it is not at the beginning of a sentence (unless that word or the next has more capitals)
-    and the sentence does not use capitals everywhere.
+    `enclosed`: the spans in quotes and brackets. A capital marks a name if it is not at the beginning of a sentence
+    (unless that word or the next has more capitals) and the sentence does not use capitals everywhere.
     """
 
     enclosed: frozenset[tuple[int, int]]
@@ -111,15 +111,22 @@ class EmphasisMarks:
 
     @property
     def has_any(self) -> bool:
-        """True if anything in the text is marked as a name."""
+        """Returns True if anything in the text is marked as a name."""
         return bool(self.enclosed or self._telling)
 
     def may_mark(self, start: int, end: int) -> bool:
-        """Returns True if `is_marked` may be True for some span in [start, end)."""
+        """Returns False if nothing between `start` and `end` is marked as a name.
+
+        Then `is_marked` is False for every span in between.
+        """
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
-        """True if the span is enclosed, or has a marking capital and no lower-case words but function words."""
+        """Returns True if the span from `start` to `end` is marked as a name.
+
+        That is so if it is exactly the content of quotes or brackets. It is also so if a capital in it marks a name
+        and all its lower-case words are function words ("of").
+        """
         if (start, end) in self.enclosed:
             return True
         has_telling = False
@@ -266,9 +273,9 @@ class NameWordsVersionError(StoreError):
 class NameWords:
     """The words of the names of one or more graphs.
 
-    `parts`: single words of the lexicon; `said_alone`: those of them that stand in a name, or in a text value whose
-    words all have a capital ("Price"), so that one word alone may mean the thing; `phrases`: whole names of two or
-    more words that are all in the lexicon. `hashes`: words outside the lexicon, and pairs of neighbouring words.
+    `parts`: words of the lexicon that stand in a name. `said_alone`: those of `parts` that may mean the thing alone;
+    they stand in a name, or in a text value in which every word has a capital ("Price"). `phrases`: whole names of two
+    or more words that are all in the lexicon. `hashes`: words outside the lexicon, and pairs of neighbouring words.
 
     Promise: every name, alias and text value given to `of` is included as far as the lexicon holds its words, with and
     without accents; of long texts only capitalised words. Limit: numbers and dates are not words.
@@ -360,7 +367,7 @@ def is_short_name(word: str) -> bool:
 
 
 def forget_name_words() -> None:
-    """Empty the cache of name words, because a graph may no longer hold them."""
+    """Empties the cache of name words, because a graph may no longer hold them."""
     _everyday.cache_clear()
 
 
@@ -378,7 +385,11 @@ def _named_in(record: VaultRecord) -> Iterator[list[str]]:
 
 
 def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Yields the words outside the lexicon, without accents, and pairs of neighbouring words (`pair_of`)."""
+    """Yields the words that the lexicon lacks, without accents, and the keys of neighbouring words (`pair_of`).
+
+    A pair is left out if neither of its words can identify somebody ("of the"). `known` has the lexicon's forms of
+    each word.
+    """
     plain = [without_accents(word.lower()) for word in words]
     tells = [any(map(may_name, forms)) for forms in known]
     yield from (word for word, forms in zip(plain, known, strict=True) if not forms)

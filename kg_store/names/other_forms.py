@@ -1,7 +1,8 @@
 """Finds names in forms that the graph does not hold.
 
-These are the other number (accountants), adjectives of places ("French" for France), better-known namesakes (the
-president Kennedy beside a book of that title), and spans that only come near a name.
+These are plurals of singular names and the reverse (accountants for accountant), adjectives of places ("French" for
+France), better-known namesakes (the president Kennedy beside a book of that title), and spans that only come near a
+name.
 """
 
 from __future__ import annotations
@@ -39,7 +40,11 @@ class Mention:
 
 
 def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
-    """Returns the longest of overlapping mentions; for one span all of one kind, names before values."""
+    """Returns the longest of overlapping mentions, in order.
+
+    The whole content of quotes or brackets (`enclosed`) precedes longer ones. Of several mentions with the same span,
+    the names are returned; only without any name, the values of one kind.
+    """
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in enclosed
@@ -81,7 +86,7 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 
 
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields whole text values that occur in `text` in the other number, singular or plural."""
+    """Yields whole text values whose last word stands in `text` in the other number: "accountants" for accountant."""
     yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
@@ -94,7 +99,7 @@ def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields names and values whose last word occurs in `text` in its other number."""
+    """Yields names and values whose last word stands in `text` in the other number, singular or plural."""
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
@@ -112,8 +117,9 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
     """Returns `mentions` with the places added whose adjectives occur in `text`.
 
-    Used as an adjective, the place replaces a name that has the word only as a part: "French actors" does not ask for
-    people called French. It also replaces names that several nodes share, even if it is not used as an adjective.
+    If the word is used as an adjective, the place replaces a name of which the word is only a part: "French actors"
+    does not ask for people called French. The place also replaces a name that several nodes share, in any use of the
+    word.
     """
     found: dict[tuple[int, int], list[NameHit]] = {}
     for hit in index.find_adjectives(text):
@@ -169,18 +175,21 @@ def no_facts(mids: Mids) -> npt.NDArray[np.int64]:
 
 
 def well_known(mids: Sequence[int], others: Sequence[int], counts: FactCounts) -> list[int]:
-    """Returns the one of `mids` with far more facts than the next one and than any of `others`; else empty."""
+    """Returns the node in `mids` that has far more facts than the second best and than any of `others`.
+
+    The list has one MID, or is empty if no node stands out.
+    """
     return _best_known(np.array(mids, dtype=np.int64), counts, MIN_RATIO * _most(others, counts))
 
 
 def with_namesakes(
     index: NameIndex, text: str, mentions: Sequence[Mention], fixed: Collection[Span], counts: FactCounts
 ) -> list[Mention]:
-    """Returns `mentions` with well-known namesakes added.
+    """Returns `mentions` with well-known namesakes added to their possible meanings.
 
-    For each mention this is the node with by far the most facts among those with a longer name that begins or ends
-    with the text, or among places with such a short name or adjective. Nothing is added to a mention in `fixed`, or
-    beside another name, which may be a part of the longer name.
+    Candidates for a mention are the nodes whose longer name begins or ends with its text, and the places that its text
+    is a short name or adjective of. The one with by far the most facts is added. Nothing is added to a mention in
+    `fixed`, or to one beside another name, since the two may be parts of a longer name.
     """
     names = [each for each in mentions if each.value_kind is None]
     return [
@@ -215,7 +224,10 @@ def _most(mids: Sequence[int], counts: FactCounts) -> int:
 
 
 def _best_known(mids: Mids, counts: FactCounts, least: int) -> list[int]:
-    """Returns the one of `mids` with most facts, if it has `least` facts and far more than the next; else empty."""
+    """Returns the node in `mids` with most facts, if it has at least `least` facts and far more than the second.
+
+    The list has one MID, or is empty if no node stands out.
+    """
     if not len(mids):
         return []
     facts = counts(mids)
@@ -250,10 +262,10 @@ def find_common_names(
     taken: Collection[Span],
     is_concept: Callable[[str], bool],
 ) -> list[Mention]:
-    """Returns everyday nouns outside of `taken` that are the complete name of a well-known thing.
+    """Returns everyday nouns that are the complete name of a well-known thing: guitarists for Guitarist.
 
-    They are in lower case, singular or plural, and not concepts of the schema. Of several nodes with one name, those
-    with most facts are taken.
+    The nouns are in lower case, singular or plural, outside of `taken`, and no concepts of the schema. Of several
+    nodes with one name, those with most facts are taken.
     """
     hits = [hit for hit in (*index.find(text), *find_inflected(index, text)) if hit.linkable and hit.kind == "name"]
     free = (hit for hit in hits if not any(start < hit.end and hit.start < end for start, end in taken))
@@ -309,9 +321,10 @@ def find_near_spans(
 ) -> list[Span]:
     """Returns the spans of `text` outside of `taken` that come near a name, in order, without overlaps.
 
-    Words in `skip` are never part of a name; `fits` caches the results of one request. Promise: every hit of
-    `names.find_inexact` on `text` without `taken`, except public ones, lies in or overlaps a returned span; what is
-    left of it is searched again. Limit: after MAX_PASSES the rest is not searched again.
+    Words in `skip` are never part of a name; `fits` caches the results of one request. The text is searched
+    repeatedly, each time without the spans found before. Promise: every hit of `names.find_inexact` on `text` without
+    `taken`, except public ones, lies in or overlaps a returned span. Limit: after MAX_PASSES searches there is no
+    further one.
     """
     found: list[Span] = []
     fresh: Sequence[Span] = ()
@@ -329,7 +342,7 @@ def find_near_spans(
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """Returns `text` with each span replaced by a character that no name crosses; the length stays the same."""
+    """Returns `text` of the same length, with each span replaced by a character that is part of no name."""
     letters = list(text)
     for start, end in spans:
         letters[start:end] = _MASK * (end - start)
@@ -337,7 +350,10 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _changed(text: str, fresh: Iterable[Span]) -> str:
-    """Returns `text` reduced to the pieces beside a span of `fresh`, because the others give the same result."""
+    """Returns `text` with everything masked except the pieces that touch a span of `fresh`.
+
+    Only these pieces are new; the search has read all others before, with the same result.
+    """
     letters = [_MASK] * len(text)
     for start, end in fresh:
         first, last = text.rfind(_MASK, 0, start) + 1, text.find(_MASK, end)

@@ -204,10 +204,10 @@ _CODE = re.compile(r"\S*\d\S*")
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table with its filled cells in order.
+    """One column of a table.
 
-    `rows` is the number of the table's lines. `empty`: the marks in it that only say that nothing is known; such cells
-    are not in `cells`.
+    `cells`: its filled cells, in order. `rows`: the number of the table's lines. `empty`: the marks in it that only
+    say that nothing is known (`NULL`, `-`); cells with such a mark are not in `cells`.
     """
 
     name: str
@@ -224,12 +224,12 @@ class Column:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words of its name as the file has them."""
+        """The words of the column's name as the file has them."""
         return words_of_column(self.name)
 
     @cached_property
     def full(self) -> list[str]:
-        """The words of its name with abbreviations written out."""
+        """The words of the column's name with abbreviations written out."""
         return full_words(self.name)
 
     @cached_property
@@ -238,7 +238,7 @@ class Column:
 
     @cached_property
     def parts(self) -> list[str]:
-        """The cells, with lists split into their values."""
+        """The values of all cells; a cell that holds a list gives several."""
         if self.separator is None:
             return self.cells
         return [part.strip() for cell in self.cells for part in cell.split(self.separator) if part.strip()]
@@ -285,7 +285,7 @@ class Column:
         return len(self.distinct) / max(1, len(self.cells))
 
     def is_called(self, *words: frozenset[str]) -> bool:
-        """Returns True if one of `words` is in its name, as written or with abbreviations written out."""
+        """Returns True if one of `words` is in the column's name, as written or with abbreviations written out."""
         return not frozenset().union(*words).isdisjoint((*self.words, *self.full))
 
     @property
@@ -353,7 +353,7 @@ class Column:
 
     @cached_property
     def first_of_date(self) -> str | None:
-        """`day` or `month` if dates like 05/03/1980 begin with it; None if the cells do not show which."""
+        """The part that dates like 05/03/1980 begin with: `day` or `month`; None if the cells do not show it."""
         pairs = [pair for cell in self._sample if (pair := day_and_month(cell)) is not None]
         if not pairs or all(first == second for first, second in pairs):
             return None
@@ -375,7 +375,7 @@ class Column:
 
     @property
     def comes_again(self) -> bool:
-        """True for short words some of which occur in several cells, as authors and tags do."""
+        """True for short words of which some stand in several cells, as authors and tags do."""
         is_short = max(map(len, self._sample), default=0) <= MAX_LIST_CHARS
         return is_short and self.has_words and not self.is_private_text and self.distinct_share <= MAX_LISTED_SHARE
 
@@ -394,7 +394,10 @@ class Column:
 
 
 def empty_marks(cells: Collection[str]) -> frozenset[str]:
-    """Returns a column's cells that only say that nothing is known, unless they look like the other cells."""
+    """Returns those of a column's cells that only say that nothing is known (`NULL`, `NA`).
+
+    A mark that has the same shape as most other cells does not count: `NA` in a column of country codes is Namibia.
+    """
     marks = frozenset(cells) & EMPTY_MARKS
     others = Counter(_shape(cell) for cell in cells if cell not in marks) if marks else Counter()
     most = MIN_ALIKE_MARKS * others.total()

@@ -83,7 +83,10 @@ def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, P
 
 
 def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
-    """The kind that nearly all of these texts can be read as; None if there is none or they have a datatype."""
+    """Returns the kind of value that nearly all texts in `terms` can be read as; None if there is none.
+
+    Texts with a datatype or a language give None, and so do ids, even if they look like numbers. Years are dates.
+    """
     literals = [literal_of(term) for term in terms]
     if any(literal.datatype or literal.language for literal in literals):
         return None
@@ -111,7 +114,11 @@ Rows = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, slots=True)
 class CustomSchema:
-    """IRIs that a file uses like rdfs:subClassOf, like rdfs:domain and similar predicates, and like rdfs:Class."""
+    """The words of a file's own schema vocabulary, as IRIs.
+
+    `subclass_predicates` are used like rdfs:subClassOf, `predicates` like rdfs:domain and its like, and `classes` like
+    rdfs:Class.
+    """
 
     subclass_predicates: tuple[str, ...]
     predicates: tuple[str, ...]
@@ -121,8 +128,8 @@ class CustomSchema:
 def find_custom_schema(raw: RawGraph) -> CustomSchema:
     """Returns the file's own schema vocabulary, found by its local names and by its use.
 
-    Most subjects of a declaring word must be predicates or classes that the file uses, because a house may also be a
-    `Property`, and a lesson a `Class`.
+    A word such as `Property` or `Class` counts only if most of its subjects are predicates or classes that the file
+    uses. A house may also be a `Property`, and a lesson a `Class`.
     """
     rows = {raw.text(term): at for term, at in _rows_by_predicate(raw)}
     types = rows.get(_TYPE, np.empty(0, dtype=np.int64))

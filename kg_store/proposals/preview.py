@@ -32,7 +32,10 @@ Use = Literal["name", "class", "schema", "relation", "masked", "hidden"]
 
 @dataclass(frozen=True, slots=True)
 class PredicateUse:
-    """The use of one predicate: the number of its triples in the sources, and its relation in the graph or None."""
+    """The use of one predicate: what it serves for, and the number of its triples in the sources.
+
+    `relation`: its relation in the graph; None if it has none.
+    """
 
     predicate: str
     use: Use
@@ -117,7 +120,7 @@ def preview(
     sample: int = 10,
     name_concepts: Callable[[Schema], Sequence[str]] = lambda schema: schema.concepts,
 ) -> Preview:
-    """Reads the sources and build the graph in memory; nothing is written. Raises LoadError.
+    """Reads the sources and builds the graph in memory; nothing is written. Raises LoadError.
 
     Without `name_concepts`, entities have only their classes as concepts.
     """
@@ -151,7 +154,11 @@ def preview(
 
 
 def _sample(graph: CompactGraph, schema: Schema, count: int) -> list[int]:
-    """Returns entities of as many concepts as possible, those with the largest signatures first."""
+    """Returns `count` entities of as many concepts as possible.
+
+    Within a concept, entities of the signature with most nodes come first (a signature: the kind, classes and hops
+    that nodes share).
+    """
     by_concept: dict[str, list[tuple[int, SignatureId]]] = {}
     for signature in schema.signatures:
         if signature.kind is NodeKind.ENTITY and signature.hops:

@@ -107,10 +107,10 @@ def read_and_propose(
 
 
 def _rows_alone(unread: Mapping[Path, LoadError], texts: Sequence[Path]) -> set[Path]:
-    """Returns the text files among several that are neither triples nor a table with a header.
+    """Returns the text files that are neither triples nor a table with a header: they failed on their first line.
 
-    They are read as rows without a header, so that no cell becomes a word of the schema. (A single such file is an
-    error, and its owner is asked.)
+    They are then read as rows without a header, so that no cell becomes a word of the schema. This is for several
+    files only; a single file of that sort is an error, and its owner is asked.
     """
     return {path for path, error in unread.items() if path in texts and is_text(path) and (error.line or 1) == 1}
 
@@ -176,7 +176,10 @@ def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], t
 
 
 def _like_names(profiles: Mapping[str, PredicateProfile]) -> list[str]:
-    """Returns the most frequent predicate whose texts nearly all look like names, for lack of one called a name."""
+    """Returns the most frequent predicate whose texts nearly all look like names.
+
+    It is used if no predicate is called a name. The list has one predicate or none.
+    """
     texts = (each for each in profiles.values() if each.is_iri and each.value_kind is None)
     leaves = (each for each in texts if each.literal_share >= _LEAF_SHARE)
     likely = [each for each in leaves if min(each.distinct_share, each.named_share) >= _LIKE_NAMES]
@@ -217,7 +220,7 @@ def _plain(predicate: str) -> str:
 
 
 def _mediator_pattern(raw: RawGraph) -> str | None:
-    """Returns a pattern of nodes without a name: Freebase's ids and Wikidata's statement nodes; else None."""
+    """Returns a regular expression for mediators: Freebase's ids and Wikidata's statement nodes; None without any."""
     subjects = (raw.terms[term] for term in set(raw.subjects.tolist()))
     found = set()
     for term in subjects:

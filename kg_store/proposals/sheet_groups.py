@@ -32,13 +32,21 @@ _UPLOADED: Final = re.compile(r"file-\d+")
 
 @dataclass(frozen=True, slots=True)
 class SheetGroup:
-    """The sheets of one table. `file` is its name in the policy, with a `*` if its files have several names."""
+    """The sheets of one table.
+
+    `file`: the table's name in the policy. If its files have different names, a `*` stands for what differs:
+    `orders-*.csv`.
+    """
 
     file: str
     sheets: tuple[Sheet, ...]
 
     def concept_words(self) -> list[str]:
-        """Returns the words of the files' names that say what the rows are; empty for uploads."""
+        """Returns the words of the file's name, which tell what a row is: customer, orders.
+
+        Words with digits are left out if the name has a `*`; the folder's name then stands in for an empty result.
+        Empty for uploads, whose names tell nothing.
+        """
         stem = stem_of(self.file)
         if _UNNAMED.fullmatch(stem.lower()):
             stem = stem_of(bare_name(self.sheets[0].path))
@@ -50,7 +58,10 @@ class SheetGroup:
 
 
 def groups_of(sheets: Sequence[Sheet]) -> list[SheetGroup]:
-    """Returns `sheets` in groups, in order; several groups have one name if files of that name differ."""
+    """Returns `sheets` in groups of one table each, in order.
+
+    Files of the same name with different columns give several groups with that name.
+    """
     gathered: list[tuple[set[str], list[Sheet]]] = []
     for sheet in sheets:
         columns = _columns_of(sheet)
@@ -99,7 +110,10 @@ def _title(sheet: Sheet) -> str:
 
 
 def _pattern(members: Sequence[Sheet], before: Sequence[SheetGroup]) -> str:
-    """The name of a table in several files. A list within records is named after the table of these records."""
+    """Returns the name of a table in several files, with a `*` for what differs: `orders-*.csv`.
+
+    A list within records is called after the table of these records: `orders-*.json/items`.
+    """
     paths, title = {sheet.path for sheet in members}, _title(members[0])
     for group in before:
         if title and "/" not in group.file and paths <= {sheet.path for sheet in group.sheets}:

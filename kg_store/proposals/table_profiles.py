@@ -41,7 +41,7 @@ OF_OTHERS = 2
 class TableProfile:
     """A table as it is in its file. Without a `key`, its rows are links between the things that they refer to.
 
-    `is_certain`: its first line is a header by its own words, without evidence from other files.
+    `is_certain`: the first line is clearly a header; otherwise only evidence from other files can show that.
     """
 
     file: str
@@ -55,7 +55,7 @@ class TableProfile:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """The cells by which this table says that nothing is known, unless one is a value in some column."""
+        """The marks for "nothing is known" in this table (`NULL`, `-`), unless a column has the mark as a value."""
         marks = {mark for column in self.columns.values() for mark in column.empty}
         return tuple(sorted(marks.difference(*(each.distinct for each in self.columns.values()))))
 
@@ -86,8 +86,9 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
 def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
     """Returns the name of the key column; None if there is none.
 
-    Preferred are unique columns with a word for keys (those of the table's own concept first), then a column named
-    like the concept, then a unique name.
+    Only unique columns can be the key. The first of these that exists is taken: a column with a word for keys that
+    belongs to the table's concept (`id`, `patient id`), another with a word for keys, a column named like the concept,
+    a column of names.
     """
     unique = [column for column in columns if column.is_unique and not COUNT_WORDS & set(column.full)]
     unique = [column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key]
@@ -102,10 +103,10 @@ def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
 
 
 def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[str, ...]]:
-    """Returns the columns that hold names of a table's rows, best first.
+    """Returns the columns that hold names of a table's rows, best first; columns in `taken` are not used.
 
-    These are first and last name together, columns with a word for names, or else one whose cells look like names;
-    then columns with aliases. `taken` columns are not used.
+    First come first and last name together, then columns with a word for names. Without either, one column whose cells
+    look like names is taken. Columns with aliases come last.
     """
     columns = [column for column in table.columns.values() if column.name not in taken and column.cells]
     joined = _first_and_last(columns)
@@ -154,9 +155,10 @@ def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
 
 
 def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
-    """Yields (rank, place, column) for columns with a word for names; the rank is lowest for `name` itself.
+    """Yields (rank, place, column) for columns with a word for names.
 
-    A title ranks behind it, and a name of something else (`company_name`) last.
+    The rank is lowest for the row's own `name`, higher for its `title`, and highest for a name of something else
+    (`company_name`). `place` is the column's position.
     """
     for place, column in enumerate(columns):
         words = column.full
@@ -181,7 +183,7 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
 
 
 def _is_called_by_kind(column: Column, table: TableProfile) -> bool:
-    """True for a column named like the concept, such as `patient` in a table of patients, if it holds words."""
+    """Returns True for a column of words that is named like the concept, such as `patient` in a table of patients."""
     concept = list(table.concept_words)
     return bool(concept) and column.has_words and (column.full == concept or column.full == concept[-1:])
 
@@ -196,7 +198,10 @@ MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Returns the table that a column refers to by its words and by its cells, which are keys there; else None."""
+    """Returns the table that a column refers to; None if there is none.
+
+    Tables are ranked by the column's words, and by the share of its cells that are keys there.
+    """
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
     owner = _owner(column, table, tables)
@@ -249,9 +254,9 @@ def find_named_target(
 
 
 def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Returns the table whose records contain the rows of `table` as a list.
+    """Returns the table that the rows of `table` were nested in, if `column` is the reference to it; else None.
 
-    None unless `column` is the reference to the parent record.
+    In JSON, the rows of a list inside a record refer to that record.
     """
     if column.name != PARENT or "/" not in table.file:
         return None
@@ -260,7 +265,7 @@ def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) 
 
 
 def _told_by(table: TableProfile) -> Iterator[Column]:
-    """Yields the columns that identify the rows of a table beside its key: names, e-mail addresses and short codes."""
+    """Yields the columns besides the key that identify the rows: names, e-mail addresses and short codes."""
     names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
     for column in table.columns.values():
         is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
@@ -269,9 +274,9 @@ def _told_by(table: TableProfile) -> Iterator[Column]:
 
 
 def _holds(told: Column, column: Column) -> bool:
-    """Returns True if nearly all cells of `column` occur in the column `told`.
+    """Returns True if nearly all cells of `column` occur in the column `told`, so that one may refer to the other.
 
-    Half of them are enough if both have the same name and `told` has a word for keys.
+    At least half of them are enough if both columns have the same name and it has a word for keys.
     """
     needed = MIN_KNOWN if column.name == told.name and told.is_called_key else MIN_KNOWN_WITHOUT_WORDS
     return sum(cell in told.distinct for cell in column.parts) >= needed * len(column.parts)
@@ -282,7 +287,10 @@ def _known(column: Column, other: TableProfile) -> float:
 
 
 def _are_figures_of(column: Column, other: TableProfile) -> bool:
-    """Returns True for many numbers that are all keys of a table with keys in a narrow range (4100 to 4190)."""
+    """Returns True if `column` may hold amounts that equal keys of `other` by chance.
+
+    That is so for many numbers, if the keys of `other` are numbers in a narrow range (4100 to 4190).
+    """
     assert other.key is not None
     keys = other.columns[other.key].distinct
     if column.is_unique or len(column.distinct) < MIN_FIGURES or all(map(is_year, column.distinct)):
@@ -327,7 +335,10 @@ def _is_telling(key: Column) -> bool:
 
 
 def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
-    """Returns `tables`, with no key for those whose key refers to another table: their rows are links, not things."""
+    """Returns `tables`; a table whose key refers to another table has no key in the result.
+
+    Its rows are links between things, not things.
+    """
     found = []
     for table in tables:
         others = [other for other in tables if other is not table]
@@ -336,7 +347,7 @@ def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
 
 
 def _is_borrowed(table: TableProfile, others: Sequence[TableProfile]) -> bool:
-    """Returns True if the key is a reference and another column is one too, so that the rows join two things."""
+    """Returns True if the key column and another column both refer to tables: a row then joins two things."""
     assert table.key is not None
     keyless = replace(table, key=None)
     key = table.columns[table.key]

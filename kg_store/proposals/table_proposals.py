@@ -62,7 +62,8 @@ _SAME_NAME = "another file of this name has other columns: give one of them anot
 class ProposedTables:
     """The proposed policies for the tables of some files.
 
-    `unread`: the errors of files that are broken; `notes`: on single sheets that are broken in a file that is read.
+    `unread`: the error of each file of which nothing could be read. `notes`: sentences on single broken sheets in
+    files whose other sheets were read.
     """
 
     tables: tuple[TablePolicy, ...]
@@ -71,7 +72,7 @@ class ProposedTables:
 
 
 def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ()) -> ProposedTables:
-    """Returns a policy for each table in `paths`. Text files that are not tables are left to `reader`.
+    """Returns a policy for each table in `paths`; a text file that is no table gets none.
 
     In the files `without_header`, every line is a row.
     """
@@ -238,8 +239,9 @@ def _has_key_or_name(header: Sequence[str]) -> bool:
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
     """Returns True if the first line is unlike those below, so that it is a header and none of its cells is data.
 
-    That is the case for words above two columns of numbers or dates; or for common words above one such column, or in
-    small letters above a column of capitalised texts.
+    That is so in three cases: at least two columns are numbers or dates below the first line; the first line has only
+    common words, and one column below is numbers or dates; or these words are in small letters, and the first column
+    below has capitalised texts.
     """
     values = [cells for cells in columns.values() if any(cells) and all(_is_value(cell) for cell in cells if cell)]
     if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
@@ -256,7 +258,10 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
-    """Returns True if two columns or more hold keys of other tables, but their first line does not: it is a header."""
+    """Returns True if two or more columns hold keys of other tables, and the first line holds none in them.
+
+    The first line is then a header.
+    """
     targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
     found = [(column, other) for column, other in targets if other is not None and other is not table]
     return len(found) >= 2 and all(column.name not in other.keys for column, other in found)
@@ -316,9 +321,9 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
 def _as_link(
     table: TableProfile, targets: Mapping[str, TableProfile], columns: Mapping[str, ColumnPolicy]
 ) -> dict[str, ColumnPolicy]:
-    """Returns the columns of a table that joins others, with relations named by the words of its file.
+    """Returns the columns of a table whose rows join things, with relations named after its file.
 
-    In `person_worksAt_firm` a person "works at" a firm; in `bill_subjects` the column `title` holds subjects.
+    In `person_worksAt_firm` a person "works at" a firm. In `bill_subjects` the column `title` is called `subjects`.
     """
     found = dict(columns)
     words = list(table.concept_words)
@@ -340,9 +345,9 @@ def _as_link(
 def _beside_its_name(
     name: str, settings: ColumnPolicy, table: TableProfile, columns: Mapping[str, ColumnPolicy]
 ) -> ColumnPolicy:
-    """Returns the settings of an id column without a concept if another column names the same thing.
+    """Returns the settings of an id column, without a concept if another column names the same thing.
 
-    For example, `author id` beside `author name`.
+    For example, `author id` beside `author name` makes no second author.
     """
     column = table.columns[name]
     if settings.concept is None or not column.is_called_key:

@@ -52,11 +52,12 @@ def _has_headings(value: object) -> bool:
 class ColumnPolicy(PolicyPart):
     """The settings of one column, which becomes a relation.
 
-    `table`: its cells are keys of the table of that file, or cells of its column `by`. `concept`: each different cell
-    is an entity of that kind. Without these, cells are values of `kind`. `relation`: the relation's label; default:
-    the column's name. `separator` separates several values in one cell. `unit`: the unit of numbers. `first`: the part
-    that dates like 05/03/1980 begin with. `own`: the relation belongs to this table alone, so that its settings do not
-    apply to other tables. `empty`: cells that mean that nothing is known, in addition to those of the table.
+    `table`: the table that the cells refer to, by its keys, or by the cells of its column `by`. `concept`: each
+    different cell is an entity of that kind. Without these two, cells are values of `kind`. `relation`: the relation's
+    label; default: the column's name. `separator` separates several values in one cell. `unit`: the unit of numbers.
+    `first`: the part that dates like 05/03/1980 begin with. `own`: the relation belongs to this table alone, so that
+    its settings do not apply to other tables. `empty`: cells that mean that nothing is known, in addition to those of
+    the table.
     """
 
     relation: Label | None = None
@@ -79,7 +80,7 @@ class ColumnPolicy(PolicyPart):
         return self
 
     def label(self, column: str) -> str:
-        """Returns the label of its relation."""
+        """Returns the label of the column's relation."""
         return self.relation or readable(column).lower()
 
 
@@ -131,17 +132,17 @@ class TablePolicy(PolicyPart):
         return "" if cell in marks else cell
 
     def references(self) -> list[str]:
-        """Returns the columns that refer to tables, in order."""
+        """Returns the columns whose cells refer to rows of a table, in order."""
         return [column for column, settings in self.columns.items() if settings.table is not None]
 
     @property
     def links(self) -> bool:
-        """True if its rows are not entities but join some."""
+        """True if each row joins entities instead of being one: no key, but columns that refer to tables."""
         return self.key is None and bool(self.references())
 
     @property
     def kind(self) -> str:
-        """The kind of its rows in words: the concept, or the file's name."""
+        """The kind of thing that a row is, in words: the concept, or the file's name."""
         return self.concept or stem_of(self.file)
 
     @property
@@ -285,8 +286,8 @@ class RelationPolicy(PolicyPart):
     """The settings of one predicate.
 
     `hide` keeps the relation out of the graph; `values` says how literals are shown. `mask`: a model sees an opaque
-    word instead of the relation's label, and `description` if there is one. Without `mask`, the load decides by the
-    relation's words and its frequency, unless more than `value_kind` and `words` is set here. `linkable`: a question
+    word instead of the relation's label, and `description` if there is one. If no other setting than `value_kind` and
+    `words` is given, the load decides on masking, by the relation's words and its frequency. `linkable`: a question
     may name the value to find its subjects; the default is true for numbers, dates and text of at most 60 characters.
     `words`: further ways to ask for the relation; those of a masked or hidden relation are guarded like its label.
     """
@@ -309,12 +310,15 @@ class RelationPolicy(PolicyPart):
 
     @property
     def decides(self) -> bool:
-        """True if more is set than the kind of value, which proposals set too, and the words to ask for it."""
+        """True if these settings say how the relation is shown; the load then does not decide on masking it.
+
+        `value_kind` and `words` alone do not count, since a proposal sets `value_kind` too.
+        """
         return self.mask is not None or self.model_copy(update={"value_kind": None, "words": ()}) != _PLAIN
 
 
 class ClassPolicy(PolicyPart):
-    """The settings of one class or concept. `words`: further ways to ask for it."""
+    """The settings of one class or concept. `words`: further ways to ask for things of that kind."""
 
     words: Words = ()
 

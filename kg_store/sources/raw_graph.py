@@ -44,7 +44,10 @@ _KIND_OF_TYPE = {
 
 
 class TermKind(IntEnum):
-    """The kind of a term, which its first character shows."""
+    """The kind of a term, told by the term's first character.
+
+    TEXT is a cell: the bare text of a table or a list of triples.
+    """
 
     IRI = 0
     BLANK = 1
@@ -71,7 +74,7 @@ class Literal:
 
 @dataclass(slots=True)
 class RawGraph:
-    """Triples as positions in `terms`, possibly with duplicates. `notes` say what was left out in reading."""
+    """Triples as positions in `terms`, possibly with duplicates. `notes` say what was left out when they were read."""
 
     terms: list[Term] = field(repr=False)
     subjects: TermIds = field(repr=False)
@@ -128,12 +131,12 @@ def literal_of(term: Term) -> Literal:
 
 
 def value_term(lexical: str, kind: ValueKind) -> Term:
-    """Returns the term of a value whose kind the policy sets."""
+    """Returns `lexical` as a typed literal in N-Triples form; the datatype names its `kind`."""
     return f"{plain_term(lexical)}^^<{KIND_NAMESPACE}{kind.value}>"
 
 
 def plain_term(lexical: str) -> Term:
-    """Returns the term of a value without a kind."""
+    """Returns `lexical` as a plain literal in N-Triples form, without a datatype: `"Ada"`."""
     escaped = lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
 

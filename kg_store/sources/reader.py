@@ -118,7 +118,10 @@ def read_by_policy(
 def errors_of(
     paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]
 ) -> dict[Path, LoadError]:
-    """Returns the first error of each file that cannot be read. Raises LoadError for an error of no single file."""
+    """Returns the first error of each file that cannot be read; empty if all can be.
+
+    Raises LoadError for an error that concerns no single file.
+    """
     found = dict[Path, LoadError]()
     try:
         texts = TextFiles(paths, tables, triples)
@@ -256,7 +259,11 @@ def _skip_mark(stream: IO[bytes], file: str) -> None:
 
 
 def _statement(joint: Term, predicate: str, told: pyoxigraph.Triple, blank: str) -> Triples:
-    """Yields a triple that other triples describe as two triples through a nameless node `joint`."""
+    """Yields two triples, through the nameless node `joint`, instead of the quoted triple `told`.
+
+    RDF 1.2 lets other triples describe a quoted triple (a reification); `joint` stands for it. Raises _NotPlainError
+    for other uses of quoted triples.
+    """
     if predicate != _REIFIES or type(told.object) is pyoxigraph.Triple:
         raise _NotPlainError
     head, relation, tail = _plain(str(told.subject), blank), str(told.predicate), _plain(str(told.object), blank)
@@ -265,7 +272,7 @@ def _statement(joint: Term, predicate: str, told: pyoxigraph.Triple, blank: str)
 
 
 class _NotPlainError(Exception):
-    """Raised for a term that a plain triple cannot have."""
+    """Raised for a triple that plain RDF 1.1 cannot hold, such as one inside another."""
 
 
 def _plain(term: Term, blank: str) -> Term:
@@ -344,9 +351,9 @@ def _of_relationship(each: Relationship, number: str) -> Triples:
 
 
 def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Triples:
-    """Yields the triples of properties. Only truth values get a kind here.
+    """Yields one triple for each value of each property. Only truth values get a kind here.
 
-    Other kinds are decided later from all texts, because many exports write years as numbers.
+    Numbers and dates get theirs later, from all texts of a property, because many exports write years as numbers.
     """
     for key, values in properties.items():
         for value in values:

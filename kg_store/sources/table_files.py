@@ -36,8 +36,9 @@ TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 class Sheet:
     """One table of a file.
 
-    `name`: its name in the policy; `open_rows` yields its lines, titles and the header first. `is_cut`: the file does
-    not keep empty cells at the end of a line. `is_one_object`: the file is one JSON object.
+    `name`: its name in the policy. `open_rows` yields its lines from the first one, which may be a title. `is_cut`:
+    the format drops empty cells at the end of a line, so short lines are normal. `is_one_object`: the file is one JSON
+    object.
     """
 
     path: Path
@@ -49,11 +50,11 @@ class Sheet:
 
     @property
     def ending(self) -> str:
-        """The ending of its file, without ".gz"."""
+        """The ending of the sheet's file, without ".gz"."""
         return Path(bare_name(self.path)).suffix.lower()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
-        """Returns the names of its columns. Raises LoadError if a column has no name."""
+        """Returns the names of the sheet's columns. Raises LoadError if a column has no name."""
         return next(self.lines(table))[1]
 
     def first_line(self) -> int:
@@ -62,10 +63,11 @@ class Sheet:
             return next((line for line, cells in rows if any(cells)), 1)
 
     def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
-        """Yields the header and every non-empty line, without the columns at both ends that have no name.
+        """Yields (line number, cells) of the header and of every line that is not empty.
 
-        A line that ends early is filled up with empty cells, and counted in `odd`. Raises LoadError at a line with
-        more cells than the header, whose cells may be shifted, and at one that lacks most of them.
+        Columns without a name at both ends are cut off. A line with fewer cells than the header is filled up with
+        empty ones, and counted in `odd`. Raises LoadError at a line with more cells than the header, since its cells
+        may be shifted, and at one that lacks most cells.
         """
         with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
             first, header, rest = with_header(rows, table.header_row if table is not None else None)
@@ -200,7 +202,10 @@ Triple = tuple[Term, Term, Term]
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row of a table. `line` is where it ends in the file; `place` is unique among all rows of its table."""
+    """One row of a table.
+
+    `line` is the number of its last line in the file; no other row of the table has its `place`.
+    """
 
     line: int
     place: str
@@ -211,7 +216,10 @@ class Tables:
     """The tables of one load. All keys are read before the first triple, so that references can be resolved."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy]) -> None:
-        """Read all keys. Raises LoadError if a table has no file, its file lacks a column, or two rows share a key."""
+        """Reads all keys.
+
+        Raises LoadError if a table has no file, its file lacks a column, or two rows share a key.
+        """
         self._policies = _assigned(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
@@ -252,7 +260,7 @@ class Tables:
         return set(lines)
 
     def _read_keys_by(self, target: TablePolicy, by: str) -> None:
-        """Stores for each cell of the column `by` the key of its row; None if several rows have the same cell."""
+        """Stores, for each cell of the column `by`, the key of its row; None if several rows have that cell."""
         if (target.file, by) in self._keys_by:
             return
         found = self._keys_by.setdefault((target.file, by), {})
@@ -340,10 +348,10 @@ class Tables:
 def read_rows(
     sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None, of_file: str = ""
 ) -> Iterator[TableRow]:
-    """Yields every row below the header; counts in `odd` the lines that end before it.
+    """Yields every row below the header; counts in `odd` the lines with fewer cells than the header.
 
-    `of_file`: a prefix for the places of rows if the table has several files, which may then lack columns. Raises
-    LoadError at a row with more cells than the header or without a key.
+    `of_file`: given if the table has several files; it makes the rows' places unique, and columns may then be missing
+    in a file. Raises LoadError at a row with more cells than the header or without a key.
     """
     lines = sheet.lines(table, odd)
     _, header = next(lines)
@@ -362,9 +370,9 @@ def read_rows(
 def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
     """Yields the triples of a row that joins entities.
 
-    They join the first reference to the second, or, if the row says more, to a nameless node. This node belongs to the
-    entity that the table's first reference column leads to. If a row has none there, the node gets only the row's
-    other facts, so that one relation never has two meanings.
+    In a table of exactly two columns, both references, a row becomes one triple from the first to the second. Any
+    other row becomes a nameless node that has the cells as facts, and to which the entity in the first reference
+    column leads. If that column is empty, no entity leads to the node; so a relation never has two meanings.
     """
     owner = next(iter(table.references()))
     heads = [tail for column, tail, _ in facts if column == owner]

@@ -68,8 +68,8 @@ def require_triples(lines: Sequence[Line], file: str) -> None:
     """Raises LoadError, which quotes nothing, unless the second of three columns holds relations.
 
     Promise: a table with one entity in each row is refused, with or without a header, and so is a file whose relations
-    are in another column. Limit: a table passes as triples if its rows repeat their subject and its second column
-    holds few words, some written as programs write relations, and its third column depends on them.
+    are in another column. Limit: a table passes as triples if three things meet: its rows repeat their subject; its
+    second column holds few words, some written as programs write relations; and its third column depends on these.
     """
     sample = [cells for cells in lines[:MAX_SAMPLE] if len(cells) >= len(IN_ORDER)]
     reason = next(_reasons(sample, IN_ORDER), "")
@@ -125,7 +125,10 @@ def words_of(text: str) -> list[str]:
 
 
 def _agreement(relations: Sequence[str], tails: Sequence[str]) -> float:
-    """Returns how far lines with the same tail agree on their relation beyond chance (Cohen's kappa)."""
+    """Returns how much more often than by chance two lines with the same tail have the same relation (Cohen's kappa).
+
+    1 means always, 0 means as often as by chance.
+    """
     same_tail = _pairs(Counter(tails).values())
     chance = _pairs(Counter(relations).values()) / max(1, len(tails) * (len(tails) - 1) // 2)
     if not same_tail or chance == 1:
@@ -178,7 +181,11 @@ def read_cells(
 
 
 def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Places, Rows]:
-    """Returns the columns of head, relation and tail, by policy, header or content, and the rows below."""
+    """Returns (columns, rows): the columns of head, relation and tail, and the rows without the header.
+
+    The columns come from the policy, else from the header, else from the content. Raises LoadError if the content does
+    not look like triples.
+    """
     first = list(islice(rows, 1))
     called = places_in_header(first[0][1]) if first else None
     if policy is not None:

@@ -31,7 +31,7 @@ class FolderLock:
         self._lock.close()
 
     def share(self) -> None:
-        """Change the lock from exclusive (building) to shared (reading)."""
+        """Changes the lock from exclusive (building) to shared (reading)."""
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
 
@@ -48,9 +48,9 @@ class DataFolder:
         return self._versions / version_id
 
     def unfinished_ids(self) -> list[str]:
-        """Returns the ids of folders that are unfinished or half deleted.
+        """Returns the ids of version folders that lack the mark of a finished one: unfinished or half deleted.
 
-        Finished folders that this database does not know belong to another database and are left alone.
+        Finished folders that this database does not know are not listed: they belong to another database.
         """
         return [path.name for path in self._versions.iterdir() if not (path / _FINISHED).exists()]
 
@@ -60,13 +60,13 @@ class DataFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the lock that excludes all others, in this process or another, from beginning or deleting a version."""
+        """Holds a lock while the context is open: nobody else, in any process, then begins or deletes a version."""
         with open(self._folder / _LOCK, "ab", opener=_private) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def begin(self, version_id: str) -> FolderLock:
-        """Create a new version folder and return a lock for its builder. Raises StoreError if it is locked already."""
+        """Creates a new version folder, and returns a lock for its builder. Raises StoreError if it is locked."""
         path = self.path_of(version_id)
         path.mkdir(mode=0o700)
         hold = self._hold(version_id, fcntl.LOCK_EX)
@@ -75,11 +75,11 @@ class DataFolder:
         return hold
 
     def hold(self, version_id: str) -> FolderLock | None:
-        """Lock a version against deletion; returns None if it is being deleted or is not in this folder."""
+        """Locks a version against deletion; returns None if it is being deleted or is not in this folder."""
         return self._hold(version_id, fcntl.LOCK_SH)
 
     def delete_unless_held(self, version_id: str, is_needed: Callable[[], bool], forget: Callable[[], None]) -> bool:
-        """Calls `forget` and delete the folder of a version; return True if that was done.
+        """Calls `forget` and deletes the folder of a version; returns True if that was done.
 
         Nothing is done if somebody builds or reads the version, or if `is_needed` returns True.
         """
@@ -100,7 +100,7 @@ class DataFolder:
                 hold.release()
 
     def finish(self, version_id: str) -> None:
-        """Mark a version as finished and flush all its files and its folder to disk."""
+        """Marks a version as finished, and flushes all its files and its folder to disk."""
         path = self.path_of(version_id)
         (path / _FINISHED).touch()
         for part in (*path.iterdir(), path, self._versions):
@@ -156,7 +156,7 @@ class DataFolder:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file so that no other user can read or write it, even if it existed with wider permissions."""
+    """Opens a file so that no other user can read or write it, even if it existed with wider permissions."""
     handle = os.open(path, flags, 0o600)
     with suppress(PermissionError):
         os.fchmod(handle, 0o600)

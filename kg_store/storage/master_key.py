@@ -35,11 +35,12 @@ _MIN_DISTINCT_BYTES = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MasterKey:
-    """A key ring with versions: the newest key encrypts ("seals"), every key decrypts; a file's new keys are noticed.
+    """A ring of versioned keys: the newest key encrypts ("seals"), every key decrypts.
 
-    Promise: without the ring, sealed bytes reveal only their length and key version, and any change to them, to their
-    purpose or to their context makes `open` fail. Condition: the ring's text is kept out of the data folder's backups.
-    Limit: the memory of the running process is not protected.
+    Keys that are added to the ring's file are noticed. Promise: without the ring, sealed bytes reveal only their
+    length and key version, and any change to them, to their purpose or to their context makes `open` fail. Condition:
+    the ring's text is kept out of the data folder's backups. Limit: the memory of the running process is not
+    protected.
     """
 
     _secrets: dict[int, bytes]
@@ -60,7 +61,10 @@ class MasterKey:
 
     @property
     def newest_bytes(self) -> bytes:
-        """The first bytes of everything that the newest key has sealed."""
+        """The first bytes of all that the newest key has sealed: the format and the key's version.
+
+        Other bytes in that place mean that an older key sealed the data.
+        """
         return _FORMAT + self.newest.to_bytes(2, "big")
 
     @staticmethod
@@ -161,7 +165,10 @@ class MasterKey:
         return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
 
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
-        """Returns the subkey's cipher, and the bytes that authenticate the purpose and the key version."""
+        """Returns (cipher, associated data) for one key version and purpose.
+
+        The associated data are authenticated with each sealed text, so that no other purpose or version opens it.
+        """
         found = self._ciphers.get((version, purpose))
         if found is None:
             derived = self._derived(version, purpose, b"seal")

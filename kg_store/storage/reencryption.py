@@ -42,10 +42,11 @@ _VERSIONS: Final = select(graphs.c.tenant, graphs.c.name, graph_versions.c.id).j
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A column of sealed bytes.
+    """A column of sealed bytes, and how to seal its rows again.
 
-    `rows` selects the table's primary key, the bytes as `sealed`, and the columns that `context` needs. `held`:
-    further columns that the context depends on; a row in which one has changed meanwhile is not overwritten.
+    `rows` selects the table's primary key, the bytes as `sealed`, and the columns from which `context` makes the
+    context that opens them. `held`: further columns that the context depends on; a row is not overwritten if one of
+    them has changed since it was read.
     """
 
     table: Table
@@ -124,7 +125,7 @@ def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
 
 
 def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
-    """Seals the files of this folder's versions again, replacing each atomically; return their number."""
+    """Seals the files of this folder's versions again, replacing each atomically; returns their number."""
     with engine.connect() as connection:
         versions = connection.execute(_VERSIONS).all()
     return sum(
@@ -142,7 +143,10 @@ def versions_of_files(folder: DataFolder) -> Counter[int]:
 
 
 def _head(where: SealedColumn) -> ColumnElement[bytes]:
-    """Returns the bytes with the key's version; their numbers are inlined, so that PostgreSQL accepts the grouping."""
+    """Returns, as SQL, the first bytes of the column, which hold the key's version.
+
+    Its numbers are literals instead of parameters; PostgreSQL refuses to group by it otherwise.
+    """
     return func.substr(where.column, literal_column("1"), literal_column(str(VERSION_BYTES)), type_=LargeBinary())
 
 
@@ -151,7 +155,7 @@ def _version(row: Any) -> bytes:
 
 
 def _reseal_file(master: MasterKey, path: Path, context: bytes) -> bool:
-    """Seals one file again; return False if that was not necessary or the file is missing."""
+    """Seals one file again; returns False if that was not necessary or the file is missing."""
     try:
         sealed = path.read_bytes()
     except FileNotFoundError:

@@ -50,7 +50,10 @@ class VaultRecord:
 
 @dataclass(frozen=True, slots=True)
 class VaultScope:
-    """The graph version that a row belongs to. With the MID, it is authenticated by the row's encryption."""
+    """The graph version that vault rows belong to.
+
+    It is authenticated with each row, together with the MID: a row that is moved to another version cannot be opened.
+    """
 
     tenant: str
     graph: str
@@ -122,7 +125,7 @@ class Vault:
 def write_records(
     engine: Engine, master: MasterKey, scope: VaultScope, records: Iterable[tuple[int, VaultRecord]]
 ) -> Iterator[int]:
-    """Seals and insert `records`; yields the number written so far.
+    """Seals and inserts `records`; yields the number written so far.
 
     Each batch is a transaction of its own, so that a load does not lock the database all the time.
     """

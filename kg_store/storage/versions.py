@@ -46,7 +46,7 @@ class GraphRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One complete version, with its contents still encrypted as in the database."""
+    """One complete version as the database has it: its report and its policy are still encrypted."""
 
     id: str
     tenant: str
@@ -100,8 +100,8 @@ class GraphRows:
     ) -> None:
         """Makes a version the current one.
 
-        Raises LoadError if the graph was deleted, if `instead_of` is given and not current any more, or if more things
-        were erased from the graph than `forgotten`.
+        Raises LoadError in three cases: the graph was deleted; `instead_of` is given, but another version is current
+        by now; `forgotten` is given, but something else was erased from the graph meanwhile.
         """
         loaded = {"state": COMPLETE, "loaded_at": datetime.now(UTC)}
         loaded |= {"sealed_info": built.sealed_info, "sealed_policy": built.sealed_policy}
@@ -185,7 +185,7 @@ class GraphRows:
             return list(connection.execute(query).scalars())
 
     def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
-        """Deletes the vault rows of `mids` from the older versions of a graph; return the ids of these versions."""
+        """Deletes the vault rows of `mids` from the older versions of a graph; returns the ids of these versions."""
         versions = self.older_versions(tenant, name)
         for version_id in versions:
             for start in range(0, len(mids), _MIDS_PER_BATCH):
@@ -195,7 +195,7 @@ class GraphRows:
         return versions
 
     def retire(self, version_id: str) -> None:
-        """Mark the version that a failed load has begun for deletion; a version that became current stays."""
+        """Marks the version that a failed load has begun for deletion; a version that became current stays."""
         begun = (graph_versions.c.id == version_id, graph_versions.c.state == BUILDING)
         with self._engine.begin() as connection:
             connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))
@@ -252,8 +252,9 @@ ERASURE_PURPOSE = "erasure"
 class Erasure:
     """An unfinished erasure.
 
-    `chosen` are the MIDs that were asked for, `mids` all that are removed; `names` and `texts` are searched for
-    afterwards. They are stored, sealed, until the erasure is finished, because nothing else holds them any more.
+    `chosen`: the MIDs that were asked for; `mids`: all that are removed with them. `names` and `texts` are those of
+    the removed things; the service searches its other data for them afterwards. They are stored, sealed, until the
+    erasure is finished, because the graph has them no longer.
     """
 
     id: str
@@ -267,7 +268,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """A finished erasure: its time, and the number of things that later loads leave out because of it."""
+    """A finished erasure: when it was, and how many things later loads leave out because of it."""
 
     id: str
     at: datetime
@@ -285,7 +286,10 @@ class ForgottenRows:
         self._engine, self._master = engine, master
 
     def begin(self, tenant: str, graph: str, chosen: Sequence[int]) -> Erasure:
-        """Stores the things that are to be erased. Raises UnknownGraphError."""
+        """Stores a new erasure of the things in `chosen`; from then on, loads leave these things out.
+
+        Raises UnknownGraphError.
+        """
         erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
@@ -304,7 +308,7 @@ class ForgottenRows:
         return erasure
 
     def keep(self, erasure: Erasure) -> None:
-        """Stores the rest of an erasure: what else is removed with the chosen things, and the texts to search for."""
+        """Stores the rest of an erasure: all things that are removed, and the names and texts to search for."""
         with self._engine.begin() as connection:
             this = update(erasures).where(erasures.c.id == erasure.id)
             connection.execute(this.values(sealed=self._sealed(erasure)))
@@ -321,7 +325,7 @@ class ForgottenRows:
             return [self._opened(tenant, graph, *row) for row in connection.execute(query).all()]
 
     def end(self, erasure: Erasure) -> None:
-        """Finish an erasure: delete its names and texts; the keyed hashes stay."""
+        """Finishes an erasure: deletes its names and texts; the keyed hashes stay."""
         with self._engine.begin() as connection:
             connection.execute(delete(erasures).where(erasures.c.id == erasure.id))
 
@@ -338,7 +342,7 @@ class ForgottenRows:
             return [Forgetting(*row) for row in connection.execute(query).all()]
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Lets the next load bring back the things of one erasure; return their number. Raises UnknownGraphError."""
+        """Lets the next load bring back the things of one erasure; returns their number. Raises UnknownGraphError."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
             these = (forgotten_things.c.graph_id == graph_id, forgotten_things.c.erasure == erasure_id)

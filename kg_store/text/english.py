@@ -39,7 +39,7 @@ _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing"
 
 
 def is_ordinary(word: str) -> bool:
-    """Returns True if the dictionary has `word` (normalised), or a word that it is a form of, in lower case only.
+    """Returns True if `word` (normalised), or a word that it is a form of, is in the dictionary in lower case only.
 
     The dictionary is Webster's Second (package english-words), which writes proper names with a capital. Only words of
     wordfreq's list are cached, because other words may be names that people typed.
@@ -88,12 +88,12 @@ def stems(word: str) -> Iterator[str]:
 
 
 def is_plural(word: str) -> bool:
-    """Returns True for a word that is more frequent without its s: "grants", but not "jones"."""
+    """Returns True for a word in s that is at most as frequent as without it: "grants", but not "jones"."""
     return word.endswith("s") and any(zipf_frequency(stem) >= zipf_frequency(word) for stem in stems(word))
 
 
 def may_be_proper(word: str) -> bool:
-    """Returns True if the dictionary has `word` with a capital too, or not at all."""
+    """Returns True if `word` may be a proper name: the dictionary has it with a capital, or not at all."""
     plain = word.casefold()
     return plain in _proper() or not is_ordinary(plain)
 
@@ -131,10 +131,10 @@ _MAX_UNSPACED_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class PublicWords:
-    """A closed list of normalised words and phrases; test with `normalised in words`.
+    """A closed list of normalised words and phrases that may be sent although a name equals them.
 
-    Promise: the frequent words are wordfreq's own list, unedited. A name that is in the list is mentioned in the
-    graph's report, and passes the guard unless the text marks it as a name.
+    Test with `normalised in words`. Promise: the frequent words are wordfreq's own list, unedited. A name that is in
+    the list is mentioned in the graph's report, and passes the guard unless the text marks it as a name.
     """
 
     _frequent: frozenset[str] = field(repr=False)
@@ -248,7 +248,10 @@ def synonyms_backwards(relation: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A general noun for a concept, with the relations that leave such an entity (`has`) and lead to one (`plays`)."""
+    """A general noun for a concept, such as "person".
+
+    `has`: relations that leave an entity of such a concept; `plays`: relations that lead to one.
+    """
 
     word: str
     has: tuple[str, ...]

@@ -93,7 +93,7 @@ class _NoSpacy:
 
 
 def _lemminflect() -> Any:
-    """Import lemminflect without spaCy, which would load torch with it: 4 s and 250 MB for nothing."""
+    """Imports lemminflect without spaCy, which would load torch with it: 4 s and 250 MB for nothing."""
     finder = _NoSpacy()
     sys.meta_path.insert(0, finder)
     try:
@@ -188,7 +188,10 @@ def is_past(word: str) -> bool:
 
 
 def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
-    """Returns True for a past or -ing form of one of `verbs`; an -ing form that may be a noun needs `is_verb`."""
+    """Returns True if `word` is a past form (treated) or an -ing form (treating) of one of `verbs`.
+
+    An -ing form that may also be a noun ("building") counts only with `is_verb`.
+    """
     if verbs_of(word).isdisjoint(verbs):
         return False
     return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
@@ -220,7 +223,7 @@ def _is_form(word: str, form: str) -> bool:
 
 
 def _of_compound(noun: str) -> set[str]:
-    """Returns the verbs of the agent noun at the end of a compound one: screenwriter -> write."""
+    """Returns the verbs behind a compound noun that ends in an agent noun: screenwriter -> write."""
     if not noun.endswith(("er", "or")):
         return set()
     for at in range(3, len(noun) - 4):

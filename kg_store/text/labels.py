@@ -113,9 +113,10 @@ def _inverse(words: list[str]) -> str:
 
 
 def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
-    """Returns `labels` made distinct, by a word of the predicate's namespace in front, or else a number behind.
+    """Returns `labels`, with equal ones made different.
 
-    Plain text predicates that differ only in underscores keep their own spelling.
+    A word of the predicate's namespace is put in front; labels that are still equal get a number behind. Plain text
+    predicates that differ only in underscores keep their own spelling.
     """
     result = list(labels)
     for clash in _clashes(result):
@@ -173,7 +174,7 @@ def plain_words(label: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
-    """Returns the label of the same step walked the other way."""
+    """Returns the label of the same step walked the other way: `^directed by` for `directed by`."""
     parts = label.split("|")[::-1]
     return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
 
@@ -193,7 +194,7 @@ def _bare(part: str) -> str:
 
 
 def readable_step(label: str) -> str:
-    """Returns the words of a step's label without types and marks: `people.person.place of birth` -> `place of birth`.
+    """Returns the words of a step's label without types and marks: `people.person.spouse` -> `spouse`.
 
     For a masked relation it returns the owner's description; empty if there is none.
     """
@@ -201,7 +202,7 @@ def readable_step(label: str) -> str:
 
 
 def typed_step(label: str) -> str:
-    """The words of a step's label with its types: `people.person.place of birth` -> `person place of birth`."""
+    """Returns the words of a step's label with their last type: `people.person.spouse` -> `person spouse`."""
     words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
 
@@ -213,7 +214,10 @@ def description_in(hop: str) -> str | None:
 
 
 def _typed(hop: str, types: int) -> str:
-    """Returns the words of one hop, with this number of types before it."""
+    """Returns the words of one hop, with its last `types` types in front; for a masked relation its description.
+
+    With one type, `people.person.spouse` gives `person spouse`.
+    """
     said, hop = description_in(hop), hop.partition(" (")[0]
     return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said
 
@@ -223,24 +227,25 @@ HINT: Final = "~"  # The mark before a word that is weaker evidence than others.
 
 @cached_by_version
 def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Returns the further words of the concepts and classes in `schema`; others may belong to another role or
-    version.
+    """Returns the further words of the concepts and classes that `schema` has.
+
+    `schema.kind_words` may also hold words for concepts of another role or version; these are left out.
     """
     known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
     return {kind: words for kind, words in schema.kind_words.items() if kind in known}
 
 
 def unknown_kinds(schema: Schema) -> int:
-    """Returns the number of concepts and classes with further words that are not in `schema`."""
+    """Returns the number of names in `schema.kind_words` that are no concept or class of `schema`."""
     return len(schema.kind_words) - len(words_of_kinds(schema))
 
 
 @cached_by_version
 def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Returns the further words of each relation by its label, and by `^` and its label those for its inverse.
+    """Returns the further words of each relation: by its label, and for its inverse by `^` and the label.
 
-    Hints have HINT in front. A masked relation has none, except in the schema for the question reader: there its
-    description.
+    Hints (single words of the relation's comments) have HINT in front. A masked relation has no words here, except in
+    the schema for the question reader: there it has its description.
     """
     found = {}
     for relation in schema.relations:

@@ -123,7 +123,10 @@ def read_iso_date(text: str) -> PartialDate:
 
 
 def days_in(year: int, month: int) -> int:
-    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
+    """Returns the number of days of a month; 0 if there is no such month.
+
+    Leap years are those of the Gregorian calendar, also before it began.
+    """
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
@@ -349,9 +352,10 @@ def plain_number(number: Decimal) -> str:
 
 
 def find_literals(text: str) -> list[LiteralSpan]:
-    """Returns every number, date and digit string of a running text, in order; of overlapping ones the longest.
+    """Returns every number, date and run of digits in a text, in order; of overlapping ones the longest.
 
-    Every decimal digit of `text` lies in a span, including those of pseudonyms, which the caller has to exclude.
+    Every decimal digit of `text` lies in a returned span. That includes the digits of pseudonyms, which the caller has
+    to exclude.
     """
     if not _DIGIT.search(text):
         return []
@@ -395,7 +399,7 @@ def named_date(name: str) -> str | None:
 
 
 def date_in_name(name: str) -> str | None:
-    """Returns the date that `name` is, or the only year in it; None if there is no year or several."""
+    """Returns the date that `name` is, or else the year in it; None if it holds no year, or two different ones."""
     whole = named_date(name)
     if whole is not None or len(name) > MAX_NAME_CHARS:
         return whole

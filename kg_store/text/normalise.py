@@ -40,7 +40,11 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of the normalised text: copied from position `origin`, or folded, with a span for each character."""
+    """A stretch of the normalised text, with its place in the original.
+
+    Without `spans` it is copied from position `origin` on. With `spans` it is changed, and `spans` has the original
+    (start, end) of each character.
+    """
 
     start: int
     origin: int
@@ -158,7 +162,10 @@ def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, in
 
 
 def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool]]:
-    """Returns each character with its marks, as (characters, start, end, True if one before it was removed)."""
+    """Returns (characters, start, end, flag) for each character of text[begin:end] together with its marks.
+
+    The flag is True if an invisible character was removed just before it.
+    """
     found: list[tuple[str, int, int, bool]] = []
     dropped = False
     for position in range(begin, end):
@@ -188,7 +195,10 @@ def _fold_cluster(cluster: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _swap(character: str) -> str:
-    """Returns the one spelling of separators, apostrophes and quotes; other characters are returned unchanged."""
+    """Returns a space for a separator, ' for an apostrophe, " for a quote; other characters are unchanged.
+
+    A symbol with a case (a squared letter) becomes U+FFFD, so that it does not count as the start of a word.
+    """
     if character in _APOSTROPHES:
         return "'"
     if character in _QUOTES:
@@ -218,7 +228,10 @@ def _joins(character: str) -> bool:
 
 
 class _Folded(dict[int, str]):
-    """A translation table, computed at first use: for each code point the folded character, or _HARD."""
+    """A translation table that is computed at first use: for each code point the folded character.
+
+    _HARD stands for a character that cannot be folded alone, such as one that becomes two.
+    """
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -317,9 +330,10 @@ def skeleton_of(text: str) -> str:
 
 
 def undecorated(character: str) -> str:
-    """Returns the plain letter of a circled, squared, mathematical, small capital or Braille one; else the same.
+    """Returns the plain letter of a decorated one: circled, squared, mathematical, small capital or Braille.
 
-    Such letters belong to no language, so this is right in any text. Digits stay: ① does not become 1 here.
+    Any other character is returned unchanged. Decorated letters belong to no language, so this is right in any text.
+    Digits stay: ① does not become 1 here.
     """
     return character if character.isascii() else _undecorated(character)
 
@@ -399,7 +413,7 @@ def _latin_of() -> dict[str, tuple[str, ...]]:
 
 
 def _pairs(others: list[dict[str, str]]) -> list[str]:
-    """Returns the two letters that one character joins: ao for ꜵ."""
+    """Returns those entries of the confusables table that are two ASCII letters: ao for ꜵ."""
     return [each["c"] for each in others if len(each["c"]) == 2 and each["c"].isascii() and each["c"].isalpha()]
 
 

@@ -65,7 +65,10 @@ def value_of(word: str) -> Decimal | None:
 
 
 def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
-    """Returns `tokens` of one expression with number words combined; `text` holds the function words between them."""
+    """Returns the parts of one expression, with number words that form one number combined: "nineteen" "sixty".
+
+    `text` is the whole text; it holds the function words between the tokens.
+    """
     items: list[Token | str] = []
     for before, token in zip((None, *tokens), tokens, strict=False):
         if before is not None and text:
@@ -97,7 +100,7 @@ def _parts_in(language: str | None, items: Sequence[Token | str]) -> list[Part]:
 def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> str | None:
     """Returns the expression in digits, as people type them; None if its meaning is unclear.
 
-    `is_marked_decade`: "the" stands before it, so "sixties" means those of the last century.
+    `is_marked_decade`: "the" stands before the expression, so that "sixties" means the 1960s.
     """
     dated = [index for index, part in enumerate(parts) if part.month]
     if any(part.is_weekday for part in parts) or len(dated) > 1:
@@ -114,7 +117,7 @@ def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> st
 
 
 def _languages(tokens: Sequence[Token]) -> list[str | None]:
-    """Returns the languages that know most of the words; [None] if no word is a number word."""
+    """Returns the languages that have most of the number words; several if they tie, [None] without number words."""
     known = [token.number.languages for token in tokens if token.number is not None]
     counts = {language: sum(language in each for each in known) for language in LANGUAGES}
     best = max(counts.values())
@@ -347,7 +350,10 @@ def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> bool:
-    """Returns True if two neighbouring tokens belong to one expression; `is_dated`: it already holds a month."""
+    """Returns True if two neighbouring tokens belong to one expression.
+
+    `between` is the text between them. `is_dated`: the expression holds a month already.
+    """
     if len(between) > _MAX_BETWEEN:
         return False
     is_dated = is_dated or after.month is not None

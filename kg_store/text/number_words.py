@@ -67,7 +67,10 @@ _UMLAUTS: Final = (("fuenf", "fünf"), ("zwoelf", "zwölf"), ("dreissig", "drei�
 
 @dataclass(frozen=True, slots=True)
 class NumberWord:
-    """A number word as its languages spell it. `is_weak`: alone it mostly means something else ("second")."""
+    """A number word.
+
+    `spelling`: as its languages write it; `is_weak`: alone it mostly means something else ("second").
+    """
 
     spelling: str = field(repr=False)
     languages: tuple[str, ...]
@@ -128,7 +131,7 @@ def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
 
 
 def languages_of(words: set[str]) -> frozenset[str]:
-    """Returns the languages, except English, of which `words` holds most function words, at least MIN_CONTEXT."""
+    """Returns the languages, except English, that share the most function words with `words`, at least MIN_CONTEXT."""
     hits = {language: len(words & known) for language, known in _CONTEXT.items()}
     best = max(hits.values())
     return frozenset(each for each, count in hits.items() if count == best >= MIN_CONTEXT and each != "en")
@@ -136,7 +139,10 @@ def languages_of(words: set[str]) -> frozenset[str]:
 
 @cache
 def _number_words() -> dict[str, NumberWord]:
-    """Returns the number word of each spelling with all its languages; the first language gives its reading."""
+    """Returns each number word by its spelling, also by the one without accents, with all languages that have it.
+
+    If two languages write it differently, the first one gives its `spelling`.
+    """
     found: dict[str, NumberWord] = {}
     for language in LANGUAGES:
         for word in _TABLE[language]["numbers"].split():
@@ -183,7 +189,10 @@ def _calendar() -> dict[str, CalendarWord]:
 
 @cache
 def _months_alone() -> dict[str, CalendarWord]:
-    """Returns the months and weekdays that count in a text without digits: full names and English short forms."""
+    """Returns the months and weekdays that count in a text without digits.
+
+    These are full names in all languages, but short forms in English only ("set" may be September in Italian).
+    """
     return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
 
 
@@ -259,7 +268,10 @@ def roman_of(number: int) -> str:
 
 
 def chinese_figures(run: str) -> str:
-    """Returns a run of Chinese numerals in digits: read by powers if it is short and names any, else by places."""
+    """Returns a run of Chinese numerals in digits.
+
+    A short run with a sign for a power (千, 百, 十) is read by powers; any other run is read digit by digit.
+    """
     if len(run) > MAX_CHINESE or not any(letter in _POWERS for letter in run):
         return "".join(str(_figure(letter)) for letter in run)
     total = section = figure = 0
@@ -280,7 +292,7 @@ def _figure(letter: str) -> int:
 
 
 def _plain_fraction(before: str, fraction: str) -> str:
-    """The fraction after a digit as decimals; thirds and others with many decimals are written with a slash."""
+    """Returns a fraction sign and the digit before it in decimals: ½ after 2 as 2.5; thirds keep a slash: 2 1/3."""
     digits = f"{unicodedata.numeric(fraction):g}"
     if len(digits) <= len("0.125"):
         return before + digits.removeprefix("0") if before else digits
@@ -289,7 +301,7 @@ def _plain_fraction(before: str, fraction: str) -> str:
 
 
 def _plain_figure(character: str) -> str:
-    """Returns the numeral as an ASCII digit; other characters, and fractions, are returned unchanged."""
+    """Returns the numeral as ASCII digits: ⑨ -> 9; other characters, and fractions, are returned unchanged."""
     number = unicodedata.numeric(character, None)
     if character.isascii() or number is None or not number.is_integer():
         return character
@@ -331,7 +343,10 @@ MAX_LITTLE: Final = 2  # The greatest number of function words between two words
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The text[start:end] with its meaning: digits, or a word for a number, a month or a weekday."""
+    """A word or digits at text[start:end] that mean a number, a month or a weekday.
+
+    `number` and `month` tell what a word may mean; digits have neither.
+    """
 
     start: int
     end: int
@@ -417,7 +432,7 @@ def _is_month(text: str, token: Token, month: CalendarWord, near: Sequence[Token
 
 
 def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:
-    """Yields the next token on either side, if only function words stand in between."""
+    """Yields the token before and the token after token `index`, each only if it stands near enough (`_is_near`)."""
     for one, other in ((index - 1, index), (index, index + 1)):
         if one >= 0 and other < len(tokens):
             neighbour = tokens[one if other == index else other]
@@ -426,7 +441,10 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """True if `between` is at most MAX_LITTLE words of `little`, without punctuation but an ordinal's point."""
+    """Returns True if two words are close: in `between` are at most MAX_LITTLE words, all of them in `little`.
+
+    Punctuation separates them, except a point, which may belong to an ordinal ("8. September").
+    """
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)

@@ -61,7 +61,11 @@ def unit_of_label(label: str) -> Unit | None:
 
 
 def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
-    """Returns the unit that `name` means and the schema's unit to convert it to; None unless it is a single pair."""
+    """Returns (unit that `name` means, unit of the schema to convert it to).
+
+    A unit that the schema has itself precedes others. Returns None if there is no such pair, or several equally good
+    ones.
+    """
     meant = [(unit, other) for unit in units_called(name) for other in of_schema if unit.converts_to(other)]
     same = [pair for pair in meant if pair[0] == pair[1]]
     chosen = same or meant
@@ -116,10 +120,11 @@ class _Quantity:
 
 
 def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
-    """Returns replacements for the amounts in `text`, in the schema's unit of their kind; in order, not overlapping.
+    """Returns replacements for the amounts in `text`, each in the unit of the schema; in order, not overlapping.
 
-    If the schema has no such unit, or several, an amount keeps its own unit, so that it is not compared with others.
-    If the schema has no units at all, amounts stay as they are, because the units of its values are unknown.
+    Example: "half a ton" becomes 500 kg if the schema has kg. If the schema has no unit of that kind, or several, an
+    amount keeps its own unit, so that it is not compared with others. If the schema has no units at all, amounts stay
+    as they are, because the units of its values are unknown.
     """
     found: list[Rewording] = []
     quantities = _joined(text, list(_quantities(text)), of_schema) if of_schema else []
@@ -163,7 +168,10 @@ def _word_of(unit: Unit) -> str:
 
 
 def _joined(text: str, found: Sequence[_Quantity], of_schema: Collection[Unit]) -> list[_Quantity]:
-    """Returns the amounts with "1 hour 30 minutes" joined; neighbours that cannot be added are both left out."""
+    """Returns the amounts, with neighbours added up: "1 hour 30 minutes" is one amount.
+
+    Two neighbours that cannot be added up are both left out.
+    """
     kept: list[_Quantity] = []
     for each in found:
         before = kept[-1] if kept else None

@@ -124,7 +124,7 @@ def _said(text: str, match: re.Match[str], today: dt.date) -> Iterator[Rewording
 
 
 def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple[str, int] | None:
-    """Returns the replacement for a date, and how many words before it are replaced too; None if it is no date."""
+    """Returns (replacement, number of words before the date that go too); None if no date is to be replaced."""
     if match["day"]:
         period = _day(today + dt.timedelta(_DAYS[" ".join(match["day"].lower().split())]))
     elif match["ago"]:
@@ -199,8 +199,9 @@ def _ago(match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple
 
 
 def _in_place(period: _Period, before: tuple[str, ...], goes_on: bool) -> tuple[str, int] | None:
-    """Returns the replacement for `period` after `before`, and how many of these words it replaces; None for no
-    date.
+    """Returns (replacement, number of words of `before` that it replaces too) for `period`; None for no date.
+
+    `before` are the words in front of the period. `goes_on`: "to" or the like follows it.
     """
     word = before[-1] if before else ""
     if word == "than":
@@ -266,7 +267,7 @@ MAX_BEFORE: Final = 16
 
 
 def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
-    """Yields each date of which a later date gives the rest ("March" in "between March and June 2023"), in digits.
+    """Yields, in digits, each date that a later date completes: "March" in "between March and June 2023".
 
     A decade without a century belongs to the 20th ("the 50s"); "the 20s" is left alone.
     """
@@ -286,7 +287,10 @@ def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
 
 
 def _completed(said: str, kind: ValueKind, behind: str) -> str:
-    """Returns the date `said`, completed with the year and month of the date after it; empty if that gives no date."""
+    """Returns the date `said` in digits, completed with the year (and month) of the date `behind` it.
+
+    Empty if that gives no date.
+    """
     dated = _DATED.fullmatch(behind)
     if dated is None:
         return ""

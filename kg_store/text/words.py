@@ -69,7 +69,10 @@ def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
 
 
 def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Returns the longest of overlapping spans of a text of that length, then the leftmost; in order."""
+    """Returns the spans that remain, in order, if of overlapping ones the longest is kept, or else the leftmost.
+
+    `length` is the length of the text.
+    """
     covered, chosen = bytearray(length), list[tuple[int, int]]()
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
         if not any(covered[start:end]):
@@ -99,7 +102,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yields the parts of a word in scripts with spaces: "Müller" inside a Japanese sentence is one word."""
+    """Yields (start, end) of the parts of a word that are in scripts with spaces: "Müller" inside Japanese text."""
     if match.group().isascii():
         yield match.span()
         return
@@ -124,12 +127,15 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 
 def forget_words() -> None:
-    """Empty the cache of `forms_of`, which holds words of names."""
+    """Empties the cache of `forms_of`, which holds words of names."""
     forms_of.cache_clear()
 
 
 def behind_prefixes(word: str) -> Iterator[str]:
-    """Yields `word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew attach in front."""
+    """Yields `word` without the articles, prepositions and "and" that Arabic and Hebrew write as part of a word.
+
+    `word` is one of `WordForms.forms`.
+    """
     if not _is_semitic(word):
         return
     for length in range(1, len(word) - _MIN_BEHIND_PREFIX + 1):
@@ -138,7 +144,10 @@ def behind_prefixes(word: str) -> Iterator[str]:
 
 
 def nominatives(word: str) -> Iterator[str]:
-    """Yields the nominatives of which a Cyrillic `word` (a form) may be another grammatical case."""
+    """Yields the nominatives of which a Cyrillic `word` may be another grammatical case.
+
+    `word` is one of `WordForms.forms`.
+    """
     case = _CASE.search(word) if "\u0400" <= word[:1] <= "\u052f" else None
     if case and case.start() >= _MIN_BEFORE_CASE:
         yield from (word[: case.start()] + ending for ending in _NOMINATIVES)
@@ -164,10 +173,10 @@ _SEAM_WINDOW = 2_000
 
 @dataclass(frozen=True, slots=True)
 class WordMatcher:
-    """An Aho-Corasick automaton over patterns in which the first letter of every word is a capital.
+    """Finds many patterns in a text at once (Aho-Corasick), at the borders of words.
 
-    Normalised text has no capitals. Capital first letters, in text and patterns, let the automaton itself skip most
-    matches that begin inside words, which takes a tenth of the time.
+    Normalised text has no capitals. In text and patterns, the first letter of every word is made a capital; so the
+    automaton itself skips most matches that begin inside words, which takes a tenth of the time.
     """
 
     _automaton: Any = field(repr=False)
@@ -215,7 +224,10 @@ class WordMatcher:
                 yield pattern
 
     def _matches_at_seam(self, normalised: Normalised, marked: str, seam: int) -> Iterator[Match]:
-        """Yield matches that begin where an invisible character was removed, since it may have separated two words."""
+        """Yields the matches that begin at `seam`, where an invisible character was removed.
+
+        The character may have separated two words, so a match may begin there.
+        """
         window = _mark_starts(normalised.text[seam : seam + _SEAM_WINDOW])
         if not window or window[0] == marked[seam]:
             return
@@ -225,7 +237,10 @@ class WordMatcher:
 
 
 def _is_inside_a_word(pair: str) -> bool:
-    """Returns True if the match is clearly the beginning of a longer ASCII word; a cheap first test."""
+    """Returns True if `pair`, a match's last character and the one behind it, are ASCII letters or digits.
+
+    Then the match is only the beginning of a longer word. It is a cheap first test.
+    """
     return pair.isalnum() and pair.isascii()
 
 
@@ -246,7 +261,10 @@ def _mark_starts(text: str) -> str:
 
 
 class _OneToOne(dict[int, str]):
-    """A translation table that replaces letters whose capital has several characters (ΐ) by caseless private ones."""
+    """A translation table that keeps the length of a text when its letters are made capitals.
+
+    A letter whose capital has several characters (ΐ) is replaced by a private character without case.
+    """
 
     def __missing__(self, code: int) -> str:
         kept = chr(code) if len(chr(code).title()) == 1 else chr(_PRIVATE_PLANE + code)
@@ -270,8 +288,9 @@ def slips_allowed(length: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NearWords:
-    """Words sorted by length, each with the set of its letters as bits; one slip changes at most two bits.
+    """An index of words that finds those a few slips away (a slip: a letter added, missing, changed or swapped).
 
+    It holds the words by length, each with the set of its letters as bits; one slip changes at most two bits.
     Comparing the bits of a whole vocabulary takes a fraction of a millisecond and leaves few words to compare in full.
     """
 

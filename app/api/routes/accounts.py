@@ -180,7 +180,7 @@ def get_ledger(
     answer: Annotated[str | None, Query(max_length=64, description="only what one answer sent")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> LedgerPage:
-    """Lists what the model was shown for this key's questions, newest first; for an admin, for the whole tenant's."""
+    """Lists what the model was shown, newest first: for questions of this key, or of the whole tenant for an admin."""
     return read_ledger_page(services.store.ledger, services.store.engine, caller, answer, limit)
 
 

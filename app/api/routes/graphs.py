@@ -119,8 +119,8 @@ async def preview_files(
 ) -> GraphPreview:
     """Shows what a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted.
 
-    Names of the sample are sealed to `public_key`; without it there are none. `changes` (PolicyChanges) are made to
-    the policy, given or proposed, and the reply contains the changed policy.
+    The sample's names are sealed to `public_key`; without one the reply has no names. If the body has a part `changes`
+    (PolicyChanges), the given or proposed policy is changed so first. The reply contains the policy that was used.
     """
     await run_in_threadpool(services.store.devices.admit, caller, public_key)
     if not is_upload(request.scope):
@@ -152,7 +152,10 @@ def get_policy(name: GraphName, caller: CallerOf, services: ServicesOf) -> Graph
 def report_graph(
     name: GraphName, caller: CallerOf, services: ServicesOf, k: Annotated[int | None, Query(ge=2, le=100_000)] = None
 ) -> GraphReport:
-    """Reports how well prompts about a graph hide the entities they are about, and which names the guard lets pass."""
+    """Reports how well prompts about a graph hide the entities they are about, and which names the guard lets pass.
+
+    The report warns where a prompt fits fewer than `k` entities; without `k` the service's own threshold applies.
+    """
     return services.graphs.report(caller.tenant, name, k)
 
 
@@ -160,7 +163,10 @@ def report_graph(
 def estimate_refining(
     name: GraphName, caller: CallerOf, services: ServicesOf, least: Annotated[int, Query(ge=2)] = 20
 ) -> RefineEstimate:
-    """Estimates what renaming concepts by the model endpoint would ask and cost at most. Nothing is sent."""
+    """Returns the number of calls, and the most they can cost, if the model endpoint renamed a graph's concepts.
+
+    Only concepts that at least `least` entities share would be renamed. Nothing is sent.
+    """
     return _refiner_of(services).estimate(caller.tenant, name, least)
 
 
@@ -207,7 +213,10 @@ def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, service
 
 @admin_router.get("/graphs/{name}/cases", responses=NOT_FOUND)
 def list_cases(name: GraphName, caller: CallerOf, services: ServicesOf) -> CaseList:
-    """Lists the cases that ratings of a graph's answers have left, and their effect, without text of questions."""
+    """Lists what the service has learnt from ratings of a graph's answers (its cases), and how it affected answers.
+
+    A case holds the words of a question without its names, and the path of relations that leads to the right answer.
+    """
     return services.cases.listed(caller.tenant, name)
 
 

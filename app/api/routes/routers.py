@@ -15,7 +15,7 @@ Errors = dict[int | str, dict[str, Any]]
 
 
 def described(errors: Mapping[int, str]) -> Errors:
-    """Returns the errors of a route for the API's description, from the words for each status."""
+    """Returns a route's `responses` for FastAPI: for each status in `errors`, an ErrorBody and its description."""
     return {status: {"model": ErrorBody, "description": words} for status, words in errors.items()}
 
 

@@ -41,9 +41,10 @@ class ExportError(Exception):
 def export(
     engine: Engine, master: MasterKey, upkeep: LedgerUpkeep, tenant: str, payloads: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yields the lines of an export: a header, every checkpoint, a new one that is made first, and the rows up to it.
+    """Signs a new checkpoint, then yields the lines of an export: a header, every checkpoint, and the rows.
 
-    Raises BrokenHeadError.
+    Rows after the new checkpoint are left out. With `payloads`, each row has what was sent or replied. Raises
+    BrokenHeadError.
     """
     last, public = upkeep.checkpoint(tenant), upkeep.signer.public()
     yield {"kind": "ledger", "format": FORMAT, "tenant": tenant, "key": public, "payloads": payloads}

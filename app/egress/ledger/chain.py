@@ -123,7 +123,10 @@ def request_context(entry: Any) -> bytes:
 
 
 def reply_context(entry: Any) -> bytes:
-    """Returns the ids that the encryption of a reply is bound to; `entry`: its request, or that one's row."""
+    """Returns the ids that the encryption of a reply is bound to; in another row it can't be opened.
+
+    `entry`: the LedgerEntry of the request that it replies to, or that request's database row.
+    """
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
 
 

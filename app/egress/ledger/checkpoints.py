@@ -25,8 +25,9 @@ _MESSAGE: Final = b"arog ledger checkpoint 1\n"
 class RetentionCuts:
     """The part of a chain that retention or erasure removed, so that a check does not report it as missing.
 
-    `first`: the first row that still exists; `before`: the link of the row before it. `payloads_from`: rows that are
-    older have no payload. `erased`: the numbers of rows whose payload was removed with this checkpoint.
+    `first`: the number of the first row that still exists; `before`: the link of the row before it, which was deleted.
+    `payloads_from`: rows older than this time have no payload. `erased`: the numbers of the rows whose payload was
+    removed when this checkpoint was signed.
     """
 
     first: int = 1

@@ -174,9 +174,9 @@ def _forget(
 
 
 def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
-    """Removes the texts of replies whose request is deleted, since they can't be decrypted without it.
+    """Removes the texts of replies whose request is deleted, because they can't be decrypted without the request.
 
-    Returns the numbers of their rows.
+    Returns the row numbers of these replies in the chain.
     """
     requests = select(ledger_entries.c.id).where(ledger_entries.c.tenant == tenant)
     left = (
@@ -206,9 +206,10 @@ _BATCH_SIZE = 500
 def requests_about(
     engine: Engine, master: MasterKey, tenant: str, conversations: Collection[str], holds: Callable[[bytes], bool]
 ) -> list[str]:
-    """Returns the ids of requests of these conversations, and of those for whose payload or reply `holds` is True.
+    """Returns the ids of the requests that belong to `conversations`, or whose decrypted bytes `holds` accepts.
 
-    Raises MasterKeyError if a payload can't be decrypted.
+    `holds` is called with the payload of each request, and with the reply to it. Raises MasterKeyError if one can't be
+    decrypted.
     """
     found: dict[str, None] = {}
     for row in _rows(engine, _REQUESTS, tenant):

@@ -83,8 +83,9 @@ class ChainRow:
 class CheckProgress:
     """The state of a check that takes several calls.
 
-    `first`: number of the first row. `after`: number of the last row read. `follows`: the number that must come next;
-    `before`: the links that it may follow. `position`: the last one in the table. `rows`, `wrong`: counts so far.
+    `first`: the number of the first row. `after`: the number of the last row read. `follows`: the number that the next
+    row must have. `before`: the links that it may be linked to, empty after a gap. `position`: the greatest place in
+    the table so far. `rows`, `wrong`: the numbers of rows and faults so far.
     """
 
     first: int

@@ -166,7 +166,10 @@ class _ErasureRun:
         return is_read
 
     def _open_without(self) -> None:
-        """Opens the current graph, and collects the names and texts to look for that no other thing has."""
+        """Opens the current graph, and collects what the scan will look for: the names and texts of erased things.
+
+        A name that another thing of the graph has too is left out.
+        """
         erasure = self._erasure
         self._opened = self._stores.catalog.open(erasure.tenant, erasure.graph)
         own = [name for name in erasure.names if not self._opened.names.named(name)]
@@ -191,9 +194,9 @@ class _ErasureRun:
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 
     def _delete_leftovers(self) -> int:
-        """Deletes uploads unchanged for _UNTOUCHED_S seconds, and returns their number.
+        """Deletes uploaded files that have not changed for _UNTOUCHED_S seconds, and returns their number.
 
-        Their load was killed, and they are not encrypted.
+        They were left by loads that were killed, and are not encrypted.
         """
         old = time.time() - _UNTOUCHED_S
         left = [path for path in self._stores.incoming.rglob("*") if path.is_file() and path.stat().st_mtime < old]

@@ -48,7 +48,8 @@ class ErasureRequest:
 class TargetResolver:
     """Finds the things of one catalog that a request means.
 
-    `master` derives the handles of things with the same name.
+    Where several things have the same name, each gets a handle: an id by which the owner can choose it and which
+    reveals no MID. A key derived from `master` computes the handles.
     """
 
     def __init__(self, catalog: Catalog, master: MasterKey) -> None:

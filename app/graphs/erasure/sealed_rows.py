@@ -110,10 +110,10 @@ _ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ResidueQuery:
-    """The names and texts of erased things to search for, except public words, which occur everywhere.
+    """The names and texts of erased things to search for; public words are left out, because they occur everywhere.
 
-    `passed_over` counts these. `index` finds the texts in opened rows, `bytes` are their encoded forms to find in
-    files.
+    `texts`: those that are searched. `passed_over`: the number of those left out. `index`: finds the texts in
+    decrypted rows, None if there are none. `bytes`: the texts as they may be encoded in files.
     """
 
     texts: tuple[str, ...] = field(repr=False)

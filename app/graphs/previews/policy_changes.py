@@ -100,7 +100,10 @@ def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy
 
 
 def role_changes(old: ColumnPolicy, role: str) -> bool:
-    """True if `role` is another role than the one that these settings give a column."""
+    """True if a column with the settings `old` would change its role by becoming `role`.
+
+    The settings give one of three roles: "reference", "concept" or "value".
+    """
     return role != ("reference" if old.table is not None else "concept" if old.concept is not None else "value")
 
 
@@ -154,9 +157,10 @@ def _made(table: TablePolicy, **changed: object) -> TablePolicy:
 
 
 def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, before: str | None, place: str) -> Policy:
-    """Returns the policy with the new exposure of this column; the relation's other settings move to its new IRI.
+    """Returns the policy after the owner chose how much of a column a model reads (its exposure).
 
-    If another column shares the relation, this column gets a relation of its own.
+    `before`: the column's relation before the change, None if it had none. Its settings also apply to the column's
+    relation now, even if that has another IRI. If another column shares the relation, this one gets its own.
     """
     column = change.column
     if column not in table.columns:

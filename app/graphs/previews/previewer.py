@@ -229,9 +229,9 @@ class PreviewBusyError(Exception):
 
 
 class Turns:
-    """Lets at most `most` tenants work at the same time, each on one thing.
+    """Lets at most `most` tenants make a preview at the same time, one preview each.
 
-    Other tenants wait at most `wait_s` seconds for a place; a second request of a tenant is refused at once.
+    Further tenants wait at most `wait_s` seconds for their turn; a second request of a tenant is refused at once.
     """
 
     def __init__(self, most: int, wait_s: float) -> None:

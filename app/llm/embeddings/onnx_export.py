@@ -127,7 +127,7 @@ class _Network:
         return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
 
     def _added(self, given: str, before: str, at: str) -> str:
-        """Adds the nodes for: the linear map at `at` of `given`, plus `before`, normalised."""
+        """Adds the nodes that compute `LayerNorm(before + linear(given))`, with the weights under the name `at`."""
         norms = [self._keep(f"{at}{name}", self.weights[f"{at}LayerNorm.{name}"]) for name in ("weight", "bias")]
         inputs = [self._times(given, f"{at}dense"), before, *norms, self._bias(f"{at}dense")]
         return self.node("SkipLayerNormalization", inputs, f"{at}added", epsilon=self.epsilon)

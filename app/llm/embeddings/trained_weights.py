@@ -66,8 +66,9 @@ def read_network(
 ) -> TrainedNetwork[ConfigT]:
     """Returns the network that `write_network` wrote to `file`.
 
-    `config_of` makes its settings; `shapes_of` returns the shape that each array must have. Raises NetworkWeightsError
-    if the file is unusable or was trained for another sentence model than `model`.
+    `config_of` makes the network's settings of those in the file, and `shapes_of` returns for them the shape that each
+    array must have. Raises NetworkWeightsError if the file is unusable or was trained for another sentence model than
+    `model`.
     """
     from safetensors import SafetensorError, safe_open
 

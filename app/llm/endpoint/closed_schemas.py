@@ -249,7 +249,10 @@ Values = Mapping[str, Sequence[str | int]]
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A place in a schema that each request fills: the entries of an enum after those that are always in it."""
+    """A place in a schema's enum, behind its constant entries, where each request inserts what it offers.
+
+    `name`: the key of these entries in the `Values` of a request.
+    """
 
     name: str
 
@@ -377,7 +380,10 @@ def _text(most: int) -> dict[str, Any]:
 
 
 def _number_of(hole: str) -> dict[str, Any]:
-    """Returns the schema of one of the offered numbers, or 0 for none of them, so that the enum is never empty."""
+    """Returns the schema of a number: one that the request offers, or 0, which means none of them.
+
+    The 0 also keeps the enum from being empty, if a request offers no number.
+    """
     return {"type": "integer", "enum": [0, f"{_MARK}{hole}"]}
 
 

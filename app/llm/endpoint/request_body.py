@@ -288,7 +288,10 @@ def most_tokens(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) 
 
 
 def _told(complaints: tuple[str, ...]) -> list[bytes]:
-    """Returns the complaints about the last reply, one segment for each sentence, because the guard knows these."""
+    """Returns the complaints about the last reply as segments of a body; empty if there are none.
+
+    Each fixed sentence is a segment of its own, because the guard skips the sentences that it knows as static text.
+    """
     return (
         [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS)] if complaints else []
     )
@@ -344,7 +347,7 @@ class CompletesChats(Protocol):
 
     @property
     def wording(self) -> RequestTemplate:
-        """The template of its bodies; a probe of the endpoint may change it."""
+        """The template of the bodies that this endpoint takes; a probe of it may change the template."""
         ...
 
     @property
@@ -373,7 +376,7 @@ MAX_FRAME_TOKENS: Final = 256
 
 
 def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: int, max_tokens: int) -> Tokens:
-    """Returns the endpoint's token counts if both are plausible, else the service's own, without retries and price.
+    """Returns the endpoint's token counts if both are plausible, else the service's own; adds no retries and no price.
 
     `prompt_tokens` and `written_tokens`: the service's counts. `max_tokens`: the limit in the request. Promise:
     whatever the endpoint reports, neither count is negative; that of the prompt is at most MAX_TIMES_OURS times the

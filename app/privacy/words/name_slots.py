@@ -162,7 +162,10 @@ def _words_of(turn: TurnTokens, start: int, end: int) -> list[str]:
 
 
 def is_beside_its_name(turn: TurnTokens, at: int) -> bool:
-    """True if a replaced word beside it stands next to it in a name of the tenant too: "clinic lakeside"."""
+    """True if the word and a replaced word beside it are also neighbours in a name of the tenant.
+
+    For example, "lakeside" in "clinic lakeside", where "clinic" is replaced, if the tenant has a "Lakeside Clinic".
+    """
     word = turn.tokens[at].word
     before, after = turn.before(at), turn.after(at)
     others = []
@@ -190,7 +193,7 @@ def speaks_for_name(turn: TurnTokens, at: int) -> bool:
 
 
 def stands_as_a_name(turn: TurnTokens, at: int) -> bool:
-    """True if the place of a word outside the lexicon shows a name, whatever its language and however rare it is."""
+    """True if the place of a word outside the lexicon shows a name; its language and rarity do not matter here."""
     return any(speaks(turn, at) for speaks in _PLACING)
 
 

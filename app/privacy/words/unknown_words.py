@@ -322,7 +322,7 @@ _INSIDE: Final = "of"
 
 @dataclass(frozen=True, slots=True)
 class SchemaReading:
-    """text[start:end], an unknown word, read as `instead`, which is in words of the schema."""
+    """A correction of an unknown word, text[start:end], to words of the schema: `instead`."""
 
     start: int
     end: int
@@ -389,7 +389,7 @@ def _abbreviates(own: str, stem: str) -> bool:
 def _mistyped(word: str, schema: frozenset[str]) -> str:
     """Returns the only word of the schema that differs from `word` by one typing error, else "".
 
-    Of singular and plural the one with the same last letter is taken.
+    Where the singular and the plural are both one error away, the one that ends like `word` is taken.
     """
     slips = set(one_slip_away(word))
     near = {own: [form for form in _forms(own) if form in slips] for own in schema}

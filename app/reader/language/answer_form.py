@@ -123,9 +123,10 @@ _DETERMINERS = frozenset({"which", "what"})
 
 @dataclass(frozen=True, slots=True)
 class AskedKind:
-    """The kind that a question asks for: a question word `wh` that implies a kind, or the `nouns` behind "which".
+    """The kind of thing that a question asks for.
 
-    `nouns` runs from long to short: "which romantic movies" -> `("romantic movies", "movies")`.
+    `wh`: "who", "when" or "where", which imply a kind, else empty. `nouns`: the noun behind "which", from long to
+    short: "which romantic movies" -> `("romantic movies", "movies")`.
     """
 
     wh: Wh
@@ -152,7 +153,7 @@ def _named(words: Sequence[str]) -> AskedKind:
 
 
 def _of_sort(words: Sequence[str]) -> bool:
-    """Returns True if the sort itself is asked for, as in "what sort of film is X".
+    """Returns True if the words after the question word ask for a sort, as in "what sort of film is X".
 
     False for "what sort of films did X direct", which asks for films.
     """
@@ -160,7 +161,7 @@ def _of_sort(words: Sequence[str]) -> bool:
 
 
 def _nouns(words: Sequence[str]) -> Iterator[str]:
-    """Yields the first run of content words, then the same run without its first word, down to its last word alone."""
+    """Yields the first run of content words, then each shorter end of it: "romantic movies", then "movies"."""
     start = 0
     while start < len(words) and (
         words[start] in GRAMMAR or (words[start + 1 : start + 2] == ["of"] and words[start] in _SORTS)
@@ -351,10 +352,11 @@ _BEFORE_VALUE = re.compile(r"\s+(?:the\s+)?(?:year\s+)?(?-i:V(?=[a-z]*[0-9])[a-z
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """The negation or exclusion in a question; `turn` is its type, empty if there is none.
+    """The negation or exclusion in a question, such as "not" or "except X".
 
-    `rest`: the question without those words; `thing`: the pseudonym that is excluded by name. `unread`: a word that
-    cannot be executed; if there is one, the question must not be answered.
+    `turn`: its type, empty if there is none; `rest`: the question without its words; `thing`: the pseudonym of the
+    thing that is excluded by name. `unread`: a word that cannot be executed, else empty; with such a word, the
+    question must not be answered.
     """
 
     turn: Turn
@@ -368,7 +370,10 @@ class Quantifier:
 
 
 def read_quantifier(question: str) -> Quantifier:
-    """Returns an exclusion, else a negation, else "others"; sets `unread` if the question has two of them."""
+    """Returns the exclusion ("except X") of a question, else its negation ("not"), else its "other".
+
+    If the question has two of them, the first is returned and `unread` is set to the word of the second.
+    """
     found = [each for each in (_except(question), _negated(question), _others(question)) if each]
     rest = found[0].rest if found else question
     unread = next(

@@ -1,4 +1,7 @@
-"""Word lists of English questions, and the order in which words around the topic lead away from it."""
+"""Word lists of English questions, and the order in which a question's words are read, from its topic outwards.
+
+The topic is a thing that the question names: "nation of the wife of X" is read from X to "wife" to "nation".
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ _LEADING = frozenset("of by in at to for with from on as than and or about".spli
 
 
 class WordUsage(Enum):
-    """The role that the topic, or what was reached before a word, has for that word, such as its subject."""
+    """The part that the topic plays for a word near it: in "X directed", X is the subject of "directed".
+
+    For words farther from the topic, it is the part of what the words before them lead to.
+    """
 
     SUBJECT = auto()  # "X directed", "directed by X", "where X lives"
     OBJECT = auto()  # "who directed X", "who lives in X", "X was directed by whom"
@@ -44,10 +50,11 @@ class WordUsage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordSpan:
-    """Neighbouring words of the question that may name a relation; `start` and `end` are positions in reading order.
+    """Neighbouring words of the question that may name a relation, from position `start` to `end` in reading order.
 
-    `usages`: their possible relations to the topic. `beside`: they stand directly before the topic; `apposed`: they
-    may also call the topic something ("the director X"); `names_topic`: they can only do that ("the film X").
+    `usages`: the parts that the topic may play for them. `beside`: they stand directly before the topic. `apposed`:
+    they may describe the topic instead of naming a relation ("the director X"). `names_topic`: they can only describe
+    it ("the film X").
     """
 
     start: int
@@ -85,12 +92,12 @@ def content_words(text: str) -> list[str]:
 
 
 def reading_orders(question: str, topic: str) -> list[WalkedQuestion]:
-    """Returns the question in each order in which the words around `topic` may lead away from it, the likeliest first.
+    """Returns the question's words in each order in which they may lead away from `topic`, the likeliest order first.
 
-    Words left of the topic are read from near to far ("nation of the wife of X"), those to its right as they stand.
-    The right side comes first if its words belong to the topic alone: after a possessive ("X's wife"), or if nothing
-    leads to the topic ("in which city does X live"). If a content word follows the topic directly, both orders are
-    returned ("the director of X movies", "the director of X won what").
+    Usually the words left of the topic come first, from near to far ("nation of the wife of X"), then those to its
+    right. The right side comes first after a possessive ("X's wife"), or if no word on the left leads to the topic
+    ("in which city does X live"). Both orders are returned if a content word follows the topic directly ("the director
+    of X movies").
     """
     words = words_in(question)
     at = words.index(topic) if topic in words else len(words)
@@ -132,13 +139,15 @@ def _right_is_nearer(left: list[str], right: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The words before the topic (`backwards`: they are read from the last one on), or those after it."""
+    """The words on one side of the topic; `backwards`: they stand before it and are read from the last one on."""
 
     words: list[str]
     backwards: bool
 
     def usages_of(self, start: int, end: int) -> frozenset[WordUsage]:
-        """Returns the usages that words[start:end] may have, judged by the words around them."""
+        """Returns the parts that the topic may play for words[start:end] (see `WordUsage`), judged by the words
+        beside.
+        """
         span = self.words[start:end]
         before = self.words[start - 1] if start else ""
         after = self.words[end] if end < len(self.words) else ""

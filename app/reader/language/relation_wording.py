@@ -27,7 +27,7 @@ _WORD = re.compile(r"[0-9A-Za-z]+")
 
 
 def is_described(step: str) -> bool:
-    """Returns True if a hop of the step is masked and carries its owner's description."""
+    """Returns True if a relation of the step is masked and its owner's description follows the mask."""
     return any(description_in(hop) is not None for hop in step.split("|"))
 
 
@@ -37,10 +37,11 @@ def with_descriptions(
     wordings: Wordings = _NO_WORDINGS,
     own_words: Mapping[str, str] = _NO_OWN,
 ) -> tuple[str, ...]:
-    """Returns the labels as they may be compared with a question: masked relations explained, further words added.
+    """Returns the labels in the form in which they are compared with a question.
 
-    After the opaque word of a masked relation (`Rk3m2a`) stands the owner's description, or the relation's `own_words`
-    replace it. The further words (`wordings`) follow in brackets, as `kg_store.text.labels.worded` writes them.
+    The owner's description is put after the opaque word of a masked relation (`Rk3m2a`). If the relation has
+    `own_words`, they replace the opaque word. `wordings` are further words for relations; they follow in brackets, as
+    `kg_store.text.labels.worded` writes them.
     """
     means = {each.relation: f"{each.relation} {each.means}".rstrip() for each in masked} | dict(own_words)
     return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
@@ -64,7 +65,10 @@ def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
-    """Returns the further words in the brackets behind the hop (see `kg_store.text.labels.worded`), without hints."""
+    """Returns the further words for a relation that stand in brackets behind its label, without those marked as hints.
+
+    `kg_store.text.labels.worded` writes such labels.
+    """
     return tuple(word for word in _words_behind(hop) if not word.startswith(HINT))
 
 
@@ -73,9 +77,10 @@ def _words_behind(hop: str) -> tuple[str, ...]:
 
 
 def _spoken(hop: str, masks: set[str]) -> str:
-    """Returns the hop with its opaque word repeated in lower case, if the question holds it.
+    """Returns `^Rk3m2a rk3m2a` for the hop `^Rk3m2a` if its opaque word is one of `masks`; other hops unchanged.
 
-    The first copy is kept because it marks the direction.
+    `masks`: the opaque words in the question. The copy in lower case is compared with the question; the first one
+    keeps the direction.
     """
     word = hop.split(" ", 1)[0]
     return f"{word} {word.lstrip('^').lower()}" if word.lstrip("^") in masks else hop
@@ -107,11 +112,12 @@ _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 @dataclass(frozen=True, slots=True)
 class HopWords:
-    """The wordings of one step: its `relation`, the thing `reached`, the `kinds` of that thing, and its direction.
+    """The words that may express one step: its `relation`, the thing `reached`, and the `kinds` of that thing.
 
-    `verbs`: base forms of the action, or of what its agent does: direct for `directed by`, star and act for `starred
-    actors`. `further`: words that the owner or the sources give beside the label; `everyday`: words that people use
-    for many relations like it; `hints`: single words that are weaker evidence.
+    `inverse`: the relation is walked backwards. `verbs`: base forms of the action, or of what its agent does: direct
+    for `directed by`, star and act for `starred actors`. `further`: words that the owner or the sources give beside
+    the label. `everyday`: words that people use for many relations like it. `hints`: single words that are weaker
+    evidence.
     """
 
     relation: tuple[str, ...]
@@ -191,9 +197,10 @@ def _agents(words: list[str]) -> list[str]:
 
 
 def _relation_words(label: str) -> list[str]:
-    """Returns the ways to express a relation.
+    """Returns the texts that may express a relation: its label, its further words and its everyday words.
 
-    If it passes through a record, its last hop comes first: `has admission|admitted to` -> "admitted to".
+    In a path through a record (a node that only joins others), the last hop alone comes first: `has admission|admitted
+    to` -> "admitted to".
     """
     whole = " ".join(dict.fromkeys(readable_step(label).split()))
     last = readable_step(label.split("|")[-1])
@@ -273,7 +280,10 @@ def is_kin(word: str, said: Collection[str]) -> bool:
 
 
 def is_telling(word: str) -> bool:
-    """Returns True for a content word, which a question uses only if the graph must have something for it."""
+    """Returns True for a word with a meaning of its own, which something in the graph must match.
+
+    False for grammar ("the"), filler ("please"), pseudonyms and single letters.
+    """
     return word not in GRAMMAR and word not in EMPTY and not is_pseudonym(word) and word != "'s" and len(word) > 1
 
 

@@ -42,7 +42,10 @@ _EARNING: Final = {"earner": "person earn", "earners": "people earn"}
 
 
 def in_reading_order(words: Sequence[str]) -> list[str]:
-    """Returns `words` with each bound before the value that it bounds, and with one wording for each meaning."""
+    """Returns `words` with each bound before its value, and with one fixed wording for all bounds of the same meaning.
+
+    Examples: "3 or more" becomes "at least 3", "in excess of 3" becomes "more than 3".
+    """
     found = [part for word in words for part in _EARNING.get(word, word).split()]
     found = _replaced(found, _ONE_WORD, before_value=False)
     found = _replaced(_alone(_out_of(found)), _BEFORE, before_value=True)
@@ -60,7 +63,7 @@ def is_number(word: str) -> bool:
 
 
 def _bounded(words: list[str], at: int) -> list[str]:
-    """Returns `words` with "or more" and the like behind the value at `at` replaced by "at least" before it.
+    """Returns `words` with a bound behind the value at `at` put before it: "3 or more" becomes "at least 3".
 
     A noun may stand between the value and the bound.
     """
@@ -93,7 +96,7 @@ def _replaced(words: list[str], phrases: dict[str, str], before_value: bool) -> 
 
 
 def _alone(words: list[str]) -> list[str]:
-    """Returns `words` with "just" as "only", and without an "and nothing else" that follows.
+    """Returns `words` with "only" for "just", and without an "and nothing else" at the end that repeats it.
 
     "Just gout and nothing else" becomes "only gout".
     """
@@ -133,9 +136,9 @@ _TOP: Final = frozenset({"top"})
 
 @dataclass(frozen=True, slots=True)
 class FirstOf:
-    """The number of first things that a question asks for, or the rank of a single one (`is_rank`).
+    """The number beside a superlative: a count ("the three largest") or, with `is_rank`, a rank ("the third largest").
 
-    `number`: a figure or a value's pseudonym; `used`: bit mask of the tokens that say it.
+    `number`: a figure, or the pseudonym of a value; `used`: bit mask of the tokens that say it.
     """
 
     number: str
@@ -144,9 +147,9 @@ class FirstOf:
 
 
 def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str]) -> dict[int, FirstOf]:
-    """Returns how many things are asked for ("the three largest"), by the position of the superlative that sorts them.
+    """Returns the number or rank beside each superlative ("the three largest"), by the position of the superlative.
 
-    `numbers`: the pseudonyms of values that are numbers.
+    `roles`: the role of each word. `numbers`: the pseudonyms of values that are numbers.
     """
 
     def counts(word: str) -> bool:
@@ -176,7 +179,8 @@ def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str
 def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
     """Yields positions of "before" and "after" that compare the dates of two things: "was X built before Y".
 
-    In other questions than yes/no, the word must stand before the last of at most two things. No value may be named.
+    Outside yes/no questions, the word counts only directly before the last thing ("films made before X"), and at most
+    two things may be named. Yields none if the question names a value or has a comparative or superlative.
     """
     things = [at for at, role in enumerate(roles) if role == "thing"]
     if not things or "value" in roles or not {"comparative", "superlative"}.isdisjoint(roles):
@@ -193,9 +197,9 @@ TRUTHS: Final = frozenset("is are was were does do did has have".split())
 
 
 def is_part_of_first(words: Sequence[str], superlative: int) -> bool:
-    """Returns True if the question is about part of those that the superlative chooses.
+    """Returns True if the question asks which of the things chosen by the superlative have a property.
 
-    Example: "which of the three oldest smoke".
+    Example: "which of the three oldest smoke". `superlative`: the position of "oldest".
     """
     before = [*words[:superlative]]
     while before and (before[-1] == "the" or is_number(before[-1])):

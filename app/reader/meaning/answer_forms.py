@@ -59,7 +59,10 @@ _MONEY: Final = frozenset(
 
 
 class IdleWords:
-    """The words that a meaning need not explain because another word already says the same."""
+    """Finds words that a meaning may leave unexplained, because its relations say the same already.
+
+    Example: "live" in "customers that live in Norway", if customers have an address there.
+    """
 
     def __init__(self, asked: AskedQuestion, builder: ReadingBuilder) -> None:
         self._asked, self._builder = asked, builder
@@ -73,10 +76,11 @@ class IdleWords:
         self._objects = {at: self._object_of(at) for at, word in enumerate(words) if self._is_light(at, word)}
 
     def of(self, expression: str, left: int, value: str, is_head: bool, kind: str) -> int:
-        """Returns the bit mask of the tokens in `left` that `expression` need not explain.
+        """Returns the tokens among `left` that `expression` may leave unexplained; both are bit masks of positions.
 
-        `value`: the value type that `expression` ends in, else empty. `is_head`: the asked noun expresses its last
-        hop; `kind`: the asked noun if it names the kind that this hop leads to, else empty.
+        `value`: the type of the values that `expression` leads to, else empty. `is_head`: the noun that says what is
+        asked for expresses the last hop. `kind`: that noun if it names the kind to which the last hop leads, else
+        empty.
         """
         labels = set(LABEL.findall(expression))
         idle = 0
@@ -97,8 +101,9 @@ class IdleWords:
         return idle | self._light(labels, left & ~idle)
 
     def _light(self, labels: set[str], left: int) -> int:
-        """Returns the bit mask of the light verbs in `left` whose object is explained, if a relation of `labels`
-        leads to values.
+        """Returns the bit mask of light verbs in `left` ("take", "keep") whose object is explained.
+
+        Returns 0 if no relation of `labels` leads to values.
         """
         if not any(self._builder.values.get(label) for label in labels):
             return 0
@@ -130,11 +135,11 @@ class IdleWords:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """An expression that may be the meaning of the question, with its score.
+    """An expression that the question may mean, with its score.
 
-    `left`: bit mask of the tokens that it does not explain. `is_whole`: it uses everything that is named, and its kind
-    is the kind asked for; `may_be_whole`: the same, except that the kind asked for may be unknown. `weakest`: likeness
-    (0 to 1) of the worst explained step; `silent`: number of steps that no word expresses.
+    `left`: bit mask of the tokens that it does not explain. `is_whole`: it uses all that the question names and gives
+    the kind asked for. `may_be_whole`: the same, but its kind may be unknown. `weakest`: the least likeness (0 to 1)
+    of a step to the words that express it. `silent`: number of steps that no word expresses.
     """
 
     expression: str
@@ -178,7 +183,10 @@ class AnswerForms:
         return not any(roles[each] in ("content", "thing", "value", "person") for each in range(begin, first))
 
     def _head_of_asked(self) -> int:
-        """Returns the bit mask of the first content word where the asked noun may stand, or 0 if it names a kind."""
+        """Returns the bit mask of the word that says what is asked for, or 0 if it names a kind of the graph.
+
+        Example: "salary" in "what salary does X have". Also 0 unless things or a count are asked for.
+        """
         asked = self._asked
         if asked.asked < 0 or asked.form not in ("things", "count"):
             return 0
@@ -203,10 +211,10 @@ class AnswerForms:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def _says_its_topic(self, expression: str) -> bool:
-        """Returns True if the answer to a question for things could only be the one thing that the question names.
+        """Returns True if a question for things would be answered by the one thing that it names itself.
 
-        False if one of several may be asked for: of the things told before, or of things with the same name ("which
-        Smith was born in 1980").
+        False if it asks for one of several: of the things told before, or of things with the same name ("which Smith
+        was born in 1980").
         """
         found, words = _ONLY_ITSELF.match(expression), self._asked.words
         if found is None or self._asked.form != "things" or not self._asked.wh or found[1] in self._named.spoken:
@@ -263,8 +271,9 @@ class AnswerForms:
         return at > 1 and words[:2] in _WHAT_IT_DOES and words[at - 1] == "the" and words[at - 2] in PREPOSITIONS
 
     def _is_asked_value(self, expression: str) -> bool:
-        """Returns True if the expression selects things by the value that stands for a noun, as in "accountants in
-        X".
+        """Returns True if the expression selects things by the value that stands in place of a noun.
+
+        Example: "accountants in X", if "accountant" is an occupation and not a kind of things.
         """
         return bool(self._value) and _OF_VALUE.match(expression) is not None and f"=, {self._value})" in expression
 
@@ -280,25 +289,25 @@ class AnswerForms:
         return asked.words[at] if at >= 0 and asked.roles[at] == "value" else ""
 
     def _strays(self, used: int, reading: Reading) -> bool:
-        """Returns True if the answer would be something else than what was asked for.
+        """Returns True if the answer is not what the question asks for.
 
-        That is so if the asked noun expresses a step on the way and not the end, or expresses the end with likeness
-        below MIN_HEAD.
+        That is so if the noun that says what is asked for expresses an earlier step instead of the end of the path. It
+        is also so if a step fits its words with likeness below MIN_HEAD.
         """
         return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
 
     def _denies(self, expression: str) -> bool:
-        """Returns True if a "no" after a noun is executed by leaving things out of the whole set.
+        """Returns True if the expression executes a "no" after a noun correctly, or if the question has none.
 
-        "Doctors that treat no smokers" must leave out doctors, not smokers. Also True if the question has no such "no"
-        in it.
+        "Doctors that treat no smokers" are all doctors without those that treat smokers, not doctors that treat
+        non-smokers.
         """
         words, roles = self._asked.words, self._asked.roles
         denied = any(words[at] == "no" and roles[at - 1] == "content" for at in self._asked.at("negation") if at)
         return not denied or _OUTSIDE.match(expression) is not None
 
     def _joins_either(self, expression: str) -> bool:
-        """Returns True if an "or" of the question is executed as a union, or if no "or" in it needs one."""
+        """Returns False if an "or" of the question asks for a union and the expression has none, else True."""
         asked = self._asked
         is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth") or asked.is_choice
         return is_read or "union(" in expression
@@ -354,9 +363,10 @@ class AnswerForms:
             yield from self._groups.of_all(each) if each.is_implied else ()
 
     def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
-        """Returns the count of a reading as an answer: "in how many countries".
+        """Returns an answer that counts the members of a reading, as for "in how many countries".
 
-        A count of values loses OF_KIND unless their relation is what is asked for.
+        The answer is (expression, bit mask of tokens used, gain). If the members are values, the gain is lower by
+        OF_KIND, unless the noun after "how many" names their relation.
         """
         is_other = bool(each.value) and not self._head & each.final
         return f"count({text})", each.used, self._kind.fit(each) - OF_KIND * is_other

@@ -24,7 +24,7 @@ Answer = tuple[str, int, float]
 
 
 class Comparisons:
-    """Makes answers from a reading and a second reading that says the same of the question's second thing."""
+    """Makes answers from two readings that say the same of two things, such as the beds of X and the beds of Y."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder) -> None:
         self._asked, self._graph, self._builder = asked, graph, builder
@@ -63,7 +63,7 @@ class Comparisons:
                     yield text, used | (said.used if said else 0), gained + 1.0 + gain - HOP
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
-        """Yields readings that say of the second thing what `each` says of the first, with their gain in score."""
+        """Yields the readings that say of the second thing what `each` says of the first, with their gain in score."""
         if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.unsaid:
             return
         first, second = (self._asked.words[at] for at in self._things)
@@ -97,8 +97,10 @@ class Comparisons:
             yield f"outnumbers({', '.join(sides)})", each.used | used | word, score + 1.0
 
     def _beside(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Yields the set before "than", repeated for the only thing or value after it: "more customers in X than in
-        Y".
+        """Yields the second set of a comparison that names only what differs: "more customers in X than in Y".
+
+        It is `text`, the expression of the first set, with X replaced by Y. Yields none unless the question names
+        exactly two things or values, one on each side of "than".
         """
         asked = self._asked
         named = [at for role in ("thing", "value") for at in asked.at(role)]
@@ -110,9 +112,10 @@ class Comparisons:
             yield text.replace(first, second), used, 1.0
 
     def _other_sets(self, each: Reading, readings: Sequence[Reading], behind: int) -> Iterator[Answer]:
-        """Yields the sets named after "than".
+        """Yields the sets that the words after "than" describe.
 
-        Yields none if only one side names a thing or value, because that may be meant to narrow both sides.
+        `behind`: the bit mask of these words. Yields none if only one side of "than" names a thing or value, because
+        that may be meant to narrow both sides.
         """
         named = [at for role in ("thing", "value") for at in self._asked.at(role)]
         if named and (min(named) > self._than or max(named) < self._than):
@@ -128,7 +131,10 @@ class Comparisons:
                 yield text, other.used, other.score
 
     def _counts(self, hop: SchemaHop, used: int, both: str) -> Iterator[Answer]:
-        """Yields the thing that leads to more or fewer others: "which has more wards, X or Y"."""
+        """Yields the one of two things that `hop` joins with more (or fewer) things: "which has more wards, X or Y".
+
+        `both`: the expression of the two things. `used`: bit mask of tokens that are taken already.
+        """
         function = {"more": "most", "fewer": "fewest", "less": "fewest"}.get(self._asked.words[self._word], "")
         noun = self._builder.nouns.get(self._word + 1)
         if not function or noun is None:
@@ -138,7 +144,10 @@ class Comparisons:
             yield f'{function}({both}, "{hop.label}"' + (f", {some})" if some else ")"), tokens, 2.0 + score
 
     def _counted(self, hop: SchemaHop, used: int, leads_to_some: bool = False) -> Iterator[tuple[int, float]]:
-        """Yields the bit mask of tokens that say that the things at the end of `hop` are counted, with a score."""
+        """Yields the ways to say that the ends of `hop` are counted, each as (bit mask of tokens, score).
+
+        `leads_to_some`: only some ends of the hop are of the counted kind.
+        """
         noun = self._builder.nouns.get(self._word + 1)
         counted = noun[0] if noun and (leads_to_some or hop.leads_to_all_of(noun[1])) else 0
         for said in [*self._builder.said(hop, used | counted), None] if counted else ():
@@ -336,9 +345,10 @@ class Truths:
         return used > 1 << whole.far
 
     def _holds_too(self, other: Reading) -> bool:
-        """Returns True for the set of all things with a yes/no property.
+        """Returns True for the set of all things with a yes/no property, such as all smokers.
 
-        A question about the property of X is answered by the value of X itself, not by this set.
+        "Does X smoke" is answered by the value of X itself, not by this set. False if the question says "there", "any"
+        or "some".
         """
         found = _OF_KIND.fullmatch(other.expression) if _OF_SOME.isdisjoint(self._asked.words) else None
         return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
@@ -365,7 +375,7 @@ class Truths:
         return [hop for hop, _ in self._graph.leaving(kinds) if record in hop.ends and "|" not in hop.label]
 
     def _was_done(self, each: Reading) -> Iterator[Answer]:
-        """Yields answers to "was X shipped" and "is X dead": true if X has such a date."""
+        """Yields answers to "was X shipped" and "is X dead": true if X has a date of shipping or of death."""
         found, words = _DATED.fullmatch(each.expression), self._asked.words
         if found is None or each.value != "date":
             return

@@ -78,9 +78,9 @@ class Extremes:
                 yield from self._with_greatest_sum(each, text, hop, at)
 
     def _counted_behind(self, at: int) -> tuple[int, frozenset[str]] | None:
-        """Returns the noun, or the people, of which there are the most: bit mask of the tokens, and kinds.
+        """Returns what "most" or "fewest" at position `at` counts, as (bit mask of its tokens, kinds), or None.
 
-        Returns None if there is neither.
+        Examples: "films" in "the most films", "people" in "the most people".
         """
         if self._asked.roles[at + 1 : at + 2] == ("person",) and self._named.persons:
             return 1 << at + 1, self._named.persons
@@ -96,7 +96,10 @@ class Extremes:
         return each.said > min(self._nouns, default=0)
 
     def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the thing that most records of an event lead to: "the drug that was prescribed most often"."""
+        """Yields the thing that has the most records of an event: "the drug that was prescribed most often".
+
+        `hop` joins that thing with its records.
+        """
         if hop.value or not are_records(hop.ends) or self._is_aside(each) or each.near > at:
             return
         free = self._asked.content & ~each.used & (1 << at) - 1
@@ -134,9 +137,10 @@ class Extremes:
     def _with_most(
         self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """Yields the members that lead to the most things ("who directed the most films").
+        """Yields the members of a set that lead to the most things: "who directed the most films".
 
-        Also yields the things that most members lead to.
+        Also yields the things to which most members of the set lead. `counted`: the noun that is counted ("films"), as
+        (bit mask of tokens, kinds).
         """
         used, kinds = counted
         function = _COUNTS[self._asked.words[at]]
@@ -159,10 +163,10 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score)
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
-        """Returns True if `hop` has the direction in which things are counted.
+        """Returns True if `hop` leads in the direction in which the question counts.
 
-        Only a hop between things of one kind can have the wrong one: who manages the most people is a manager, so the
-        people they manage are counted, not their own managers.
+        It can be False only for a hop between things of one kind. "Who manages the most people" counts the people whom
+        somebody manages, not the managers of somebody.
         """
         if hop.ends.isdisjoint(each.kinds):
             return True
@@ -192,7 +196,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
 
     def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the thing to which most others lead by the hop of the participle: "the most prescribed drug"."""
+        """Yields the thing to which a participle's relation leads most often: "the most prescribed drug"."""
         if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
             return
         for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
@@ -203,10 +207,11 @@ class Extremes:
                 yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
-        """Yields the tokens that name the things which lead to a frequent thing by `hop`, with their gain.
+        """Yields the words that name the things counted to find the most popular one, as (bit mask of tokens, gain).
 
-        Without such words ("the most popular course"), yields no tokens if `hop` is the only hop that leads there from
-        people, or, unless the question says "popular", the only one at all.
+        These things lead by `hop` to the popular one: "students" in "the most popular course among students". Without
+        such words the mask is 0, and `hop` must be the only hop that leads there from people. If none leads there from
+        people, it must be the only one at all, and the question must not say "popular".
         """
         for used, kinds in self._nouns.values():
             if not used & each.used and not kinds.isdisjoint(hop.ends):
@@ -290,7 +295,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def _has(self, thing: int, hop: SchemaHop) -> bool:
-        """Returns True if the thing named at this position also has the hop."""
+        """Returns True if the thing named at position `thing` has the hop `hop` too."""
         kinds = self._named.things.get(self._asked.words[thing], frozenset())
         return any(each.label == hop.label for each, _ in self._graph.leaving(kinds))
 
@@ -313,10 +318,10 @@ class Extremes:
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
     ) -> Iterator[tuple[Said | None, float]]:
-        """Yields the ways to take `hop` as the value that an adjective measures, each with the gain in score.
+        """Yields the ways in which an adjective may measure the values of `hop`, each with its gain in score.
 
-        A way is the words that express the hop, or None if no word does. With None, the hop is a usual value of the
-        adjective (age for "old"), or the only value of its type that can be meant.
+        A way is the span of words that names the hop, or None if no word does. It is None only if the hop is usual for
+        the adjective (age for "old"), or is the only one with values of its type that can be meant.
         """
         nouns = {tokens for tokens, _ in self._nouns.values()}
         for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):

@@ -57,9 +57,10 @@ class Groups:
                 yield f'{self._asked.form}({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP + fit
 
     def occurrences(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Yields the count for "how often".
+        """Yields the count that answers "how often".
 
-        Counts records, or dated things that a text distinguishes ("how often were lost keys reported").
+        It counts records of an event, such as visits. It also counts things with a date that are selected by a text:
+        "how often were lost keys reported".
         """
         if each.value or each.is_whole:
             return
@@ -126,7 +127,7 @@ class Groups:
                 yield f'sum({self._builder.text(each)}, "{label}")', said.used, gain_of(said) - HOP
 
     def _numbers(self, hop: SchemaHop, each: Reading) -> Iterator[Said]:
-        """Yields the words of the question that express `hop`, if its values count something."""
+        """Yields the spans of the question that express `hop`, if its values are counts, such as "seats"."""
         words = hop.shown.lower().split()
         is_count = not {"number", "count"}.isdisjoint(words) or singular(words[-1]) != words[-1]
         if hop.value == "number" and "|" not in hop.label and is_count:
@@ -158,9 +159,9 @@ class Groups:
                 yield f'average({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP
 
     def _ways_to_group(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """Yields the labels that lead to the group after "per" in one or two hops.
+        """Yields the paths of one or two hops from the things of a reading to the group after "per".
 
-        Each comes with the bit mask of the tokens used and a score.
+        Each is (label, bit mask of all tokens used, score).
         """
         grouped = self._asked.grouped
         noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
@@ -208,9 +209,10 @@ class Groups:
                         yield f'{function}({text}, "{label}", "{hop.label}")', used, score - cost
 
     def _all_with(self, each: Reading, measure: str, label: str) -> str:
-        """Returns the set of the reading.
+        """Returns the expression of the set whose members are grouped.
 
-        If no word names one, returns all things that have both the measure and the relation to the group.
+        It is the set of the reading. If no word names that set, it is all things that have both the relation `measure`
+        and the relation `label`, which leads to the group.
         """
         if not each.is_implied:
             return self._builder.text(each)
@@ -251,8 +253,8 @@ NO_WHAT: Final = 0.3
 class AskedKind:
     """Judges readings by the kind of thing that the question asks for.
 
-    `noun`: position of a noun that names a kind of the graph, else -1; `head`: bit mask of another noun in its place,
-    else 0.
+    `noun`: position of the noun that says so if it names a kind of the graph, else -1. `head`: bit mask of that noun
+    if it names no kind of the graph, else 0.
     """
 
     def __init__(

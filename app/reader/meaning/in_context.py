@@ -1,6 +1,7 @@
-"""Chooses among meanings of a question by the likeness of the whole question to each of them, put into words.
+"""Chooses among the meanings of a question by comparing the whole question with each meaning, put into words.
 
-Used if single words do not decide. A meaning that is not like enough to be answered may be offered (`step.ask_back`).
+Used if a comparison of single words does not decide. A meaning that is not near enough to be answered may still be
+offered to the asker (`step.ask_back`).
 """
 
 from __future__ import annotations
@@ -200,9 +201,9 @@ def _tells_nothing(asked: AskedQuestion, compared: int) -> bool:
 
 
 def _to_compare(found: Meanings) -> Iterator[Meaning]:
-    """Yields the meanings to compare, at most MAX_COMPARED, each with another sense.
+    """Yields the meanings to compare with the question, best first: at most MAX_COMPARED, each with another sense.
 
-    They execute every operator of the question; only content words may be left unexplained.
+    Each executes all operators of the question, such as a superlative. It may leave only content words unexplained.
     """
     seen: set[object] = set()
     for each in found.ranked:
@@ -220,9 +221,10 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
 
 
 def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
-    """Returns True if there are at least as many hops that no word expresses as runs of unexplained words.
+    """Returns True if every run of unexplained words may stand for a hop that no word expresses.
 
-    Each run may then stand for one hop. False if an unexplained word names another relation of the schema.
+    So there must be at least as many such hops as runs (neighbouring unexplained words are one run). False if an
+    unexplained word names another relation of the schema.
     """
     if any(found.builder.is_elsewhere(at) for at in range(len(found.asked.words)) if meaning.left >> at & 1):
         return False

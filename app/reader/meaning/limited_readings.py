@@ -58,9 +58,10 @@ class Joins:
         self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
 
     def of(self, level: Sequence[Reading], known: Sequence[Reading]) -> Iterator[Reading]:
-        """Yields combinations of each of `level` with each of `known`.
+        """Yields combinations of a reading in `level` with one in `known`: both sets, or one set without the other.
 
-        The two must use different words and may share members.
+        `level`: the newest readings; `known`: the best ones so far. The two must use different words and have a kind
+        in common.
         """
         sets = [each for each in known if _is_set(each)]
         for first in filter(_is_set, level):
@@ -146,9 +147,9 @@ class Joins:
 
 
 def _without_counted(text: str) -> str:
-    """Returns the beginning of an expression such as `most(A, "label", S)`, up to the counted set S.
+    """Returns `most(A, "label"` for the expression `most(A, "label", S)` or `most(A, "label")`.
 
-    S may be missing.
+    S is the set whose members are counted. The closing bracket is left out too, so that another set may follow.
     """
     if text.startswith("counted("):
         return f"counted({', '.join(operands_of(text)[:_BEFORE_COUNTED])}"
@@ -156,9 +157,10 @@ def _without_counted(text: str) -> str:
 
 
 def _undoes(text: str, taken: str) -> bool:
-    """Returns True if `taken` holds only things that have a relation which `text` requires of its members.
+    """Returns True if leaving the set `taken` out of the set `text` would contradict `text`.
 
-    Nobody asks for such an exclusion.
+    That is so if `text` requires a relation of its members and all things in `taken` have that relation. Nobody asks
+    for such an exclusion.
     """
     had = {reversed_label(label) for label in _HAVING.findall(text)}
     return any(f'"{label}"' in taken for label in had)
@@ -233,7 +235,10 @@ class Limits:
             )
 
     def _unsaid(self, each: Reading, hop: SchemaHop, limit: ValueLimit) -> float:
-        """Returns the cost of a value whose relation no word expresses; low if it occurs with that relation alone."""
+        """Returns the cost of limiting values of `hop` although no word names that relation.
+
+        The cost is low if the stated value occurs with this relation alone.
+        """
         if hop.value == "text" and each.said >= 0:
             own = {reversed_label(label) for name in limit.names for label in self._named.own.get(name, ())}
             if [other.label for other, _ in self._graph.leaving(each.kinds) if other.label in own] == [hop.label]:
@@ -258,7 +263,11 @@ class Limits:
         return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
 
     def only(self, each: Reading, text: str, hop: SchemaHop, stepped: Reading) -> Iterator[Reading]:
-        """Yields the members whose things at the end of `hop` are all in the set: "with only gout"."""
+        """Yields the things that `hop` joins with members of `each` and with nothing else: patients "with only gout".
+
+        `text`: the expression of `each`. `stepped`: the reading of all things that the hop joins with a member of
+        `each`.
+        """
         for at in self._only:
             said = stepped.used | 1 << at
             first = each.said if self._asked.words[at] in _ALL else each.near
@@ -272,7 +281,7 @@ class Limits:
                 yield stepped.spanning(1 << at)._replace(expression=chosen, score=stepped.score + 1.0, anchor=-1)
 
     def _leaves(self, between: range, said: int) -> bool:
-        """Returns True if one of the tokens in `between` has meaning and is not in the bit mask `said`."""
+        """Returns True if the tokens at `between` hold a word with meaning that the bit mask `said` does not cover."""
         roles = self._asked.roles
         return any(roles[at] not in ("grammar", "unknown") and not said >> at & 1 for at in between)
 
@@ -322,9 +331,9 @@ class Limits:
     ) -> Iterator[tuple[Said | None, int, str]]:
         """Yields the ways to say that the ends of `hop` are counted, each as (words, noun, set).
 
-        Words: those that express the hop, or None. Noun: bit mask of the noun that is counted, 0 if the hop itself is
-        called so, as in "two children". Set: expression of the counted set, empty unless the hop leads to other things
-        as well.
+        words: the span that expresses the hop, or None. noun: bit mask of the counted noun ("orders" in "3 orders");
+        it is 0 if the noun names the hop itself ("two children"). set: expression of the things that are counted; it
+        is empty if these are all that the hop leads to.
         """
         asked, (noun, kinds) = self._asked, self._nouns.get(limit.counts, (0, frozenset[str]()))
         free = asked.content & ~(each.used | limit.used | noun)
@@ -375,9 +384,10 @@ class Limits:
         yield longer._replace(expression=chosen, final=final, is_whole=False, is_implied=False)
 
     def _denial_of(self, each: Reading, hop: SchemaHop, said: Said, explained: int) -> tuple[int, int]:
-        """Returns the position of the token that denies what is `said`, or -1.
+        """Returns the position of the "no" or "not" that denies the words `said`, or -1 if there is none.
 
-        Also returns the bit mask of the filler words between the two.
+        The second result is the bit mask of filler words beside it, as "left" in "left no phone number". `explained`:
+        bit mask of tokens that express the hop.
         """
         asked, at, filling = self._asked, said.first - 1, 0
         # A preposition belongs to the denied property: "at" in "not work at weekends".
@@ -425,10 +435,10 @@ class Limits:
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """Returns True if the words express `hop` in its own direction and nothing beyond it.
+    """Returns True if the words `said` express `hop` in its own direction, and no more than the hop.
 
-    False if the verb says the opposite direction, or if `hop` leads to more than the words say: an animal without a
-    vaccination may have visits.
+    False if the verb runs in the opposite direction. False also if the hop ends in several kinds and the words name it
+    only roughly: an animal without a vaccination may have visits.
     """
     if hop.leads_back_to_several and said.likeness < KIN:
         return False

@@ -45,10 +45,12 @@ _NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
-    """The best meaning of a question, its lead over the next one with another sense, and the words left unexplained.
+    """The best meaning of a question, and how certain it is.
 
+    `margin`: its lead in score over the next meaning of another sense. `left`: the words that it does not explain.
     `others`: the next complete meanings, each with another sense, best first. `nearest`: the meaning most like the
-    whole question, if single words do not decide; `by_whole`: that likeness decided, and `meaning` is that meaning.
+    whole question, if single words do not decide. `by_whole`: the likeness to the whole question decided for
+    `meaning`.
     """
 
     meaning: Meaning
@@ -234,9 +236,9 @@ class KnownGraph:
 
 
 def held_meaning(scorer: PathScorer, given: StepInput, known: KnownGraph) -> HeldMeaning | None:
-    """Returns the best reading that explains all words and has a result.
+    """Returns the best reading that explains all words and has a result in the graph, or None.
 
-    Returns None if there is none, or if it is a single step from one thing, which other ways of reading do better.
+    Returns None also if that reading is a single step from one thing, because ranking the paths reads those better.
     """
     for found in meanings(scorer, given):
         held = list(islice(_held(found, known), MAX_HELD))
@@ -275,9 +277,10 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
 
 
 def _is_whole(found: Meanings, meaning: Meaning) -> bool:
-    """Returns True if the meaning leaves no word unexplained and has few enough steps that no word expresses.
+    """Returns True if the meaning leaves no word unexplained and few of its steps are expressed by no word.
 
-    Such steps may join things that the question names, but from a single thing they could lead anywhere.
+    If the question asks for things, such steps must be fewer than the things, values and superlatives that it names:
+    between two of these a step is plausible, but from a single thing it could lead anywhere.
     """
     silent = found.asked.form != "things" or meaning.silent < found.anchors
     return meaning.may_be_whole and not meaning.left and silent

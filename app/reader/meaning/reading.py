@@ -52,13 +52,13 @@ class Reading(NamedTuple):
     """A set of things, or of the values at the end of a path, built from some words of the question.
 
     `expression`: empty for whole kinds. `used`: bit mask of the tokens that it explains or executes. `value`: type of
-    its values. `anchor`: position of the thing it starts from, -1 for kinds; `near`, `far`: leftmost and rightmost
-    token used. `said`: position of the noun that names its kinds, -1 if none. `is_bare`: it is a thing of the question
-    itself; `is_whole`: it is everything of its kinds. `is_of_whole`: it is what all things of a kind lead to.
-    `is_implied`: no word names its kind. `silent`: number of hops that no word expresses; `unsaid`: those of them with
-    the full cost UNSAID. `weakest`: least likeness of words to their hop. `partner`: a second thing that each hop
-    leaves from too; the set is their common end. `final`: tokens that say what the last hop leads to. `counted`:
-    tokens of the noun of which its members have the most.
+    its values. `anchor`: position of the thing from which its path starts, -1 for kinds; `near`, `far`: leftmost and
+    rightmost token used. `said`: position of the noun that names its kinds, -1 if none. `is_bare`: it is a thing of
+    the question itself; `is_whole`: it is everything of its kinds; `is_of_whole`: it is what all things of a kind lead
+    to. `is_implied`: no word names its kind. `silent`: number of hops that no word expresses; `unsaid`: those of them
+    with the full cost UNSAID. `weakest`: the least likeness of a hop to its words. `partner`: a second thing from
+    which the same hops start; the set is what both lead to. `final`: tokens that say what the last hop leads to.
+    `counted`: tokens of the noun that is counted ("films" in "the most films").
     """
 
     expression: str
@@ -83,17 +83,17 @@ class Reading(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The thing of the question that it is, or both things of an "X or Y"."""
+        """The pseudonym of the named thing that the reading consists of, or of both things of an "X or Y"."""
         return [word for word in self.expression.replace("union(", "").rstrip(")").split(", ") if word]
 
     @property
     def joins_things(self) -> bool:
-        """True for what two named things share: the exam that X took in Y."""
+        """True if the set is what two named things have in common: the exam that X took in Y."""
         return self.expression.startswith("intersect(") and self.expression.count("(E") == 2
 
     @property
     def is_exclusive(self) -> bool:
-        """True for members that have only certain things and no others; no further hop leaves such a set."""
+        """True for a set such as "patients with only gout"; no further hop leaves such a set."""
         return ", reach(difference(" in self.expression
 
     @property
@@ -184,14 +184,17 @@ def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
 
 
 def lacks(text: str, label: str) -> bool:
-    """Returns True if the set excludes everything that has this relation, so that nothing can be asked by it."""
+    """Returns True if the set `text` leaves out everything that has the relation `label`.
+
+    A hop by that relation would then lead nowhere.
+    """
     return text.startswith("difference(") and f', "{label}"))' in text
 
 
 def joins_records(expression: str) -> bool:
-    """Returns True if a value in one record is combined with the end of another record.
+    """Returns True if the expression takes a value from one record and an end from another.
 
-    Example: the cast of a film in which somebody played X is not the person who played X.
+    Example: "who played X" must not find the whole cast of the film in which somebody played X.
     """
     return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
 
@@ -283,9 +286,9 @@ class PlacesWithin:
         self._places, self._persons = named.places - named.groups, named.persons
 
     def of(self, place: Reading) -> Iterator[Reading]:
-        """Yields the things of each noun behind the shortest way through smaller places.
+        """Yields, for each noun of the question, the things of its kind that lie in `place`: the customers in Norway.
 
-        Yields none if there are several such ways.
+        The path is the shortest one through smaller places (address, city). Yields none if several are equally short.
         """
         if not place.is_bare or not self._is_within(place):
             return
@@ -336,10 +339,10 @@ def is_chain_of_places(text: str) -> bool:
 
 
 def within_parts(text: str, steps: Collection[SchemaStep], things: Mapping[str, str]) -> str:
-    """Returns `text` changed so that what is in a place includes what is in its parts.
+    """Returns `text` changed so that what is in a place includes what is in the parts of that place.
 
-    Only for places whose kind has one relation to parts of the same kind. `things`: the kinds of each place, by its
-    pseudonym.
+    Only for places whose kind has exactly one relation to parts of the same kind. `things`: the kinds of each place,
+    by its pseudonym.
     """
 
     def widened(found: re.Match[str]) -> str:

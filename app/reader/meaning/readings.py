@@ -58,8 +58,8 @@ _HAS: Final = frozenset({"has", "have", "had", "having"})
 class ReadingBuilder:
     """Builds the readings of one question level by level, and continues from the best MAX_KEPT of each level.
 
-    `values`: the value type of each label. `nouns`: the nouns that name kinds, by position: bit mask of tokens, and
-    kinds. `called`: the same, with names of categories.
+    `values`: the value type of each relation label. `nouns`: each noun that names kinds, as its position -> (bit mask
+    of its tokens, kinds). `called`: the same, together with names of categories.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class ReadingBuilder:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def said(self, hop: SchemaHop, used: int) -> list[Said]:
-        """Returns the spans that express `hop` without the tokens of the bit mask `used`."""
+        """Returns the spans that express `hop` and use no token of the bit mask `used`."""
         return self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS)
 
     def kinds_of(self, name: str) -> frozenset[str]:
@@ -112,9 +112,7 @@ class ReadingBuilder:
         return is_shared and self._named.values.get(first) == self._named.values.get(second)
 
     def explained(self, label: str) -> int:
-        """Returns the bit mask of the tokens that express the relation `label`, even if no reading uses them for
-        it.
-        """
+        """Returns the bit mask of all tokens that can express the relation `label`, used by a reading or not."""
         return self._said.explained(label, SURELY)
 
     def is_elsewhere(self, at: int) -> bool:
@@ -261,10 +259,10 @@ class ReadingBuilder:
         return is_checked and bool(contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends))))
 
     def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
-        """Returns the cost of taking `hop`.
+        """Returns the cost of adding `hop` to the reading with the expression `text`.
 
-        It is higher through a record (`a|b`), and much higher for going straight back by the same relation, which a
-        question rarely means; lower for "has" if the question says "has".
+        A hop through a record (`a|b`) costs more. A hop straight back by the same relation costs much more, because a
+        question rarely means that. A label with "has" costs less from a whole kind, if the question says "has" too.
         """
         turned = f'"{reversed_label(hop.label)}")' in text or f'"{hop.label}")' in text
         turned = turned and not says_sharing(self._asked.words, hop.shown)

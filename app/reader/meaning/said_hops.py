@@ -63,6 +63,8 @@ class SaidHops:
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
         self._best = [max(each) for each in zip(*self._likeness, strict=True)]
+        # The likeness of each hop (row) to each span (column) beside that of the hop that is most like the span.
+        self._is_near = np.array(self._likeness) >= np.array(self._best) - FURTHER if self._best else np.empty((0, 0))
         self._saying: dict[SchemaHop, list[Said]] = {}
         self._explained: dict[tuple[str, float], int] = {}
         self.modifiers = _modifiers(asked.words, graph)
@@ -89,10 +91,10 @@ class SaidHops:
         return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
 
     def _sober(self, near: Scores) -> list[list[float]]:
-        """Returns the likeness of each span to each hop, from the likeness of its texts.
+        """Returns the likeness of each hop (outer list) to each span, computed from `near`, the likeness of each text.
 
-        A span of several words may be like a hop because of one of them alone, so its likeness is lowered to at most
-        halfway between its own and that of its least like word.
+        A span of several words may be like a hop because of one word alone. So its likeness is at most the mean of its
+        own and that of its least like word.
         """
         begins = np.cumsum([0, *(len(span.texts) for span in self._spans[:-1])])
         found = np.maximum.reduceat(near.astype(np.float64), begins, axis=1)
@@ -120,10 +122,9 @@ class SaidHops:
     def of_filler(
         self, hop: SchemaHop, kinds: frozenset[str], words: range, nouns: Mapping[int, tuple[int, frozenset[str]]]
     ) -> Iterator[tuple[Said, float]]:
-        """Yields the spans among `words` that express `hop` in "whose doctor is X", where X is its end, each with a
-        cost.
+        """Yields the spans that express the role in "whose doctor is X", each with a cost; `hop` leads to X.
 
-        `kinds`: those of X.
+        `kinds`: the kinds of X. `words`: positions of the role's words ("doctor"). `nouns`: see `ReadingBuilder`.
         """
         back = self._graph.turned(hop)
         plain = (one for one, _ in self._graph.leaving(kinds) if "|" not in one.label and one.ends == hop.ends)
@@ -139,18 +140,18 @@ class SaidHops:
             yield Said(used, 1.0, words.start, words.stop - 1, len(words)), CALLED_SO
 
     def _all_saying(self, hop: SchemaHop) -> list[Said]:
-        """Returns all spans that express `hop` about as well as any other hop, best first.
+        """Returns the spans that express `hop` about as well as they express any other hop, best first.
 
-        A hop back to things of several kinds needs an exact wording, or the noun of one kind: an animal that was
-        "never vaccinated" may still have had visits.
+        A hop back to several kinds (from an animal to visits and vaccinations) needs an exact wording or the noun of
+        one of these kinds: an animal that was "never vaccinated" may still have had visits.
         """
         least = KIN if hop.leads_back_to_several else 0.0
-        line = self._likeness[self._rows[_key(hop)]]
+        row = self._rows[_key(hop)]
+        near = [(self._spans[at], self._likeness[row][at]) for at in np.flatnonzero(self._is_near[row]).tolist()]
         found = [
             Said(span.used, like, span.first, span.last, span.count)
-            for span, like, best in zip(self._spans, line, self._best, strict=True)
-            if like >= best - FURTHER
-            and (like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words)))
+            for span, like in near
+            if like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words))
         ]
         return sorted(found, key=lambda each: -each.likeness * each.count)
 
@@ -209,10 +210,11 @@ _SAYING_LITTLE: Final = frozenset({"code", "type"}) | _HEADS["date"] | _HEADS["n
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """The words of a hop in the singular: those that say it `alone`, and those that say it `beside` other words.
+    """The words of a hop, in the singular, that are compared with the words of a question.
 
-    `verbs`: its verbs. `whole`: all content words of its own label. `heads`: nouns for the type of its values
-    ("date"). `everyday`: words that are not from its label. `hints`: words of its comment, which are weaker evidence.
+    `alone`: words that express it by themselves; `beside`: words that express it next to other words. `verbs`: its
+    verbs. `whole`: all content words of its own label. `heads`: nouns for the type of its values ("date"). `everyday`:
+    words that are not from its label. `hints`: words of the comment on its relation, which are weaker evidence.
     """
 
     alone: frozenset[str]
@@ -247,9 +249,11 @@ class _Wording:
         return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads, everyday, hints)
 
     def surely(self, span: Span) -> float:
-        """Returns the likeness by the words themselves: LEXICAL or KIN if each word is one of the relation's, else 0.
+        """Returns the likeness of the span to the hop by the forms of its words alone, without the sentence model.
 
-        KIN stands for derived forms. A single word of the relation's comment gives HINTED.
+        It is LEXICAL if each word is one of the relation's, KIN if some are only derived from these ("licensed",
+        "licence"), and HINTED for a single word from the relation's comment, else 0. WHOLE is added if the span holds
+        the whole label.
         """
         said, found = self.alone if span.count == 1 else self.beside, LEXICAL
         if span.words[0] in POSITIVE and span.count == 1:
@@ -280,9 +284,10 @@ class _Wording:
 
 
 def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Returns verbs that are synonyms of a backward hop between two kinds: "acted" for the cast of a film.
+    """Returns verbs for a backward hop between two kinds: "acted" for the cast of a film.
 
-    Nouns for people are left out, because they name the other end.
+    They are synonyms of the hop's label. Nouns for people are left out, because they name the other end. `starts`: the
+    kinds that the hop leaves.
     """
     if not hop.inverse or not hop.relation or not starts.isdisjoint(hop.kinds):
         return set()
@@ -291,7 +296,10 @@ def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Returns verbs for a hop to or from a record of an event: who "bought" something has a purchase of it."""
+    """Returns verbs for the event that a record stands for, if the hop leads to or from it: "bought" for a purchase.
+
+    `starts`: the kinds that the hop leaves.
+    """
     if not starts.isdisjoint(hop.kinds):
         return set()
     kinds = {*starts, *(hop.kinds if hop.inverse else ())}
@@ -367,7 +375,7 @@ class SaidLabels:
 
     @property
     def is_compound(self) -> bool:
-        """True if the question asks for more than one path from one thing can answer."""
+        """True if one path from one thing is not enough to answer the question."""
         return self.asked.form not in ("things", "count") or self.is_measured or self.asked.roles.count("thing") > 1
 
     @property

@@ -62,12 +62,12 @@ class SchemaHop(NamedTuple):
 
     @property
     def is_date(self) -> bool:
-        """True for dates, and for years that are stored as numbers."""
+        """True for a hop that leads to dates, or to years that are stored as numbers."""
         return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
 
     @property
     def leads_back_to_several(self) -> bool:
-        """True for a hop walked backwards to things of several kinds, as from an animal to visits and vaccinations."""
+        """True for a backward hop that ends in several kinds, as from an animal to its visits and vaccinations."""
         return self.label.startswith("^") and len(self.ends) > 1
 
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
@@ -89,8 +89,8 @@ def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
 class SchemaGraph:
     """All hops of a schema by the kinds that they leave.
 
-    `kinds`: the pseudonyms of whole kinds; `kind_words`: further words for them; `things`: what the question names, in
-    order.
+    `kinds`: for each kind, the pseudonym of the set of all its things; `kind_words`: further words for a kind.
+    `things`: what the question names, in order.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class SchemaGraph:
             self._said_as[kind] = self._said_as.get(kind, frozenset()) | {noun}
 
     def leaving(self, kinds: frozenset[str]) -> Sequence[tuple[SchemaHop, frozenset[str]]]:
-        """Returns the hops that leave things of `kinds`, each label once, with those of the kinds that have it."""
+        """Returns one hop for each label that leaves things of `kinds`, with those of `kinds` that have the label."""
         known = self._leaving.get(kinds)
         if known is None:
             found: dict[str, list[SchemaHop]] = {}
@@ -154,9 +154,9 @@ class SchemaGraph:
         return names[0] if len(names) == 1 else f"union({', '.join(names)})"
 
     def shared(self, text: str, other: str, kinds: frozenset[str]) -> str:
-        """Returns the intersection of the sets `text` and `other`.
+        """Returns an expression for the members that the sets `text` and `other` have in common.
 
-        Returns just `other` if `text` is whole kinds that include `kinds`.
+        It is just `other` if `text` is everything of some kinds and these include `kinds`, the kinds of `other`.
         """
         names = {name: kind for kind, name in self.kinds.items()}
         whole = {names.get(name) for name in re.findall(r"S\w{5}", text)} if _WHOLE.fullmatch(text) else {None}
@@ -179,8 +179,8 @@ class SchemaGraph:
     def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
         """Returns the kind whose name is most like `words`, and the likeness (cosine).
 
-        Returns an empty set and 0 if the likeness is below MIN_KIND, or if two kinds are about as near; also for
-        people of a field: cardiologists are like doctors, but not all doctors are cardiologists.
+        Returns an empty set and 0 if the likeness is below MIN_KIND, or if a second kind is about as near. Does the
+        same for people of a field: "cardiologists" is like "doctors", but not all doctors are cardiologists.
         """
         if any(field for word in words for field in fields_of(word)):
             return frozenset(), 0.0
@@ -191,9 +191,9 @@ class SchemaGraph:
         return frozenset({near[0][1]}), near[0][0]
 
     def may_be_over(self, labels: Collection[str]) -> bool:
-        """Returns True if the relations may have ended and no label says until when.
+        """Returns True if facts of the relations `labels` may have ended, as a person may have left a flat.
 
-        Example: who had the flat once may not have it any more.
+        That is so if the things that they join have an end date, and none of `labels` leads to it.
         """
         met = {*labels, *(label.partition("|")[0] for label in labels)}
         kinds = {kind for hop in self.hops if hop.label in met for kind in (hop.kind, *hop.ends)}
@@ -201,7 +201,11 @@ class SchemaGraph:
         return bool(ending) and not any(_says_end(label) for label in labels)
 
     def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
-        """Returns the kinds that `words` name: in singular or plural, by another common word, or by a last word."""
+        """Returns the kinds that `words` name, in singular or plural.
+
+        A kind is named by its name, a synonym of it, a short form ("prof"), or the last word of a name of several
+        words.
+        """
         said = " ".join(map(noun_lemma, words))
         names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
         exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))

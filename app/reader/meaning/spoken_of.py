@@ -136,7 +136,10 @@ def _asked_kind(words: Sequence[str], graph: SchemaGraph) -> frozenset[str]:
 
 
 def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iterator[str]:
-    """Yields the things of earlier turns that just one relation joins with `kinds`; those the user named go first."""
+    """Yields the things of earlier turns that exactly one relation joins with `kinds`.
+
+    Things that the user named come first.
+    """
     asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
     told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things}
     for name in sorted(spoken_of(given), key=lambda name: name not in asked):

@@ -20,10 +20,11 @@ _WORD = re.compile(r"[A-Za-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class KnownPath:
-    """A path from `root`. `end`: the pseudonym at its end if it was walked; else `candidate` is the number to follow.
+    """A path from the pseudonym `root` that the prompt holds, either walked or offered as a candidate.
 
-    `before`: the pseudonym that its last step leaves, if known. `waypoints`: pairs of a number of steps and the
-    pseudonym reached after them.
+    `end`: the pseudonym at its end if it was walked, else None. `candidate`: the number by which it can be followed,
+    if it was not. `before`: the pseudonym that its last step leaves, if known. `waypoints`: the pseudonyms reached on
+    the way, each as (number of steps, pseudonym).
     """
 
     root: str
@@ -145,7 +146,7 @@ def _concepts_of_steps(given: StepInput) -> dict[str, str]:
 
 
 def _between(path: Sequence[str], concepts: dict[str, str]) -> tuple[str, ...]:
-    """Returns the concepts between the steps of a composed path, which names only its last one; empty if unknown."""
+    """Returns the concept that each step of `path` but the last one leads to; "" where it is unknown."""
     return tuple(concepts.get(step, "") for step in path[:-1])
 
 
@@ -184,10 +185,10 @@ REFUSAL = NextAction(0.0)
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """Everything that planning an answer needs: the form, the paths from all roots, best first, and what is named.
+    """Everything that planning an answer needs: the form of the question, what it names, and the paths from there.
 
-    `both_named`: the question names two things. `width`: greatest number of candidates to follow. `ends`: the concept
-    of each pseudonym.
+    `paths`: best first. `both_named`: the question names two things. `width`: greatest number of candidates to follow.
+    `ends`: the concept of each pseudonym.
     """
 
     form: AskedForm
@@ -223,10 +224,10 @@ def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
 
 
 def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
-    """Narrows the set `name`, of this `concept`, to the kind that was asked for, if it may hold things of other kinds.
+    """Returns an expression for those members of the set `name` that are of the kind asked for.
 
-    Does nothing after a vote, which is taken only on graphs whose kinds are too many and too vague. Things of unknown
-    kind are kept, because they may be of the kind asked for.
+    Returns `name` itself if its `concept` shows that it holds no other kinds, or only things of unknown kind
+    ("thing"). Does so too after a vote, because votes are taken only on graphs whose kinds are too many and too vague.
     """
     if asked.voted is not None:
         return name

@@ -21,12 +21,15 @@ from kg_store.text.labels import typed_step
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of path scoring, in units of a cosine.
+    """The costs and gains of path scoring, in units of a cosine.
+
+    Costs: `hop`, for each hop; `inverse`, for a hop walked backwards, unless grammar asks for it; `turning_back`, for
+    going straight back; `unsaid_word`, for a content word that no hop explains. Gains: `direction`, if grammar asks
+    for the direction of a hop; `kind`, if a word names the kind beside a hop; `asked`, if the path reaches the kind
+    asked for.
 
     All were chosen by hand, one number changed at a time, on samples of PathQuestion, MetaQA and WebQSP;
-    docs/performance.md ("The weights of path scoring") has the figures. Costs: of each `hop`, of one walked `inverse`
-    without grammar that asks for it, of `turning_back` at once, of an `unsaid_word`. Gains: of `direction` by grammar,
-    of naming the `kind` beside a hop, of reaching the kind `asked` for.
+    docs/performance.md ("The weights of path scoring") has the figures.
     """
 
     hop: float = 0.4
@@ -64,10 +67,10 @@ class Weights:
     many_words: float = 3.6
 
     def nearness_among(self, words: float) -> float:
-        """Returns the weight of the whole question's likeness if the relation labels have `words` words on average.
+        """Returns the weight of the whole question's likeness, if a relation label has `words` words on average.
 
-        The weight grows with their length: among long labels, some are like single words by chance, so the whole
-        question should decide.
+        The weight grows with that number. Some long labels are like single words by chance, so the whole question
+        should decide.
         """
         share = min(1.0, max(0.0, (words - self.few_words) / (self.many_words - self.few_words)))
         return float(self.nearness ** (1 - share) * self.wordy_nearness**share)
@@ -82,12 +85,13 @@ IMPOSSIBLE = -1e9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HopGains:
-    """The gain of each hop for each span of the question. The last row of hops stands for "no hop".
+    """The gain in score of each hop for each span of the question, as arrays.
 
-    `said`: by the words of the hop or of what it leads to, shape (hops + 1, spans); `by_name`: by the words of its
-    relation alone. `kinds`: by naming the kind beside a hop, shape (hops + 2, spans); the last two rows are "no hop"
-    and the start. `staying`: hops that stay within one kind, so that the kind's name does not express them, shape
-    (paths, hops). `undoing`: True if the second hop walks straight back along the first, shape (hops + 1, hops + 1).
+    The row after the last hop stands for "no hop". `said`: gain if the span expresses the hop's relation or what it
+    leads to, shape (hops + 1, spans); `by_name`: gain if it expresses the relation. `kinds`: gain if it names the kind
+    beside the hop, shape (hops + 2, spans); the last two rows are "no hop" and the start. `staying`: hops that stay
+    within one kind, so that the kind's name does not express them, shape (paths, hops). `undoing`: True if the second
+    hop walks straight back along the first, shape (hops + 1, hops + 1).
     """
 
     said: Scores
@@ -122,7 +126,7 @@ def align(walked: WalkedQuestion, hops: Hops, gains: HopGains, w: Weights) -> Sc
 
 
 class _PathGains:
-    """The gains of each span for every path and each of its hops."""
+    """The gain in score that each span of the question brings to each hop of every path."""
 
     def __init__(self, hops: Hops, gains: HopGains, is_shared: bool, shared: float) -> None:
         self._hops, self._gains, self._shared = hops, gains, shared
@@ -145,9 +149,9 @@ class _PathGains:
         return both
 
     def of_kind(self, span: int, is_beside: bool) -> Scores:
-        """Returns the gain of naming a kind beside each hop.
+        """Returns the gain if the span names a kind at one end of a hop, for each place in every path.
 
-        A word that stands beside the topic but is read later may also name the topic's own kind.
+        `is_beside`: the span stands beside the topic, so it may also name the topic's own kind.
         """
         kinds = self._gains.kinds
         kind = np.maximum(kinds[self._after, span], kinds[self._before, span])
@@ -206,10 +210,10 @@ MAX_CACHED: Final = 5_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddedWordings:
-    """The texts of each row with their vectors; a row may have no text.
+    """For each row, such as a hop or a kind, the texts that express it, with their vectors. A row may have no text.
 
-    `vectors`: one for each distinct text. `texts_of`: the text numbers of all rows, one row after another; `starts`:
-    where each row that has texts begins in it; `worded`: which rows have texts.
+    `vectors`: one for each distinct text. `texts_of`: positions in `vectors` of the texts of all rows, one row after
+    another. `starts`: where each row that has texts begins in `texts_of`. `worded`: True for each row that has texts.
     """
 
     vectors: npt.NDArray[np.float32]
@@ -242,12 +246,13 @@ class EmbeddedWordings:
 class HopTable:
     """Everything that scoring knows about a set of hops independently of the question.
 
-    Flags of pairs have shape (hops + 1, hops + 1): row for the first hop, column for the next one; the last of each
-    stands for "no hop". `undoing`: the second hop walks back along the first. `turning`: it uses the same relation
-    backwards. `leaving_value`: it walks back from a value. `misfit`: it leaves a kind that its relation does not leave
-    elsewhere, as happens where two things of one name are one node. `same_kind`: it leads from a kind to the same
-    kind. `inside`: 1 if it enters and leaves a record by the same relation. `kind_of`: the row of each hop in `kinds`,
-    whose last row is "none". `kind_names`: for each synonym of a kind, the kind's own name.
+    Flags about two hops have shape (hops + 1, hops + 1): a row for the first hop, a column for the next one; the last
+    of each stands for "no hop". `undoing`: the next hop walks straight back along the first. `turning`: it uses the
+    same relation in the other direction. `leaving_value`: it walks back from a value. `misfit`: it leaves a kind that
+    its relation does not leave elsewhere, as happens where two things of one name are one node. `same_kind`: both hops
+    lead to the same kind. Other fields: `inside` is 1 if a hop enters and leaves a record by the same relation.
+    `kind_of`: the row of each hop in `kinds`, whose last row is "none". `kind_names`: for each synonym of a kind, the
+    kind's own name.
     """
 
     hops: tuple[Hop, ...]
@@ -310,7 +315,7 @@ class HopTable:
         return np.array([([position[hop] for hop in way] + none)[:longest] for way in ways], dtype=np.int64)
 
     def starting(self, start: Sequence[str]) -> Flags:
-        """Returns which hops lead to one of the kinds `start`; shape (hops + 1,)."""
+        """Returns True for each hop that leads to one of the kinds `start`; shape (hops + 1,)."""
         return np.array([*(not set(start).isdisjoint(hop.kinds) for hop in self.words), False])
 
 
@@ -330,9 +335,10 @@ def _mean_length(labels: Collection[str]) -> float:
 
 
 def _pairs(labels: Sequence[str], ends: Callable[[str], tuple[str, str]]) -> Flags:
-    """Returns flags of pairs: True if the second label walks back along the end of the first.
+    """Returns flags for pairs of labels: True if the second walks straight back along the last hop of the first.
 
-    `ends` returns the first and the last hop of a label.
+    `ends` returns the first and the last hop of a label. Shape (labels + 1, labels + 1); the last row and column are
+    False.
     """
     firsts, lasts = zip(*(ends(label) for label in labels), strict=True)
     names = {name: number for number, name in enumerate(dict.fromkeys((*firsts, *lasts)))}

@@ -1,7 +1,7 @@
 """Scores how well a relation path covers a question: both are read from the topic outwards and aligned word by word.
 
-Every content word that no hop explains has a cost, and so has every hop that no word pays for. Hops are aligned in
-order, because "X's mother's children" and "X's children's mother" have the same words.
+Every hop has a cost, for which words that express it make up. Every content word that no hop explains has a cost too.
+Hops are aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
 """
 
 from __future__ import annotations
@@ -158,7 +158,10 @@ class PathScorer:
         return self._with_nearness(score, weight, of_kind, further, question, read.paths)
 
     def _openly(self, question: str, read: ReadPaths) -> tuple[str, ReadPaths]:
-        """Returns the question and the paths with opaque words as plain words, if it names a masked relation."""
+        """Returns the question and the paths with the opaque words of masked relations as plain words.
+
+        See `unmask_words`. Returns them unchanged if the question names no masked relation.
+        """
         asked = unmask_words(question, ())[0]
         if asked == question:
             return question, read
@@ -267,7 +270,8 @@ class PathScorer:
 def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags:
     """Returns True for paths that cannot find anything new; shape (paths,).
 
-    These go there, back and there again, or go back from a value although no others that share it are asked for.
+    These go there, back and there again. Others go to a value and back from it, although the question does not ask for
+    what else has that value.
     """
     idle: Flags = np.asarray((turning[:, :-1] & turning[:, 1:]).any(axis=1))
     if not is_shared:
@@ -373,9 +377,9 @@ def names_other_end(words: Sequence[str], label: str) -> bool:
 
 
 def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
-    """Returns True if `label` goes down a hierarchy and the question goes up from the thing at `at`, or the reverse.
+    """Returns True if `label` leads up a hierarchy and the question asks for those below, or the reverse.
 
-    "Who reports to X" asks for those below X.
+    "Who reports to X" asks for those below X, and "reports to" leads up. `at`: the position of X.
     """
     said = hop_words(label, "").relation
     if _RISING.isdisjoint(verb for text in said for word in text.split()[:1] for verb in verbs_of(word)):

@@ -75,9 +75,9 @@ def nearness(
 
 
 def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
-    """Does for whole paths what `unmask_words` does for steps.
+    """Returns the question and the paths with their opaque words (for masked relations) in lower case, as plain words.
 
-    Returns the same objects if the question has no opaque word.
+    See `unmask_words`. Returns the same objects if the question has no opaque word.
     """
     asked, labels = unmask_words(question, [label for way in ways for label, _ in way])
     if asked == question:

@@ -64,7 +64,7 @@ def _deciding(asked: Expression, facts: KnownFacts) -> Iterator[tuple[str, str]]
 
 
 def _compared(call: Call) -> Iterator[tuple[str, str]]:
-    """Yields the value of each of two things that are compared."""
+    """Yields the value of each of two compared things, as a pair: an expression and its sentence."""
     union = call.operands[0]
     pair = union.operands if isinstance(union, Call) and union.function == "union" else call.operands
     if len(pair) == 2 and call.words:
@@ -101,9 +101,9 @@ def per_group(call: Call, facts: KnownFacts) -> str:
 
 
 def nothing_but(call: Call, facts: KnownFacts) -> str:
-    """Describes B in an expression `difference(A, reach(difference(S, B), label))`; empty for other expressions.
+    """Returns words for B if the expression selects the members of A that are related to nothing but B, such as gout.
 
-    The expression gives the members of A that are related to nothing but B: "with nothing but gout".
+    Such an expression is `difference(A, reach(difference(S, B), label))`. Empty for other expressions.
     """
     others = call.operands[1]
     inner = others.operands[0] if isinstance(others, Call) and others.function == "reach" else others

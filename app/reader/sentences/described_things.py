@@ -28,7 +28,10 @@ _NO_KIND = frozenset({"thing", "text", "yes or no", ""})
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
-    """The only path to a set or thing, from a thing of the question; `middle` is the kind of the thing in between."""
+    """The only path in the evidence that leads from a thing of the question to a set or thing.
+
+    `middle`: the kind of the thing in between, if the path has two hops.
+    """
 
     start: str
     steps: tuple[str, ...]
@@ -87,7 +90,7 @@ class KnownFacts:
         return steps.pop() if len(steps) == 1 else None
 
     def way_to(self, name: str) -> EvidencePath | None:
-        """Returns the only path to `name`; None if there is none, more than one, or only one of more than two hops."""
+        """Returns the only path to `name`; None if there are several or none, or if it has more than two hops."""
         leading = [fact for fact in self._shown.evidence if fact.end == name]
         if len(leading) != 1:
             return None

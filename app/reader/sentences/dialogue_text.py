@@ -34,10 +34,10 @@ NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
 
 @dataclass(frozen=True, slots=True)
 class FactClause:
-    """One clause that states a fact.
+    """One clause that states a fact: `subject` and `predicate`, such as "X" and "lives in Y".
 
-    `is_of_start`: its subject is the start of the fact. `noun`: the clause names what the start has ("X's doctor is
-    Y"); `verb` then joins it to `predicate`, which holds the end alone. `also`: further facts that the clause states.
+    `is_of_start`: its subject is the start of the fact. `noun`: if set, the clause has the form "X's doctor is Y";
+    then `noun` is doctor, `verb` is "is" and `predicate` is Y. `also`: further facts that the clause states.
     """
 
     fact: Evidence
@@ -162,7 +162,10 @@ def _active_past(phrase: RelationPhrase) -> str:
 
 
 def _plain_noun(step: str) -> RelationPhrase | None:
-    """Reads any other label as a noun, which most of them are ("codirector", "gross"); None if it cannot be one."""
+    """Reads a label of uncertain form as a noun, which most of these are ("codirector", "gross").
+
+    Returns None if it cannot be one.
+    """
     if "|" in step:
         return None
     words = step.lstrip("^").rsplit(".", 1)[-1].replace("_", " ").split()

@@ -206,7 +206,10 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """Things of one kind (empty if unknown) with clauses about them, or things that an owner has (`X's children`)."""
+    """A description of things: "patients treated by X" or "X's children".
+
+    The first has a `kind` (empty if unknown) and `clauses`. The second has an `owner`, with the noun for what X has.
+    """
 
     kind: str
     clauses: tuple[Clause, ...] = ()

@@ -184,7 +184,10 @@ def _asked(step: AskedStep) -> str:
 
 
 def _are_people(step: AskedStep, *nouns: str) -> bool:
-    """Returns True for people, and for groups named by what they do, such as customers and insurers."""
+    """Returns True if the step leads to people, or to groups named by what they do, such as customers and insurers.
+
+    `nouns`: if given, they are judged in place of the kinds of the step.
+    """
     lasts = [each.split(" of ")[0].split()[-1] for each in (nouns or step.kinds) if each]
     return step.is_somebody or (bool(lasts) and all(names_somebody(w) and names_a_group(w, "") for w in lasts))
 

@@ -1,7 +1,7 @@
 """Ranks the candidate paths of one round by how well each covers the question's words, and lays them out on pages.
 
-To save tokens, the model sees a page only if it chose nothing on the pages before. Where prompts show what a thing's
-kind has and not the thing itself, the candidates are the paths of the kind (`kg_store.graph.traversal`).
+To save tokens, the model sees a page only if it chose nothing on the pages before. If prompts must not show which
+relations a single thing has, the candidates are the paths of its kind (`kg_store.graph.traversal`).
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class NearestWays:
 
 
 class RetrievedWays:
-    """Chooses the candidates most like the question, but gives one in `share`, at the end, to the trained retriever.
+    """Chooses the candidates most like the question, except for one in `share`, which the trained retriever chooses.
 
-    Promise: the retriever reads only relation words and the dialogue with every pseudonym hidden, so the choice
-    depends on the facts of a thing only through the candidates in `ranked`.
+    The retriever's choices come last. Promise: it reads only relation words and the dialogue with every pseudonym
+    hidden, so the choice depends on the facts of a thing only through the candidates in `ranked`.
     """
 
     def __init__(self, retriever: Retriever, share: int = RETRIEVED) -> None:
@@ -84,7 +84,10 @@ class RetrievedWays:
 
 
 def _query(inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> RetrievalQuery:
-    """Returns a retriever query with one fact for each step; it leads to a thing of which nothing else is known."""
+    """Returns a retriever query with one fact for each candidate step.
+
+    Each fact leads to a new thing, of which the query says nothing else.
+    """
     starts = list(dict.fromkeys(way.start.pseudonym for way in ways))
     told = [
         (starts.index(way.start.pseudonym), relation_words(inquiry.graph.schema, way.path[0]), way.path[0][0].inverse)
@@ -245,9 +248,10 @@ class PathRanker:
         *,
         is_answer: bool = False,
     ) -> Scores:
-        """Returns the score of each path, raised by remembered cases (`app.memory`) with the same path.
+        """Returns the score of each path, raised if a case (an earlier answered question) has the same path.
 
-        Unless `is_answer`, a path that is only the beginning of a case's path gains too.
+        Unless `is_answer`, the score is also raised for a path that is only the beginning of a case's path. See
+        `app.memory`.
         """
         asked = inquiry.language.read_form(inquiry.asked, topics=1).rest
         scores = read.scores(asked, trail.root, by_words=True)
@@ -319,8 +323,9 @@ class CandidatePages:
 class Paginator:
     """Lays out the candidates of one question in pages.
 
-    `trails`: the path by which each set was reached, by pseudonym. `roots`: the sets from which the question starts.
-    `generous`: in an earlier round the first page was not enough, so first pages hold SECOND_PAGE candidates.
+    `trails`: for each set, by its pseudonym, the path by which it was reached. `roots`: the sets from which the
+    question starts. `generous`: a later page was needed in an earlier round, so first pages hold SECOND_PAGE
+    candidates.
     """
 
     def __init__(
@@ -403,5 +408,8 @@ class Paginator:
 
 
 def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
-    """Returns each set with the greatest length of its candidates: MAX_LENGTH for the frontier, else one step."""
+    """Returns each set with the most steps that a path offered from it may have.
+
+    That is MAX_LENGTH for sets of the frontier, and one for earlier sets.
+    """
     return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

@@ -29,10 +29,10 @@ _WHOLE_KIND: Final = re.compile(r"\bS[0-9]{5}\b")
 class SaidSchema:
     """The part of a schema that a question speaks of.
 
-    `steps`: the relations, of several with the same words only one. `alike`: for each label, the others with the same
-    words. `kinds`: the kinds at both ends of the steps, with stand-in names; `with_pseudonyms` replaces those.
-    `things`: the things that the question names; each is also a kind of its own, with its own steps. `named`: the MIDs
-    of the things. `own`: for each thing, the labels of the steps that leave it.
+    `steps`: its relations; of several with the same words, only one. `alike`: for each label, the other labels with
+    the same words. `kinds`: the kinds at both ends of the steps, with stand-in names in place of pseudonyms
+    (`with_pseudonyms` puts those in). `things`: the things that the question names; each is also a kind of its own,
+    with its own steps. `named`: the MIDs of the things. `own`: for each thing, the labels of the steps that leave it.
     """
 
     steps: tuple[SchemaStep, ...]

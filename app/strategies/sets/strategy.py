@@ -162,9 +162,10 @@ class SetsStrategy:
             return over_budget(_found(progress, None))
 
     def _look_around(self, inquiry: StrategyInput, progress: SearchProgress) -> None:
-        """Walks every single step from the named things, for the vote and for questions that no single path answers.
+        """Walks every single step from the things that the question names, and keeps the results in `progress`.
 
-        Used without a model, on graphs that declare no kinds.
+        `progress.voted` is the vote over what these steps lead to. `progress.held` is the meaning of a question that
+        no single path answers. Used without a model, on graphs that declare no kinds.
         """
         graph, votes = inquiry.graph, may_vote(inquiry, progress.frontier)
         labels = inquiry.language.said_labels(inquiry.asked, graph)

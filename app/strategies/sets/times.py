@@ -249,9 +249,9 @@ class NarrowedPath:
 class TimedPaths:
     """Narrows the paths of one question to its time, and remembers the result for each path.
 
-    `inquiry`: the question without the words that state a time. On a wide schema "first" and "now" stay in it, because
-    relation labels may hold them. `is_cut`: the words were taken out. `of_mediators`: the graph declares kinds, so
-    only dates of mediators are used here; dates of things with a name are read with the rest of the question.
+    `inquiry`: the question without the words that state the time. `is_cut`: these words were taken out. On a wide
+    schema "first" and "now" are not, because relation labels may hold them. `of_mediators`: the graph declares kinds;
+    then only dates of mediators are used here, and dates of things with a name are read with the rest of the question.
     """
 
     def __init__(self, inquiry: StrategyInput, asked: AskedTime) -> None:
@@ -263,8 +263,11 @@ class TimedPaths:
 
     @classmethod
     def of(cls, inquiry: StrategyInput) -> TimedPaths | None:
-        """Returns the question's paths to be narrowed; None if it asks for no time, a model answers it, or the schema
-        has no relation that speaks of a time."""
+        """Returns the object that narrows the paths of the question.
+
+        None if the question asks for no time, if a model answers it, or if the schema has no relation that speaks of a
+        time.
+        """
         if inquiry.reasoner.is_model or not may_say_when(inquiry.graph.schema):
             return None
         dialogue = inquiry.dialogue
@@ -315,9 +318,10 @@ class TimedPaths:
         return replace(draft, expressions=tuple(told))
 
     def excludes(self, draft: Draft | None, facts: Sequence[FoundFact]) -> bool:
-        """Returns True if the draft must be refused because its result was true only at other times.
+        """Returns True if the draft must be refused, because its result was true only at other times.
 
-        That is a draft that does not use the stated time, with a path whose mediators have dates that do not fit.
+        Such a draft does not use the time that the question states, and walks a path through mediators whose dates do
+        not fit.
         """
         if draft is None or not self.asked.is_stated:
             return False
@@ -358,7 +362,10 @@ class TimedPaths:
         return self._of_ends(walked_along(source, [last]), start)
 
     def _of_ends(self, ends: str, start: str) -> NarrowedPath | None:
-        """Returns the ends of a path narrowed by their own dates; "first" and "last" prefer years in their names."""
+        """Returns the ends of a path narrowed to the asked time by their own dates.
+
+        For "first" and "last", years in the names of the ends are tried before these dates.
+        """
         if self.asked.relation in ("first", "last"):
             result = self.inquiry.result_of(ends)
             if result is None or len(result.mids) < 2:
@@ -379,7 +386,10 @@ class TimedPaths:
         return self._held(walked_along(fitting, further), start) if fitting else None
 
     def _held(self, expression: str, start: str) -> NarrowedPath | None:
-        """Returns `expression` as a narrowed path, without the things of `start`; None if no named thing is left."""
+        """Returns `expression` as a narrowed path, leaving out the things of `start`.
+
+        Returns None if the result holds no other thing with a name.
+        """
         result = self.inquiry.result_of(expression)
         if result is None or result.kind != "set":
             return None

@@ -111,8 +111,8 @@ MIN_SURE: Final = 0.9
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
     """Returns True if the single steps from `places` are voted on: no model is asked, and the schema is wide.
 
-    A wide schema has so many relations that a thing has few of them, so its own steps are found faster than those of
-    its kind. Each place must be a thing that the question names.
+    A wide schema has many relations, but each thing has few of them; so the steps of a thing are found faster than
+    those of its kind. Each place must be a thing that the question names.
     """
     named = [place for place in places if len(place.mids) and not place.reached]
     return (
@@ -219,10 +219,10 @@ def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedW
 
 
 def _in_time(inquiry: StrategyInput, ways: list[ScoredWay], timed: TimedPaths) -> list[ScoredWay]:
-    """Returns the winning candidates narrowed to the asked time.
+    """Returns the candidates that lead to the winner of the vote, narrowed to the asked time.
 
-    If none has fitting dates: all candidates as they are if the question states no time, otherwise those narrowed
-    candidates that score at most MAX_BEHIND less than the best (maybe none).
+    If none of these has fitting dates and the question states no time, all candidates are returned as they are. If it
+    states one, the candidates that score at most MAX_BEHIND less than the best are narrowed and returned, maybe none.
     """
     if not ways:
         return ways

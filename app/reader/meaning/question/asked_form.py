@@ -124,9 +124,9 @@ def _of_things(question: str) -> AskedTime | None:
 
 
 def _whole(question: str, match: re.Match[str]) -> tuple[int, int]:
-    """Returns the start and end of the words to remove.
+    """Returns the start and end of the words in the question that state the time found by `match`.
 
-    Example: all of "is the last time" in "when is the last time they won".
+    Example: all of "is the last time" in "when is the last time they won", not only "last time".
     """
     before = _OF_TIMES.search(question, 0, match.start()) if "time" in match[0].lower() else None
     return (before.start() if before else match.start()), match.end()
@@ -160,10 +160,11 @@ ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group for each of which a question asks a number: "per ward", "per year".
+    """The group of a question that asks for a number per group: "per ward", "per year".
 
-    `at`: position where its noun may begin, else -1. `silent`: positions of words that only say that there is a group.
-    `period`, `function`: see `AskedQuestion`.
+    `at`: position where the noun of the group may begin, else -1. `silent`: positions of words that only say that
+    there is a group ("per"). `period`: the year or month to group by, else empty. `function`: sum or average per
+    group, else empty.
     """
 
     at: int = -1
@@ -173,7 +174,7 @@ class Group:
 
 
 def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], Group]:
-    """Returns the form of a question, the positions of the words that say it, and the group that it asks per."""
+    """Returns the form of a question, the positions of the words that say it, and its group ("per ward")."""
     if less := _by_how_much(words, roles):
         return "minus", less, Group()
     counts = _counting(words, roles)
@@ -215,9 +216,10 @@ def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["averag
 
 
 def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function: str) -> Group:
-    """Returns the group of a question.
+    """Returns the group of a question that asks for a number per group.
 
-    Its noun follows "per" or "each", or "by" if a sum is asked for, or the second question word of a count.
+    The noun of the group follows "per" or "each". It may also follow "by" if a sum or average is asked for ("total
+    weight by type"), or the second question word of a count ("how many patients are in which ward").
     """
     for at in range(1, len(words) - 1):
         word, after = words[at], words[at + 1]

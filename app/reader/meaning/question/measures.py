@@ -40,11 +40,12 @@ _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure that an adjective stands for. `number`, `date`: the sign that it has for values of that type.
+    """The quantity that an adjective compares, such as age for "old".
 
-    The sign is 1 if more of the measure means a greater value, -1 if it means a lesser one, 0 if it does not apply.
-    `hints`: labels that are meant if the question names none ("age" for old). `only`: a label that is chosen because
-    no other fits must have one of these words; `never`: it must have none of these.
+    `number`, `date`: the sign for values of that type. It is 1 if more of the quantity means a greater value, -1 if it
+    means a lesser one (older: an earlier date of birth), 0 if the adjective does not apply. `hints`: labels that are
+    meant if the question names none ("age"). If no hint fits, another label may be chosen: it must have a word of
+    `only`, if that is not empty, and no word of `never`.
     """
 
     number: int
@@ -55,7 +56,7 @@ class Measure:
 
     @property
     def hinted(self) -> tuple[frozenset[str], ...]:
-        """The content words of each hint."""
+        """The words of each of `hints`, without words that say little."""
         return tuple(frozenset(hint.split()) - _SAYING_LITTLE for hint in self.hints)
 
     def is_hinted(self, label: str) -> bool:
@@ -187,10 +188,10 @@ def measure_at(words: Sequence[str], at: int) -> Measure:
 
 
 def _in_time(words: Sequence[str], at: int, known: Measure) -> Measure:
-    """Returns the measure of "longest" in time.
+    """Returns what a word such as "longest" measures if it speaks of time; else `known`.
 
-    This is the start for "has been with us the longest" and "the longest serving", the duration for "took the
-    longest". Otherwise `known` is returned, also if another event is named ("has been in X", "was insured").
+    It is the start for "has been with us the longest" and "the longest serving", and the duration for "took the
+    longest". `known` is also returned if another event is named ("has been in X the longest", "was insured").
     """
     been = words.index("been") if "been" in words[:at] else at
     between = words[been + 1 : at]
@@ -252,9 +253,10 @@ class StatedUnit:
 def without_units(
     words: Sequence[str], labels: Collection[str], numbers: Collection[str]
 ) -> tuple[list[str], dict[str, StatedUnit]]:
-    """Returns `words` without the units that relations of `labels` use, and by value the unit and period after it.
+    """Returns `words` without the units of values, and for each value the unit and the period after it.
 
-    "Heavier" before a value with a unit becomes "more". `numbers`: the pseudonyms of values that are numbers.
+    Only units that relations of `labels` use are removed. "Heavier than 90 kilos" becomes "more than 90". `numbers`:
+    the pseudonyms of values that are numbers.
     """
     of_labels = {unit for label in labels if (unit := unit_of_label(label)) is not None}
     found: dict[str, StatedUnit] = {}

@@ -68,7 +68,10 @@ AND_HOW_MANY: Final = re.compile(
 
 
 def one_question(text: str) -> str:
-    """Returns the only question in `text`, without what AND_WHO and AND_HOW_MANY match; empty if it asks several."""
+    """Returns the only question in `text`, or an empty string if it asks several.
+
+    An "and who?" or "and how many?" at the end (AND_WHO, AND_HOW_MANY) is dropped and does not count as a question.
+    """
     for beside in (AND_WHO, AND_HOW_MANY):
         text = beside.sub("?", text)
     while (tail := _TAIL.search(text)) and words_in(text[: tail.start()]):

@@ -69,15 +69,16 @@ _RELATIVE = frozenset({"that", "which", "who", "whom"})
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question as tokens: its `words`, and the role of each in `roles`.
+    """A question as tokens: its `words`, and the role of each word in `roles`.
 
     `form`: the form of answer; `wh`: the first question word, else empty. `asked`: position where the noun of what is
-    asked for may begin, else -1. `content`, `working`: bit masks of the words that a reading must explain, and of
-    those that it must execute. `measures`: by the position of a comparative or superlative. `limits`: by the position
-    of their value. `excluded`: things that the answer leaves out. `grouped`: position where the noun of a group may
-    begin, else -1; `period`: the year or month to group by; `function`: sum or average per group. `first`: by the
-    position of a superlative, how many things it asks for; `frequent`: superlatives that ask for what occurs most
-    often. `either`: a union expression for each pair "X or Y".
+    asked for may begin, else -1. `content`: bit mask of the words that a reading must explain; `working`: of those
+    that it must execute, such as a superlative. `measures`: what each comparative or superlative measures, by its
+    position. `limits`: the limits on values, each by the position of its value. `excluded`: things that the answer
+    leaves out. `grouped`: position where the noun of a group may begin, else -1; `period`: the year or month to group
+    by; `function`: sum or average per group. `first`: how many things each superlative asks for, by its position;
+    `frequent`: positions of superlatives that ask for what occurs most often. `either`: a union expression for each
+    pair "X or Y".
     """
 
     words: tuple[str, ...]
@@ -114,7 +115,10 @@ class AskedQuestion:
 
     @property
     def in_place_of_kind(self) -> range:
-        """Positions where a named thing may stand for the kind asked for, as the species "dog" in "how many dogs"."""
+        """Positions where a named thing may stand in place of a noun for a kind.
+
+        Example: "dogs" in "how many dogs", if dog is a species, which is a thing of the graph.
+        """
         words, begin = self.words, self.asked
         if self.form == "truth":
             begin = next((at + 1 for at in range(1, len(words)) if words[at] in _ANY), -1)
@@ -131,7 +135,7 @@ class AskedQuestion:
 
     @property
     def asks_members(self) -> bool:
-        """True for "which of S are so", which asks for members of S and not for anything they lead to."""
+        """True for "which of S smoke": it asks for members of the set S, not for things that they lead to."""
         return (
             self.words[1:2] == ("of",)
             and self.words[0] in ASKING
@@ -155,12 +159,16 @@ class AskedQuestion:
 
     @property
     def asks_if_any(self) -> bool:
-        """True for "is there a" and "has any": a yes/no question if a set has a member."""
+        """True for a yes/no question that asks if a set has any member: "is there a", "has any"."""
         return self.form == "truth" and ("there" in self.words[1:2] or not _ANY.isdisjoint(self.words[1:3]))
 
     @property
     def narrows_first(self) -> bool:
-        """True if the superlative chooses among what the rest of the question selects, and not the reverse."""
+        """True if the superlative chooses from what the other words select: "the oldest patient of X".
+
+        False for "which of the three oldest smoke", where "smoke" selects from the three oldest. False for yes/no
+        questions.
+        """
         return self.form != "truth" and not is_part_of_first(self.words, min(self.measures, default=0))
 
     def speaks_of_many(self, at: int) -> bool:
@@ -222,7 +230,11 @@ def _unions(words: Sequence[str]) -> Iterator[str]:
 def _with_values(
     words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str], of_verbs: Collection[int]
 ) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
-    """Returns the roles of the words, and what the numbers and values among them limit, sort or exclude."""
+    """Returns the roles of the words, and three mappings for numbers and values: first things, limits and exclusions.
+
+    First things ("the three largest") are keyed by the position of the superlative, limits by that of their value, and
+    exclusions by that of the excluded thing. `of_verbs`: positions of particles that belong to the verb before them.
+    """
     roles = roles_of(words, _asked(words, "things"), phrases)
     first = first_in(words, roles, numbers)
     for at in of_verbs:
@@ -341,9 +353,10 @@ class SaidWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring words of a question. `texts`: the forms of them that the sentence model compares.
+    """Neighbouring words of a question that may express a relation.
 
-    `used` is the bit mask of their positions, `first` and `last` the outer ones, `count` the number of content words.
+    `texts`: the forms that the sentence model compares ("lives", "lives in"). `used` is the bit mask of the positions,
+    `first` and `last` are the outer ones, and `count` is the number of content words.
     """
 
     words: tuple[str, ...]

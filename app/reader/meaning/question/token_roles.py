@@ -80,7 +80,10 @@ def said_words(question: str) -> list[str]:
 
 
 def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
-    """Returns the words of a question with each bound before its value; `unknown`: words that the graph lacks."""
+    """Returns the words of a question, with each bound before its value and without the units of values.
+
+    `said`: the words as they stand; `unknown`: words that the graph lacks, which may be units.
+    """
     words = _without_units(in_reading_order(said), unknown)
     return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
@@ -208,7 +211,10 @@ def _is_verb_of_time(words: Sequence[str], at: int) -> bool:
 
 
 def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
-    """Returns True for "all" in "customers who had all of their shipments delivered": one shipment is not enough."""
+    """Returns True for "all" in "customers who had all of their shipments delivered".
+
+    It cannot be executed: without it, customers with a single delivered shipment would be returned too.
+    """
     behind = tuple(words[at + 1 : at + 4])
     theirs = behind[:1] if words[at] == "all" else behind[1:2] if behind[:1] == ("one",) else ()
     theirs = behind[1:2] if behind[:1] == ("of",) else behind[2:3] if behind[:2] == ("one", "of") else theirs
@@ -217,7 +223,7 @@ def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
 
 
 def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
-    """Returns True for a word that changes the question in a way that cannot be executed or begins another one."""
+    """Returns True for a word that cannot be executed, or that begins another question."""
     word = words[at]
     if at > 1 and word in _WH and before in _BEFORE_SECOND and not _WH.isdisjoint(words[:at]):
         return True
@@ -250,11 +256,13 @@ _ONWARDS = frozenset({"on", "onward", "onwards", "upward", "upwards"})
 
 @dataclass(frozen=True, slots=True)
 class ValueLimit:
-    """A value of the question and how others are compared with it; `used` is the bit mask of all tokens that say it.
+    """A value that the question compares others with: "more than 90 minutes", "in March or April".
 
-    `upper`: the end of a range. `other`: an alternative value. `counts`: position of the noun behind the value that it
-    may count ("at least 3 orders"), else -1. `unit`: its stated unit. `measure`: the adjective that is compared
-    ("longer than 90 minutes"); `operator` is then the one for more of the measure.
+    `name`: its pseudonym; `operator`: the comparison; `used`: bit mask of all tokens that say it. `upper`: the end of
+    a range, else empty. `other`: an alternative value, else empty. `counts`: position of the noun behind the value
+    that it may count ("at least 3 orders"), else -1. `unit`: its stated unit. `measure`: what a comparative adjective
+    measures; then `operator` is > for more of it, even if that means a lesser value ("older" is an earlier date of
+    birth).
     """
 
     name: str
