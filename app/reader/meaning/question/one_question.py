@@ -109,12 +109,11 @@ def two_questions(text: str) -> tuple[str, str] | None:
         # A short part without "and" says the first again: "where is X, in which town?".
         if len(words_in(first)) > 2 and ("and" in found[0].lower() or len(words_in(second)) > 3):
             return f"{first}?", second
-    found = _TWO_OF_ONE.fullmatch(text.strip())
-    if found is None or not (found["of"].strip("?!. ") or found["whose"].strip().endswith(("'s", "’s", "'", "’"))):
+    pair = _TWO_OF_ONE.fullmatch(text.strip())
+    if pair is None or not (pair["of"].strip("?!. ") or pair["whose"].strip().endswith(("'s", "’s", "'", "’"))):
         return None
-    head = found["head"] or ""
-    first, second = (f"{head}{found['whose']}{each}{found['of']}" for each in (found["one"], found["two"]))
-    return first, second
+    before = (pair["head"] or "") + pair["whose"]
+    return f"{before}{pair['one']}{pair['of']}", f"{before}{pair['two']}{pair['of']}"
 
 
 _IS_IT_TRUE: Final = re.compile(
