@@ -53,7 +53,7 @@ TABLES: Final = {
 
 
 def commands(parent: typer.Typer) -> None:
-    """Add the commands `arog eval` to `parent`."""
+    """Adds the commands `arog eval` to `parent`."""
     require_extra()
     parent.add_typer(app, name="eval")
 
@@ -90,7 +90,7 @@ def qa(
 
 
 def _planned(questions: list[Question]) -> list[Question]:
-    """Return the questions that the scripted endpoint can answer. Raises QuestionsError if there are none."""
+    """Returns the questions that the scripted endpoint can answer. Raises QuestionsError if there are none."""
     from evaluation.datasets.questions import QuestionsError
 
     planned = [question for question in questions if question.has_plan]
@@ -200,7 +200,7 @@ def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "
 
 
 def _bounded(name: str, module: str, default: int, help: str) -> None:
-    """Add the command for one of the TABLES."""
+    """Adds the command for one of the TABLES."""
 
     def command(data: Data = DATA, out: Out = None, limit: Limit = default, only: Only = "", seed: Seed = 0) -> None:
         run = getattr(import_module(f"evaluation.tables.{module}"), f"run_{module}")
@@ -372,7 +372,7 @@ def model_table(
 
 
 def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
-    """Run `run` with a progress bar and return its result."""
+    """Runs `run` with a progress bar and returns its result."""
     import asyncio
 
     async def running(show: Show) -> _ResultT:

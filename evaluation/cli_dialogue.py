@@ -153,7 +153,7 @@ def statements(
 
 
 def _extractor(file: Path | None) -> Extractor | None:
-    """Open an extractor's weights, if given. Raises NetworkWeightsError, SentenceModelError."""
+    """Opens an extractor's weights, if given. Raises NetworkWeightsError, SentenceModelError."""
     from app.extractor.extractor import open_extractor
     from app.settings import load_settings
 

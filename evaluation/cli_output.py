@@ -32,7 +32,7 @@ PolicyFile = Annotated[
 
 @contextmanager
 def shown_progress(*refused: type[Exception]) -> Iterator[Show]:
-    """Show one progress bar for the whole command; yields the function that moves it.
+    """Shows one progress bar for the whole command; yields the function that moves it.
 
     Failures end the command with a message in words: exceptions of the types `refused`, and those that any command may
     raise for wrong input, with code 2.
@@ -55,13 +55,13 @@ def shown_progress(*refused: type[Exception]) -> Iterator[Show]:
 
 
 def refuse(problem: Exception) -> NoReturn:
-    """Print the problem and end with code 2. The message must quote nothing of what was read."""
+    """Prints the problem and ends with code 2. The message must quote nothing of what was read."""
     console.print(f"arog: {problem}", markup=False)
     raise typer.Exit(WRONG_INPUT)
 
 
 def print_markdown(text: str) -> None:
-    """Print Markdown: rendered on a terminal, as it is into a file or a pipe."""
+    """Prints Markdown: rendered on a terminal, as it is into a file or a pipe."""
     from rich.markdown import Markdown
 
     out = Console()
@@ -72,7 +72,7 @@ def print_markdown(text: str) -> None:
 
 
 def end(text: str, *, passed: bool = True, out: Path | None = None, name: str = "") -> NoReturn:
-    """Print the table, write it as `name`.md into the folder `out`, and end with code 1 if a bound is missed."""
+    """Prints the table, writes it as `name`.md into the folder `out`, and ends with code 1 if a bound is missed."""
     if out:
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{name}.md").write_text(text, encoding="utf-8")
@@ -81,7 +81,7 @@ def end(text: str, *, passed: bool = True, out: Path | None = None, name: str = 
 
 
 def end_measured(measures: Sequence[Measure], out: Path | None, name: str, further: str = "") -> NoReturn:
-    """Print and write lines of a table of bounds, also as JSON, and end with code 1 if a bound is missed.
+    """Prints and writes lines of a table of bounds, also as JSON, and ends with code 1 if a bound is missed.
 
     `further` tables in Markdown follow below.
     """

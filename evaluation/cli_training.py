@@ -25,7 +25,7 @@ app = typer.Typer(help="Train what is added to the sentence model.")
 
 
 def commands(parent: typer.Typer) -> None:
-    """Add the commands `arog train` to `parent`."""
+    """Adds the commands `arog train` to `parent`."""
     require_extra()
     parent.add_typer(app, name="train")
 

@@ -30,7 +30,7 @@ from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, InHouseRunner, RequestContext, pseudonyms_of_answer
 from app.egress.ledger.ledger import RequestLog
 from app.llm.reasoner import Reasoner, ReasonerError, ReasonerRefusedError, ReplyUnusableError
-from app.strategies.base import Limits, RetrievalResult, Strategy, StrategyInput
+from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Names
 from kg_store.graph.blind_graph import RememberedGraph
@@ -121,6 +121,33 @@ def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:
     return replace(told, found=replace(told.found, evidence=facts, things=things))
 
 
+def have_one_answer(one: QuestionRun, other: QuestionRun) -> bool:
+    """Returns True if both have the same result: then the second was read as a question about the first one's answer,
+    such as "which has the fewest?" behind "which ward has the most beds".
+    """
+    mine, theirs = one.found.draft, other.found.draft
+    return mine is None or theirs is None or one.executor.are_equal(mine.expressions[0], theirs.expressions[0])
+
+
+def joined(run: QuestionRun, parts: Sequence[QuestionRun]) -> QuestionRun:
+    """Returns `run` with the answers of its parts in one: their sentences, items, names, facts and expressions.
+
+    Its confidence is that of the least certain part.
+    """
+    conclusions = [part.ended.conclusion for part in parts if part.ended.conclusion is not None]
+    drafts = [part.found.draft for part in parts if part.found.draft is not None]
+    text = " ".join(each.text for each in conclusions)
+    items = tuple(item for each in conclusions for item in each.items)
+    names = {name: names for each in conclusions for name, names in each.names.items()}
+    draft = Draft(tuple(each for draft in drafts for each in draft.expressions), text)
+    least = min(parts, key=lambda part: confidence_in(part) or 0.0).found
+    facts = tuple(dict.fromkeys(fact for part in parts for fact in part.found.evidence))
+    things = tuple(dict.fromkeys(thing for part in parts for thing in part.found.things))
+    found = replace(least, draft=draft, evidence=facts, things=things)
+    ended = replace(parts[0].ended, conclusion=Conclusion(text, items, names), sentence=text)
+    return replace(run, found=found, ended=ended)
+
+
 def _with_text(run: QuestionRun, text: str, more: Mapping[str, Names]) -> QuestionRun:
     conclusion = run.ended.conclusion
     assert conclusion is not None
@@ -191,6 +218,13 @@ class GraphSearch:
         shown = reasoner.disclosure
         found = replace(told.found, notes=(*told.found.notes, *shown.notes, *odd))
         return replace(told, found=found, spent=reasoner.spent, anonymity=shown.fewest, withheld=shown.kept)
+
+    async def in_house(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """Returns the run with the embedded reasoner's answer; nothing leaves the service. Raises ReasonerError."""
+        is_model = self._reasoner.longest_reply > 0
+        if is_model and self._options.in_house is None:
+            return run
+        return await (self._own(run, timer) if is_model else self.search(run, timer))
 
     async def _asked(
         self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer

@@ -10,14 +10,14 @@ from app.chat.conversations import ConversationStore
 from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
-from app.chat.search import GraphSearch, Strategies
+from app.chat.search import GraphSearch, Strategies, have_one_answer, is_sure, joined
 from app.chat.turns import with_questions
 from app.chat.understanding import with_nearest
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import RequestLog
 from app.language.protocol import Language
 from app.llm.reasoner import Reasoner
-from client_sdk.protocol import ChatAnswer, ChatRequest
+from client_sdk.protocol import MAX_MESSAGES, ChatAnswer, ChatRequest, Message
 from kg_store.catalog import Catalog
 
 
@@ -72,7 +72,29 @@ class ChatService:
         Raises the errors of GraphSearch.search.
         """
         run = await timer.in_thread("linking", self._reader.read, run)
-        return run if run.asks_why else await self._search.search(run, timer)
+        if run.asks_why:
+            return run
+        return await self._answered_in_parts(run, timer) or await self._search.search(run, timer)
+
+    async def _answered_in_parts(self, run: QuestionRun, timer: StageTimer) -> QuestionRun | None:
+        """Answers a turn that asks two questions as if they came one after the other; returns None otherwise.
+
+        Only the embedded reasoner reads it so, and only if it is sure of both answers.
+        """
+        may_be_two = run.turn == "question" and run.known is None and not run.read.ambiguous
+        parts = run.reader.two_questions(run.request.messages[-1].content) if may_be_two else None
+        answered: list[QuestionRun] = []
+        messages = run.request.messages[:-1]
+        for part in parts or ():
+            messages = [*messages, Message(role="user", content=part)][-MAX_MESSAGES:]
+            asked = replace(run, request=run.request.model_copy(update={"messages": messages}), known=None)
+            asked = await timer.in_thread("linking", self._reader.read, asked)
+            asked = await self._search.in_house(asked, timer)
+            if not is_sure(asked) or any(have_one_answer(asked, each) for each in answered):
+                return None
+            answered.append(asked)
+            messages = [*messages, Message(role="assistant", content=asked.ended.sentence)]
+        return joined(run, answered) if answered else None
 
     async def _with_help(self, run: QuestionRun) -> QuestionRun:
         """Adds help to a refusal or greeting: what was understood, and questions to try.

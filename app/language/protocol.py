@@ -120,6 +120,10 @@ class Language(Protocol):
         """
         ...
 
+    def two_questions(self, text: str) -> tuple[str, str] | None:
+        """Returns the two questions that a turn asks in one sentence, each as it would be asked alone; else None."""
+        ...
+
     def read_unanswered(self, question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
         """Returns the words that may explain why a question has no answer.
 

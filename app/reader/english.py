@@ -27,6 +27,7 @@ from app.reader.language.answer_form import read_form
 from app.reader.language.language_detection import read_words, remark_on
 from app.reader.language.relation_wording import read_unanswered
 from app.reader.meaning.question.asked_form import asked_time
+from app.reader.meaning.question.one_question import two_questions
 from app.reader.meaning.read_meaning import KnownGraph, executed, held_meaning, read_meaning
 from app.reader.meaning.said_hops import SaidLabels
 from app.reader.meaning.schema_graph import schema_graph
@@ -62,6 +63,10 @@ class EnglishReader:
     def read_time(self, question: str, dates: Collection[str]) -> AskedTime | None:
         """Returns the time that the question asks about, or None if it names none."""
         return asked_time(question, dates)
+
+    def two_questions(self, text: str) -> tuple[str, str] | None:
+        """Returns the two questions that a turn asks in one sentence, each as it would be asked alone; else None."""
+        return two_questions(text)
 
     def read_unanswered(self, question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
         """Returns the words that may explain why a question has no answer."""

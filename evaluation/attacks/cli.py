@@ -11,7 +11,7 @@ from app.cli.main import require_extra
 
 
 def commands(parent: typer.Typer) -> None:
-    """Add the command `arog attack` to `parent`."""
+    """Adds the command `arog attack` to `parent`."""
     require_extra()
     parent.command()(attack)
 

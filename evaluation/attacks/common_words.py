@@ -51,7 +51,7 @@ class Kept(NamedTuple):
 
 
 async def measure_common_words(data: Path, limit: int, seed: int, show: Show) -> list[Kept]:
-    """Asks `limit` questions of each set and count the common words that were replaced in the prompts.
+    """Asks `limit` questions of each set and counts the common words that were replaced in the prompts.
 
     Every prompt goes to the scripted endpoint, which records it.
     """
@@ -95,9 +95,10 @@ async def _measure(asker: Asker, title: str, loaded: LoadedSet, questions: Seque
 
 
 def common_words(text: str, names: Iterable[str]) -> list[str]:
-    """Returns the common words of `text`, in small letters, without the words of `names` and of titles.
+    """Returns the common words of `text` in small letters.
 
-    A capitalised word counts only at the start of the text, since a capital elsewhere marks a name.
+    Words of `names` and of titles, such as "Gone with the Wind", are left out. A capitalised word counts only at the
+    start of the text, since a capital elsewhere marks a name.
     """
     of_names = {word for name in names for word in tokens(name)}
     rest = _TITLE.sub(lambda title: "X" * len(title[0]), text)

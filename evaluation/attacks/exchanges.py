@@ -46,7 +46,7 @@ class Prompt:
 
 
 def prompt_of(body: bytes) -> Prompt | None:
-    """Parses the body of a request; return None if it asks for none of our tasks (a probe, for example)."""
+    """Returns a request body as a `Prompt`; None if it is for no task of the service, such as an endpoint's probe."""
     request = json.loads(body)
     shape = request.get("response_format", {}).get("json_schema", {})
     task, messages = shape.get("name"), request.get("messages", [])
@@ -62,15 +62,16 @@ def prompt_of(body: bytes) -> Prompt | None:
 
 
 def prompts_of(bodies: Sequence[bytes]) -> list[Prompt]:
-    """Parses request bodies in the order in which they were sent, leaving out those that ask for none of our tasks."""
+    """Returns the request bodies as prompts, in the order in which they were sent; probes and such are left out."""
     return [prompt for body in bodies if (prompt := prompt_of(body)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One conversation: for each turn the request bodies that it caused, and whether the turn was answered.
+    """One conversation: for each turn the request bodies that it caused, and True if the turn was answered.
 
-    `truth` maps pseudonyms to MIDs. It is never sent; attacks use it to judge their guesses.
+    `truth` maps each pseudonym to the MIDs (ids inside the server) that it stands for. It is never sent; attacks only
+    use it to judge their guesses.
     """
 
     question: Question = field(repr=False)
@@ -136,7 +137,7 @@ def askable(questions: Sequence[Question]) -> list[Question]:
 
 
 def joined(questions: Sequence[Question], identity: str) -> Question:
-    """Joins single-turn `questions` into one conversation with one turn each."""
+    """Joins single-turn `questions` into one dialogue, a turn for each, with the id `identity`."""
     *before, last = questions
     return Question(
         id=identity,

@@ -42,8 +42,9 @@ Way = tuple[Kind, str]
 class Crawler:
     """A user who asks question after question, with the names and facts found so far.
 
-    `read` holds facts as triples in the direction in which the evidence showed them; `waiting` the names still to ask
-    about for each kind and relation; `given` how many new names and facts each such question brought.
+    `read` holds the facts, as triples in the direction in which the evidence showed them. `waiting` holds, for each
+    kind and relation, the names that were not asked about yet. `given` holds, for each kind and relation, how many new
+    names and facts each question about it brought.
     """
 
     target: AttackTarget
@@ -56,7 +57,7 @@ class Crawler:
     refused: int = 0
 
     async def crawl(self, first: str, questions: int) -> None:
-        """Asks up to `questions` questions, the first one about the name `first`; stop when nothing is left to ask."""
+        """Asks up to `questions` questions, the first about the name `first`; stops when nothing is left to ask."""
         await self._ask(f"What is known about {first}?")
         for _ in range(questions - 1):
             text, way = self._next()
@@ -133,7 +134,7 @@ class Crawler:
 
 
 async def extraction(targets: AttackTargets) -> list[Attempted]:
-    """Report the crawl of each graph without a bound, since a user with a grant can read all of the graph in time."""
+    """Reports the crawl of each graph without a bound, since a user with a grant can read all of the graph in time."""
     lines = []
     for source in targets.among(DEMO, PQ_3H):
         target = await targets.open(source, changes=BY_DEFAULT)
@@ -142,7 +143,7 @@ async def extraction(targets: AttackTargets) -> list[Attempted]:
 
 
 async def crawled(target: AttackTarget, title: str, questions: int) -> list[Attempted]:
-    """Crawl a graph and count the names and facts read, and the questions that the budget refused."""
+    """Crawls a graph and counts the names and facts read, and the questions that the budget refused."""
     graph = target.bench.graph(target.loaded)
     names, facts = true_names(graph), true_facts(graph)
     crawler = Crawler(target, Caller(TENANT, "crawler", "user", frozenset({target.loaded.graph})))
@@ -163,7 +164,10 @@ def true_names(graph: PrivateGraph) -> set[str]:
 
 
 def true_facts(graph: PrivateGraph) -> dict[Triple, Triple]:
-    """Map every showable fact, written forwards and backwards, to one normal form, so that it is counted once."""
+    """Returns all facts that may be shown, as a map from each way to write a fact to the one way that is counted.
+
+    A fact can be written forwards (Ada, lives in, Bonn) and backwards (Bonn, ^lives in, Ada).
+    """
     shown = {mid: record.names[0] if record.names else record.lexical for mid, record in graph.vault.all_records()}
     entities = [mid for mid, record in graph.vault.all_records() if record.names and not record.hidden]
     facts: dict[Triple, Triple] = {}

@@ -1,4 +1,4 @@
-"""Families 1 to 10 of cases: a case says what is typed in which turn and which words of it must never be sent.
+"""Families 1 to 10 of cases. A case holds what is typed in each turn, and the words of it that must never be sent.
 
 The families use word lists and graph files, and nothing of the service. The templates of names, labels, values and
 relations are in `form_families.toml`.
@@ -96,7 +96,7 @@ class Case:
 
 
 def _put_into(family: str, typed: TypedCase, language: str, places: Sequence[str], dice: Random) -> Case:
-    """Put `typed` into a sentence: mostly the last question, at times an earlier turn of the user or the assistant."""
+    """Puts `typed` into a sentence: mostly the last question, at times an earlier turn of user or assistant."""
     place = dice.choice(places)
     shape = dice.choice(sentences()[language][place])
     if typed.text == typed.text.lower() and dice.random() < 0.7:
@@ -128,9 +128,10 @@ def _spread(forms: Sequence[TypedCase], dice: Random, count: int) -> Iterator[Ty
 def _written(
     table: str, texts: Mapping[str, str], secrets: Mapping[str, tuple[str, ...]], harmless: Collection[str] = ()
 ) -> Iterator[TypedCase]:
-    """Yields the filled-in templates of a table whose secrets are among `secrets`.
+    """Yields a case for each row of `table` in `form_families.toml` whose secret is a key of `secrets`.
 
-    A row of the table holds the name of the form, its template, the key of its secret, and marks.
+    A row holds the name of the form, its template, the key of its secret, and marks: "marked", or the names of lists
+    of harmless words. `texts` fills the slots of the template.
     """
     pieces, nothing = {key: Piece(text) for key, text in texts.items()}, {**_HARMLESS_MARKS, "harmless": harmless}
     for form, template, secret, *marks in _TOLD["forms"][table]:
@@ -316,9 +317,10 @@ def _look_alikes(names: GraphNames, _language: str, dice: Random, count: int) ->
 
 
 def _suffixed_names(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[TypedCase]:
-    """Yields last names with the endings and articles of inflecting languages.
+    """Yields last names with endings and articles, as languages that inflect names write them.
 
-    The ending's language is drawn; if `language` is drawn and has no endings of its own, English ones are used.
+    The endings are those of `language` or of another language, at random; English ones replace those of a language
+    that has none in the table.
     """
     own = [name.lower() for name in names.last_names(dice, count)]
     listed = dice.sample(surnames(), count) + list(surnames_of("tr")[:count])
@@ -399,9 +401,9 @@ def _cases(family: str, forms: Sequence[TypedCase], language: str, dice: Random,
 
 
 def every_surname(dice: Random, count: int) -> Iterator[Case]:
-    """Yields the listed surnames one by one: bare in small letters, and capitalised at the start of a sentence.
+    """Yields two cases for each listed surname: bare in small letters, and capitalised at the start of a sentence.
 
-    At most `_EVERY * count` surnames are drawn, which are all of them in a full run.
+    At most `_EVERY * count` surnames are drawn; in a full run, `count` is so large that these are all of them.
     """
     known = surnames()
     dice.shuffle(known)

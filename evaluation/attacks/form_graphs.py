@@ -55,7 +55,7 @@ class GraphNames:
         return dice.sample(self.names, min(count, len(self.names)))
 
     def first_names(self, dice: Random, count: int) -> list[str]:
-        """Draws `count` names and return their first words, as far as those read as names."""
+        """Draws `count` names and returns their first words, without those that are mere dictionary words."""
         return [first for name in self.some(dice, count) if reads_as_name(first := name.split(" ")[0])]
 
     def last_names(self, dice: Random, count: int) -> list[str]:

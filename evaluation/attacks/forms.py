@@ -76,7 +76,11 @@ class JudgedCase:
 
 
 async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
-    """Attack each graph with families 1 to 10, `COUNT` cases per family and language; then with tables and drafts."""
+    """Attacks each graph with families 1 to 10, `COUNT` cases per family and language; then with families 11 and 12.
+
+    Family 11 loads tables (`cells_in_egress`), family 12 writes links into drafts (`family_12`). The strategy
+    `dialogue` is attacked with a quarter of the cases.
+    """
     judged = await _judged_forms(targets, "sets", TO_THE_MODEL, COUNT)
     in_dialogue = await _judged_forms(targets, "dialogue", {**TO_THE_MODEL, **OPENLY}, max(1, COUNT // 4))
     # With the open profile, `dialogue` sends something for most cases; the others prove nothing.
@@ -93,7 +97,7 @@ async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
 async def _judged_forms(
     targets: AttackTargets, strategy: StrategyName, changes: Mapping[str, object], count: int
 ) -> list[JudgedCase]:
-    """Asks every case of every graph and judge what was sent."""
+    """Asks every case of every graph and judges what was sent."""
     bench, attacked = await _open_graphs(targets, changes)
     found: list[JudgedCase] = []
     for one in attacked:
@@ -104,7 +108,7 @@ async def _judged_forms(
 
 
 async def _open_graphs(targets: AttackTargets, changes: Mapping[str, object]) -> tuple[Bench, list[Attacked]]:
-    """Open the demo and a generated population, and `hospital.ttl`, `aml.ttl` and PathQuestion if `targets` has data.
+    """Opens the demo and a generated population, and `hospital.ttl`, `aml.ttl` and PathQuestion if `targets` has data.
 
     Settings make every question go to the scripted endpoint, even those that need no model.
     """
@@ -143,9 +147,10 @@ def _cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterat
 async def _judge_all(
     bench: Bench, one: Attacked, cases: Sequence[Case], strategy: StrategyName, progress: Callable[[int], None]
 ) -> list[JudgedCase]:
-    """Asks each case in a conversation of its own and judge what was sent.
+    """Asks each case in a conversation of its own and judges what was sent.
 
-    The strategy `dialogue` sends nothing for a case that names nothing of the graph, unless the profile is open.
+    Where a case names nothing of the graph, the strategy `dialogue` sends a request only under the profile "open" (the
+    setting that lets prompts show single things).
     """
     key, found = KeyPair.generate(), []
     judge = Judge(await _shown(bench, one, strategy, key))
@@ -174,7 +179,10 @@ async def _shown(bench: Bench, one: Attacked, strategy: StrategyName, key: KeyPa
 
 
 def lines(judged: Sequence[JudgedCase]) -> list[Attempted]:
-    """Returns a line for each family, one for everyday words with their list, and one for the control of the judge."""
+    """Returns a line for each family, one for all everyday words that leaked, with a list of them, and one control.
+
+    The control is how often the judge finds the name in the question as it was typed.
+    """
     words = Counter(word for each in judged if each.verdict.is_everyday for word in each.verdict.leaked)
     told = ", ".join(f"{word} {count}" for word, count in words.most_common())
     everyday, as_typed = (each.verdict.is_everyday for each in judged), (each.found_as_typed for each in judged)
@@ -206,7 +214,7 @@ class LoadedTable:
 
 
 async def cells_in_egress(targets: AttackTargets) -> list[Attempted]:
-    """Attack with family 11: load each file as a graph of its own and search what is sent for its cells.
+    """Attacks with family 11: loads each file as a graph of its own and searches what is sent for its cells.
 
     Files with a header are loaded a second time, with a policy.
     """

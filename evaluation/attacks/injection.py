@@ -84,7 +84,7 @@ def poisoned(place: Place, chosen: Sequence[Payload]) -> bytes:
 
 
 async def injection(targets: AttackTargets) -> list[Attempted]:
-    """Asks the demo's single questions of the clean graph and of each poisoned one, and compare."""
+    """Asks the demo's single questions of the clean graph and of each poisoned one, and compares the replies."""
     target = await targets.open(DEMO)
     bench, every, policy = target.bench, payloads(), POLICY_FILE.read_text("utf-8")
     asked = [question.texts[0] for question in target.questions if len(question.texts) == 1]
@@ -135,7 +135,10 @@ def _same(clean: Replied, other: Replied) -> bool:
 
 
 def _fits(clean: str, name: str) -> bool:
-    """True if `name` is `clean` with text appended; in a line of a group (`name: number`), before the colon."""
+    """Returns True if `name` is `clean` with text appended to it.
+
+    In a line of a group, such as `Berlin: 4`, the text may also be appended before the colon.
+    """
     head, colon, number = clean.rpartition(": ")
     in_group = bool(colon) and name.startswith(f"{head} ") and name.endswith(colon + number)
     return name == clean or name.startswith(f"{clean} ") or in_group

@@ -46,9 +46,10 @@ _ASKED: Final = ("everyday-word", "nickname", "lower-case")
 
 
 def link_forms() -> list[str]:
-    """Returns drafts that put a name where a program follows it.
+    """Returns the drafts of `link_forms.toml`, each with a name where a program would follow, fetch or draw it.
 
-    Every address comes in a sentence and in some of the places; the other forms come as they are.
+    Every address stands once in a sentence, and once in one of the places (a tag, an image); forms that are no address
+    are used as they are.
     """
     addresses, places = _TOLD["addresses"], _TOLD["places"]
     some = [(place, each) for at, place in enumerate(places) for each in addresses[at :: len(places)]]
@@ -113,7 +114,7 @@ async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:
 
 
 def _all_of_it(text: str, _known: str, _relation: str) -> tuple[str, ...]:
-    """Replace the reader of sentences: find every fact in every sentence, so that only other checks can refuse one."""
+    """Replaces the reader of sentences: it finds the fact in any sentence, so that only other checks refuse one."""
     return (text,)
 
 

@@ -43,10 +43,11 @@ MAX_PAIRS = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """For every node, the things at the end of one path.
+    """For every node, the things at the end of one path: each field is an array with one number per node.
 
-    `count`: how many there are. `pairs`: how many pairs of the last step reach them. `single`: the number of the only
-    one, -1 if there are none or several. `concept`: the number of the concept shown for them, -1 if there are none.
+    `count`: how many things there are. `pairs`: how many pairs (thing before the last step, end) reach them. `single`:
+    the number of the only one, -1 if there are none or several. `concept`: the number of the concept that prompts
+    would show for them, -1 if there are none.
     """
 
     count: Numbers
@@ -56,7 +57,7 @@ class Ends:
 
 
 def joining(heads: Numbers, tails: Numbers, size: int) -> sparse.csr_array:
-    """Returns a size x size matrix with 1 where a hop leads from the node of the row to the node of the column."""
+    """Returns a size x size matrix with a 1 for each pair of a head and a tail, which one hop joins."""
     return _each_once(sparse.csr_array((np.ones(len(heads), np.int64), (heads, tails)), shape=(size, size)))
 
 
@@ -157,7 +158,10 @@ class KnownGraph:
         return concept
 
     def number_of_words(self, words: str) -> int:
-        """Returns a number for a concept as shown in a prompt, which may be two concepts joined by a comma."""
+        """Returns the number of a concept as prompts show it, such as "person" or "person, doctor".
+
+        A concept that has no number yet gets the next one.
+        """
         return self._shown.setdefault(words, len(self._shown))
 
     def _step(self, label: str) -> sparse.csr_array:
@@ -193,11 +197,11 @@ Messages = Mapping[tuple[Reach, bool], Logs]
 
 @dataclass(slots=True)
 class Revealed:
-    """All that prompts reveal of single things, by pseudonym.
+    """All that prompts reveal of single things; each thing is given by its pseudonym.
 
-    `concepts`: the concept shown. `reaches`: paths that the evidence followed. `offered`: paths that candidates
-    offered. `complete`: all paths of one step, or of one and two steps, that the thing has, if prompts showed them
-    all.
+    `concepts`: the concept shown for it. `reaches`: paths from it that the evidence followed. `offered`: paths from it
+    that were among the candidates. `complete`: all paths from it, for things of which the prompts listed every
+    candidate; a path that is not among these does not exist.
     """
 
     concepts: dict[str, str] = field(default_factory=dict)
@@ -206,13 +210,13 @@ class Revealed:
     complete: dict[str, set[Trail]] = field(default_factory=dict)
 
     def keep(self, word: str, concept: str = "") -> None:
-        """Note a single thing and the concept shown for it; sets (`S...`) are skipped."""
+        """Notes a single thing and the concept shown for it; sets (`S...`) are skipped."""
         if not word.startswith("S") and (concept or word not in self.concepts):
             self.concepts[word] = concept
 
 
 def revealed_by(prompts: Sequence[Prompt]) -> Revealed:
-    """Returns all that the prompts of one conversation reveal together."""
+    """Returns all that the prompts of one conversation reveal when they are read together."""
     seen = Revealed()
     for prompt in prompts:
         for thing in prompt.things:
@@ -238,9 +242,9 @@ def revealed_by(prompts: Sequence[Prompt]) -> Revealed:
 
 
 def _from_its_root(hangs: Mapping[str, tuple[str, Trail]], start: str, path: Trail) -> set[tuple[str, Trail]]:
-    """Trace a set back to the single thing that it was reached from; return that thing and the whole path.
+    """Returns the single thing from which the set `start` was reached, with the path from there through `path`.
 
-    Returns the empty set if the prompts don't show how the set was reached.
+    The result is a set with this one pair, or empty if the prompts don't show how `start` was reached.
     """
     passed = set[str]()
     while start.startswith("S"):
@@ -253,9 +257,10 @@ def _from_its_root(hangs: Mapping[str, tuple[str, Trail]], start: str, path: Tra
 
 
 def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
-    """Returns the paths of things for which prompts show every path there is.
+    """Returns every path from a thing, for the things whose candidates the prompts show without leaving any out.
 
-    In `arog` every choice of relations does; in `sets` all pages of the first round do together.
+    In the strategy `arog` each request for a choice of relations lists them all; in `sets` all pages of the first
+    round do so together.
     """
     found: dict[str, set[Trail]] = {}
     pages: list[Prompt] = []
@@ -276,7 +281,7 @@ def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
 class Matcher:
     """Finds the nodes that pseudonyms may stand for, with a copy of the graph that holds `share` of the triples.
 
-    `pieces` are the parts of prompts that it uses.
+    `pieces` names the parts of prompts that are taken into account, such as "concepts" and "sizes".
     """
 
     def __init__(self, known: KnownGraph, share: float, pieces: Collection[Piece] = PIECES) -> None:
@@ -299,7 +304,10 @@ class Matcher:
         return _together(own, towards)
 
     def _own(self, word: str, seen: Revealed) -> Logs:
-        """Returns each node's log-likelihood for one pseudonym from the requests alone, without its neighbours."""
+        """Returns for each node how likely it is to be the pseudonym `word`, by what the requests say of `word` alone.
+
+        These are log-likelihoods; beliefs about neighbours are added later.
+        """
         known, concept = self._known, seen.concepts[word]
         fits = np.zeros(known.size)
         of_kind = known.of_concept(concept)
@@ -328,7 +336,10 @@ class Matcher:
         return fits
 
     def _said(self, path: Trail, concept: str, of_kind: Flags, *, has: bool) -> Logs:
-        """Returns each node's log-probability that a prompt says that it has `path` (or lacks it, if not `has`)."""
+        """Returns for each node the log-probability that a prompt says that it has `path`.
+
+        Without `has` it is the log-probability that a prompt says that it lacks `path`.
+        """
         key = (has, path, concept)
         if key not in self._chances:
             known, unknown = self._known.has(path), self._unknown(path, of_kind)
@@ -362,9 +373,10 @@ class Matcher:
         return self._chances[key]
 
     def _missing(self, offered: Collection[Trail]) -> list[Trail]:
-        """Returns paths that were not offered.
+        """Returns the paths that a thing lacks, as `offered` holds all that it has.
 
-        These are paths of one step, and of two steps if the prompt offered others with the same first step.
+        They are the paths of one step that are not in `offered`, and those of two steps whose first step is followed
+        by other steps in `offered`.
         """
         steps = self._known.steps
         begun = {first for path in offered for first in (path[0], path[0].partition("|")[0])}
@@ -375,9 +387,10 @@ class Matcher:
         return missing
 
     def _told(self, reach: Reach, ends: Ends, forwards: bool, beliefs: dict[str, Logs], before: Messages) -> Logs:
-        """Returns the log-likelihoods that one end of a link passes on to the other.
+        """Returns what one end of a link tells the other: for each node the log-likelihood that it is the other end.
 
-        They follow from the sender's belief, without what the receiver told it in the round before.
+        With `forwards` the root tells the end. The result follows from what is believed of the teller, without what
+        the other end told it in the round before.
         """
         said = beliefs[reach.root if forwards else reach.end] - before.get((reach, not forwards), 0.0)
         chance = np.exp(said - said.max())

@@ -105,7 +105,10 @@ async def membership(targets: AttackTargets) -> list[Attempted]:
 
 
 async def membership_times(targets: AttackTargets) -> list[Attempted]:
-    """Compares the times of replies. Control: without a minimal pace (`reply_step_ms` = 0) hidden values show."""
+    """Compares the times of replies about things that are there and things that are not.
+
+    Control: if replies are not held back to even steps (`reply_step_ms` = 0), hidden values show in the times.
+    """
     # A fresh service with the default pace: one that was asked the same before would answer faster.
     as_it_comes = Settings.model_fields["reply_step_ms"].default
     target, hasty = [await targets.open(DEMO, changes={"reply_step_ms": step}) for step in (as_it_comes, 0.0)]
@@ -167,7 +170,7 @@ def by_time(name: str, seen: Rounds, halves: MembershipSplit) -> list[Attempted]
 
 
 async def _by_own_ledger(asker: ApiCaller, seen: Rounds, texts: MembershipSplit) -> Attempted:
-    """Look for each text in the asker's own ledger, which shows what the model was sent; there is no bound on this."""
+    """Looks for each text in the asker's own ledger, which shows what the model was sent; it has no bound."""
     sent = {text: text in await asker.shown(seen[text][0].answer) for text in texts.everything}
     found = either_way([sent[text] for text in texts.inside], [sent[text] for text in texts.outside])
     return _line(f"{_NOT_PERMITTED}: one's own ledger", found, texts).unbound()
@@ -195,7 +198,7 @@ class ApiCaller:
         self._http, self._headers = http, {"Authorization": f"Bearer {key}"}
 
     async def post(self, body: Mapping[str, object]) -> TimedResponse:
-        """Sends POST /chat and time it."""
+        """Sends POST /chat and times it."""
         request = self._http.build_request("POST", "/chat", json=body, headers=self._headers)
         began = time.perf_counter()
         reply = await self._http.send(request)
@@ -216,7 +219,7 @@ class ApiCaller:
 
 @asynccontextmanager
 async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
-    """Serve the bench's services through the real application without a socket, which would add noise to times."""
+    """Serves the bench's services through the real application without a socket, which would add noise to times."""
     settings = bench.services.store.settings.model_copy(update={"requests_per_minute": 1_000_000})
     application, log = create_app(settings), logging.getLogger("arog")
     state_of(application).services = bench.services
@@ -232,7 +235,7 @@ async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 def _caller(target: AttackTarget, http: httpx2.AsyncClient, graph: str) -> ApiCaller:
-    """Creates a key with a grant for `graph` alone and return its caller."""
+    """Creates a key with a grant for `graph` alone and returns its caller."""
     return ApiCaller(http, target.bench.services.store.access.create(TENANT, "user", [graph]).key)
 
 

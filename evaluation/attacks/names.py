@@ -321,9 +321,10 @@ def ask_for_values(secrets: Iterable[str], dice: Random, count: int) -> list[Pla
 class NameTrial:
     """The findings in the bytes that one question sent, and in the same question as typed.
 
-    `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
-    `public`: names that are public words, which may be sent. `sent`: false if nothing was sent, as the graph holds
-    nothing that the question names.
+    `leaked`: names, and words of names, that were sent. `limits`: those written in small letters that docs/privacy.md
+    does not promise to replace. `public`: names that are public words, which may be sent. `found_as_typed`: the
+    scanner finds the name in the question as typed. `sent`: False if no request was sent, because the question names
+    nothing of the graph.
     """
 
     asked: PlantedQuestion
@@ -366,7 +367,7 @@ class Judge:
 
 
 async def names_in_egress(targets: AttackTargets) -> list[Attempted]:
-    """Try all forms on the demo and a generated graph, and on PathQuestion and `aml.ttl` if there is data."""
+    """Tries all forms on the demo and a generated graph, and on PathQuestion and `aml.ttl` if there is data."""
     sources = [*targets.among(DEMO, PQ_3H, AML), GRAPH]
     count = targets.at_most(QUESTIONS) // len(sources)
     tried: list[NameTrial] = []
@@ -427,7 +428,10 @@ async def _try_all(
 
 
 def lines(tried: Sequence[NameTrial], least: int) -> list[Attempted]:
-    """Returns a line for each group of forms and each strategy, then lines for all questions together."""
+    """Returns a line for each group of forms and for each strategy, then lines for all questions together.
+
+    The line "all" fails with fewer than `least` questions.
+    """
 
     def line(name: str, chosen: Sequence[NameTrial], note: str = "", **more: int) -> Attempted:
         blocked, limits = sum(each.blocked for each in chosen), sum(bool(each.limits) for each in chosen)

@@ -61,7 +61,7 @@ def altered(pseudonym: str) -> Iterator[str]:
 
 
 def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
-    """Count how often the victim's own SDK restores altered or invented pseudonyms in the text of an answer."""
+    """Counts how often the victim's own SDK restores altered or invented pseudonyms in the text of an answer."""
     issued = list(each_pseudonym(recorded))
     changed = [(one, word) for one, known in issued for word in altered(known) if word not in one.table]
     drawn = INVENTED // max(1, len(recorded))
@@ -79,7 +79,7 @@ def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
 
 
 async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
-    """Count the conversations that their owner, and an attacker with another key, can enter by id."""
+    """Counts the recorded conversations that can be continued by their id: by their owner, and by an attacker."""
     public_key = KeyPair.generate().public_text
     entered: dict[str, list[bool]] = {VICTIM.key_id: [], ATTACKER.key_id: []}
     for one in recorded:
@@ -100,9 +100,10 @@ async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> lis
 
 
 async def echoes(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
-    """Type another user's pseudonyms as the attacker, and replay a turn of the assistant that holds them.
+    """Counts how often an attacker gets a name by typing a victim's pseudonym, or by replaying the victim's answer.
 
-    The blind guess asks the same with a word that nobody issued; the control is the victim in its own conversation.
+    Blind guess: the attacker types a pseudonym that nobody was given. Control: the victim types its own pseudonym in
+    its own conversation, and gets the name.
     """
     own, typed, replayed, blind = list[bool](), list[bool](), list[bool](), list[bool]()
     for (one, pseudonym), question in zip(each_pseudonym(recorded), cycle(_QUESTIONS), strict=False):
@@ -122,7 +123,7 @@ async def echoes(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attem
 
 
 def capsules(recorded: Sequence[Recorded], victim: KeyPair) -> list[Attempted]:
-    """Try to open capsules with another key, in other answers, and in an answer that was changed on the way."""
+    """Tries to open capsules with another key, in other answers, and in an answer that was changed on the way."""
     attacker = KeyPair.generate()
     sealed = [one.reply for one in recorded if one.reply.capsule is not None]
     swapped = [
@@ -154,10 +155,9 @@ def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
 async def _told(
     chat: ChatEndpoint, graph: str, turns: Sequence[str], inside: Recorded | None = None
 ) -> frozenset[str]:
-    """Returns every name in the reply to the last of `turns`.
+    """Returns every name in the reply to the last of `turns`, in the answer, its evidence or its choices.
 
-    The attacker asks in a conversation of its own; if `inside` is given, the victim asks in that recorded
-    conversation.
+    The attacker asks, in a new conversation. With `inside` the victim asks instead, in that recorded conversation.
     """
     key = KeyPair.generate()
     messages = [Message(role="assistant" if at % 2 else "user", content=text) for at, text in enumerate(turns)]

@@ -69,7 +69,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 @dataclass(slots=True)
 class Guesses:
-    """The chance that each guess is right, and the same for someone who knows only the concept (`blind`)."""
+    """For each guess the chance that it is right (`right`), and that of who knows only the concept (`blind`)."""
 
     right: list[float] = field(default_factory=list)
     blind: list[float] = field(default_factory=list)
@@ -122,7 +122,7 @@ async def _on(targets: AttackTargets, target: AttackTarget, title: str, control:
 async def _compared(
     targets: AttackTargets, target: AttackTarget, title: str, strategy: StrategyName
 ) -> list[Attempted]:
-    """Attack a strategy that shows each thing's own relations, for comparison and without a bound."""
+    """Attacks a strategy that shows each thing's own relations, for comparison and without a bound."""
     told = f"{title}, structure by {strategy}"
     exchanges = await _asked(targets, target, told, COMPARED, strategy)
     known = KnownGraph.of(target.bench.graph(target.loaded).blind, 1.0, _SEED)
@@ -142,7 +142,11 @@ async def _asked(
 def guessed(
     known: KnownGraph, share: float, exchanges: Sequence[Exchange], name: str, most: tuple[float, float]
 ) -> list[Attempted]:
-    """Returns a line for single prompts and one for whole conversations, each by the best entry of `READINGS`."""
+    """Returns a line for guesses from single prompts and one for guesses from whole conversations.
+
+    Each uses the entry of `READINGS` (parts of prompts to take into account) that guesses best; `most` holds their two
+    bounds. A bounded line is followed by one for kinds with many members.
+    """
     whole = [(exchange, exchange.prompts) for exchange in exchanges]
     alone = [(exchange, [prompt]) for exchange, prompts in whole for prompt in prompts]
     lines = []
@@ -156,7 +160,7 @@ def guessed(
 
 
 def _by_reading(matcher: Matcher, known: KnownGraph, taken: Iterable[tuple[Exchange, Sequence[Prompt]]]) -> Guesses:
-    """Guess every entity that the prompts show."""
+    """Guesses every entity that the prompts show, and returns the chances that the guesses are right."""
     guesses = Guesses()
     for asked, prompts in taken:
         seen = revealed_by(prompts)

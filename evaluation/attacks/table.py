@@ -49,7 +49,7 @@ ATTACKS: dict[str, Attack] = {
 async def run_attacks(
     only: str = "", data: Path | None = None, limit: int | None = None, show: Show = lambda _title, _done, _total: None
 ) -> list[Attempted]:
-    """Runs the attacks whose name holds `only` and return their lines. Raises QuestionsError, StoreError.
+    """Runs the attacks whose name holds `only` and returns their lines. Raises QuestionsError, StoreError.
 
     `data` and `limit` are those of `AttackTargets`; `show` is called with what runs and how far it is.
     """

@@ -84,7 +84,7 @@ class Recorded:
 
 
 def each_pseudonym(recorded: Sequence[Recorded]) -> Iterator[tuple[Recorded, str]]:
-    """Yields each reply with each pseudonym whose names it carries sealed; the reply shows the pseudonym openly."""
+    """Yields every pair of a reply and one of the pseudonyms in it whose names are sealed in its capsule."""
     return ((one, pseudonym) for one in recorded for pseudonym in sorted(one.table))
 
 
@@ -177,7 +177,7 @@ async def ask(
     caller: Caller = VICTIM,
     options: Mapping[str, object] | None = None,
 ) -> tuple[ChatAnswer, Answer]:
-    """Asks one question in a conversation of its own; return the reply and the answer that the asker reads.
+    """Asks one question in a conversation of its own; returns the reply, and the answer that the asker reads from it.
 
     Raises ReasonerError, PrivacyError.
     """
@@ -208,7 +208,7 @@ async def sent_by(
 
 
 def as_typed(bench: Bench, turns: Sequence[Turn]) -> bytes:
-    """Returns the first request of `sets` with the words left as typed, as a control; it is sent nowhere."""
+    """Returns the request that strategy `sets` would send if no word were replaced; for controls, it is never sent."""
     dialogue = [PromptTurn(role=role, text=text) for role, text in turns[:-1]]
     step = StepInput(question=turns[-1][1], dialogue=dialogue, things=[], evidence=[], candidates=[])
     return bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
@@ -220,10 +220,10 @@ Figures = Sequence[float] | npt.NDArray[np.float64]
 class Attempted(BaseModel):
     """One line of the table of attacks.
 
-    `blind`: the success rate of guessing without information. `most`: the bound of the success rate; 1 means no bound.
-    `control`: if given, the line is a control, the attack without protection, and its rate must reach this share; an
-    attack that fails everywhere proves nothing. `least`: the line fails with fewer tries than this. `successes` may be
-    a fraction: an undecided guess between n things counts 1/n. `note` follows the name in the table.
+    `blind`: the success rate of guessing without information. `most`: the highest success rate allowed; 1 means no
+    bound. `control`: set for a line that attacks without protection, to show that the attack works; its rate must be
+    at least this. `least`: with fewer tries the line fails. `successes` may be a fraction: an undecided guess between
+    n things counts 1/n. `note` follows the name in the table.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

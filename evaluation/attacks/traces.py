@@ -43,7 +43,11 @@ KILLS = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV)
 
 @dataclass(slots=True)
 class LeftTraces:
-    """Everything that was collected, by place; the names in opened capsules; the limits and number of core files."""
+    """Everything that was collected of one run of the service.
+
+    `found`: bytes by the place where they were found. `opened`: names from opened capsules. `core_limits`: the limits
+    on core files, as the kernel tells them. `core_files`: how many core files there were.
+    """
 
     found: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
     opened: list[bytes] = field(default_factory=list, repr=False)
@@ -68,7 +72,7 @@ class LeftTraces:
 
 
 async def traces(targets: AttackTargets) -> list[Attempted]:
-    """Runs a service as a process with canaries in its graph and requests; load, ask, cause errors and kill it."""
+    """Runs a service as a process with canaries in its graph and requests; loads, asks, causes errors and kills it."""
     targets.show("traces", 0, len(KILLS))
     return await asyncio.to_thread(_walk, targets)
 
@@ -113,7 +117,7 @@ class Visitor:
             self._trail.keep("metrics, health, lists, ledger", self._call("GET", path))
 
     def start_load(self) -> None:
-        """Start a load that is still going on when this returns."""
+        """Starts a load that is still going on when this returns."""
         more = "".join(f':p{number} rdfs:label "Vexquilda {number}" .\n' for number in range(100, _MORE_FACTS))
         self._upload("graph.ttl", GRAPH + more)
 
@@ -147,7 +151,7 @@ class Visitor:
         self._trail.keep("error bodies", self._call("POST", "/chat", content='{"graph": Vexquilda'))
 
     def _upload(self, file: str, content: str) -> str:
-        """Upload a graph file and return the id of the job."""
+        """Uploads a graph file and returns the id of the job."""
         files = {"file": (file, content.encode()), "policy": ("Belmorvath.toml", POLICY.encode())}
         reply = self._call("POST", f"/admin/graphs/{NAME}", files=files)
         self._trail.keep("replies", reply)
@@ -174,7 +178,7 @@ class Visitor:
 
 
 def plant(folder: Path) -> list[str]:
-    """Writes the canaries into a file in each encoded form, spread over the searched folders; return the paths."""
+    """Writes the canaries into a file in each encoded form, spread over the searched folders; returns the paths."""
     places = ("data", "home", "tmp", "work")
     planted = []
     for number, (form, write) in enumerate(FORMS.items()):

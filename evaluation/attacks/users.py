@@ -70,9 +70,9 @@ async def simulate_conversations(
     seed: int,
     progress: Callable[[int], None],
 ) -> list[SimulatedConversation]:
-    """Holds `count` conversations for each user, whose favourite topics come first in their order of `orders`.
+    """Holds `count` conversations for each user; `orders` lists each user's topics, the favourite first.
 
-    Topics are drawn by Zipf's law from this order.
+    Topics are drawn by Zipf's law: the n-th in the list with a chance proportional to 1/n.
     """
     draw, by_topic, asked = dice_of(seed), topics_of(questions), list[tuple[int, tuple[Question, ...]]]()
     chances = [1 / rank for rank in range(1, len(by_topic) + 1)]  # Zipf's law with the exponent 1
@@ -86,7 +86,7 @@ async def simulate_conversations(
 
 
 async def frequency(targets: AttackTargets) -> list[Attempted]:
-    """Guess that the n-th most frequent thing is the n-th most popular topic."""
+    """Guesses that the n-th most frequent thing is the n-th most popular topic."""
     lines = []
     for source in targets.among(PQ_3H, METAQA[3]):
         target = await targets.open(source, "scripted")
@@ -100,7 +100,11 @@ async def frequency(targets: AttackTargets) -> list[Attempted]:
 
 
 def counted(talks: Sequence[SimulatedConversation], popular: Sequence[str], title: str) -> list[Attempted]:
-    """Returns lines for guesses by permanent pseudonyms (control), by those of one conversation, and by `SHAPES`."""
+    """Returns a line for each way to guess topics by counting what occurs how often.
+
+    Counted are: pseudonyms, if they never changed (control); pseudonyms within one conversation; and each of `SHAPES`
+    (what of a request stays the same in other conversations).
+    """
     by_talk = [_queries(talk) for talk in talks]
     truth = [topic for queries in by_talk for topic, _ in queries]
     blind = truth.count(popular[0]) / max(1, len(truth))
@@ -149,7 +153,7 @@ SHAPES: dict[str, Callable[[Sequence[Prompt]], Hashable]] = {
 
 
 async def linkage(targets: AttackTargets) -> list[Attempted]:
-    """Link conversations of the same user by what was sent to the model endpoint."""
+    """Links conversations of the same user by what was sent to the model endpoint."""
     lines = []
     for source in targets.among(PQ_3H):
         target = await targets.open(source, "scripted")
@@ -163,9 +167,10 @@ async def linkage(targets: AttackTargets) -> list[Attempted]:
 
 
 def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted]:
-    """Returns lines for all traits together, each trait alone, the question's traits, and the asked relation alone.
+    """Returns lines for how well conversations of one user are linked: by all traits, by each alone, and further ones.
 
-    The asked relation alone is the lower limit, since the model must be told it.
+    The further ones are: by the traits of the question; a control with pseudonyms that never change; and by the asked
+    relation alone, which is the least that can be reached, since the model must be told it.
     """
     users = [talk.user for talk in talks]
 
@@ -217,7 +222,7 @@ def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
 
 
 def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
-    """The AUC over pairs of conversations of the second half of the users, and the number of same-user ones."""
+    """Returns the AUC over pairs of conversations of the second half of users, and how many pairs share their user."""
     whose = np.array(users)
     half = sorted(set(users))[len(set(users)) // 2]
     learn, test = np.flatnonzero(whose < half), np.flatnonzero(whose >= half)

@@ -32,10 +32,11 @@ Floats = npt.NDArray[np.float64]
 class Observation:
     """One value of one conversation, as seen in the prompts.
 
-    `word` is its pseudonym. `place` is the position of its line in its prompt, `appeared` the order in which its
-    pseudonym first appeared, both from 0 to 1. `row` is the length of its line in bytes; `body` that of the request
-    less the mean of this turn. `won` is 1 if its holder answered a question for the greatest or least, -1 if it was
-    compared and lost, else 0. `truth` is the MID of the value, known only to the judge.
+    `word`: its pseudonym. `place`: the position of its line among the prompt's lines of values, 0 for the first and 1
+    for the last. `appeared`: the same for the order in which pseudonyms first appeared. `row`: the length of its line.
+    `body`: the bytes of the request, less the mean of requests at this turn. `won`: 1 if its holder answered a
+    question for the greatest or least, -1 if it was compared and lost, else 0. `truth`: the value's MID (its id inside
+    the server), known only to the judge.
     """
 
     talk: int
@@ -50,7 +51,10 @@ class Observation:
 
 
 def seen_in(exchanges: Sequence[Exchange], label: str) -> list[Observation]:
-    """Returns the values that `label` leads to, once per conversation, as they stand in their first line."""
+    """Returns an observation of each single value that the relation `label` leads to, once per conversation.
+
+    A value is observed where it first stands in the evidence.
+    """
     lengths: dict[int, list[int]] = defaultdict(list)
     for exchange in exchanges:
         for turn, bodies in enumerate(exchange.turns):
@@ -93,10 +97,10 @@ def _won(prompt: Prompt, holder: str) -> int:
 
 
 def by_orders_and_sizes(seen: Sequence[Observation], spread: Counter[int], order: Mapping[int, int]) -> list[int]:
-    """Returns a guess for each observation, in two folds.
+    """Returns a guess for each observation, by the feature and the way to read it that guess best elsewhere.
 
-    The feature and the way to read it that guess best in one half of the conversations are used on the other half.
-    `order` maps each value to its rank.
+    "Elsewhere" is the other half of the conversations, whose true values the attacker is told. `spread` counts how
+    often each value occurs; `order` maps each value to its rank.
     """
     learners = [_Learner(feature, way, spread, order) for feature in _features(seen) for way in (_like, _between)]
     halves = [[each for each in seen if each.talk % 2 != fold] for fold in (0, 1)]
@@ -105,13 +109,19 @@ def by_orders_and_sizes(seen: Sequence[Observation], spread: Counter[int], order
 
 
 def by_dictionary(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
-    """Guess the value whose digest, number or code equals the pseudonym; else the commonest value."""
+    """Returns a guess for each observation: the value of which its pseudonym is a digest, number or code (`codes_of`).
+
+    If there is none, the guess is the commonest value.
+    """
     known = {code: mid for mid, text in texts.items() for code in codes_of(text)}
     return [known.get(each.word[1:], _commonest(spread)) for each in seen]
 
 
 def by_generalised_forms(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
-    """Guess the commonest of the values whose generalised form (year, decade, round number) stands in the prompt."""
+    """Returns a guess for each observation: the commonest value of which a generalised form stands in the prompt.
+
+    Generalised forms are a year, a decade or a round number (`forms_of`).
+    """
     holding: dict[str, set[int]] = defaultdict(set)
     for mid, text in texts.items():
         for form in forms_of(text):
@@ -185,7 +195,10 @@ def _features(seen: Sequence[Observation]) -> list[Feature]:
 
 @dataclass(frozen=True, slots=True)
 class _Learner:
-    """A guess by one feature, read in one way (`_like` or `_between`). `order` maps each value to its rank."""
+    """Guesses values by one feature, such as the length of the line, read in one way (`_like` or `_between`).
+
+    `spread` counts how often each value occurs; `order` maps each value to its rank.
+    """
 
     feature: Feature
     way: Callable[[_Learner, float, Floats, Sequence[int]], int]
@@ -193,14 +206,17 @@ class _Learner:
     order: Mapping[int, int]
 
     def guess(self, each: Observation, known: Sequence[Observation]) -> int:
-        """Guess by the feature; guess the commonest value if the feature is the same everywhere."""
+        """Returns a guess for the observation `each`, given the observations `known` with their true values.
+
+        If the feature has the same number for all of `known`, it is the commonest value.
+        """
         measured = np.array([self.feature(other) for other in known])
         if not len(measured) or measured.min() == measured.max():
             return _commonest(self.spread)
         return self.way(self, self.feature(each), measured, [other.truth for other in known])
 
     def right_among(self, known: Sequence[Observation]) -> int:
-        """Count the known values that this learner guesses right from the other known values."""
+        """Returns how many of the `known` values this learner guesses right, each from the others."""
         return sum(self.guess(each, [other for other in known if other is not each]) == each.truth for each in known)
 
     def most_frequent(self, found: Sequence[int]) -> int:
@@ -209,13 +225,20 @@ class _Learner:
 
 
 def _like(learner: _Learner, told: float, measured: Floats, truths: Sequence[int]) -> int:
-    """Returns the commonest value among the `NEIGHBOURS` observations with the nearest measure."""
+    """Returns the commonest value of the `NEIGHBOURS` observations whose feature is nearest to `told`.
+
+    `measured` and `truths` hold the feature and the true value of the known observations.
+    """
     nearest = np.argsort(np.abs(measured - told), kind="stable")[:NEIGHBOURS]
     return learner.most_frequent([truths[int(at)] for at in nearest])
 
 
 def _between(learner: _Learner, told: float, measured: Floats, truths: Sequence[int]) -> int:
-    """Returns the commonest value with the same measure, else one that ranks between the two nearest."""
+    """Returns a guess by a feature that keeps the order of the values: the commonest value with the feature `told`.
+
+    If there is none, it is a value that ranks between those of the next smaller and the next greater feature.
+    `measured` and `truths` hold the feature and the true value of the known observations.
+    """
     same = np.flatnonzero(measured == told)
     if len(same):
         return learner.most_frequent([truths[int(at)] for at in same])

@@ -81,7 +81,7 @@ class ObservedRelation:
 
 
 async def values(targets: AttackTargets) -> list[Attempted]:
-    """Attack with the default profile, within bounds; then with the open profile, unbounded, and with controls."""
+    """Attacks with the default profile, within bounds; then with the open profile, unbounded, and with controls."""
     lines: list[Attempted] = []
     for title, target in (await _graphs(targets, {})).items():
         lines += guessed(await _read(targets, target, title), title)
@@ -122,7 +122,7 @@ def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
         return replace(one, word=f"V{hashlib.sha256(asked.texts[one.truth].encode()).hexdigest()[:5]}")
 
     def as_number(asked: ValueProbe, one: Observation) -> Observation:
-        """Number the values over the whole graph in their order, and use the number as the pseudonym."""
+        """Returns the observation with the rank of its value in the graph as pseudonym, which leaks the order."""
         return replace(one, word=f"V{in_base_36(_ranks_of(asked)[one.truth]).zfill(5)}")
 
     def as_long(asked: ValueProbe, one: Observation) -> Observation:
@@ -179,7 +179,7 @@ async def _read(
 async def _told_by_the_dialogue(
     targets: AttackTargets, target: AttackTarget, read: Sequence[ObservedRelation]
 ) -> Attempted:
-    """Guess the greatest value where the dialogue asks for it, without a bound: the question itself reveals it."""
+    """Guesses the greatest value where the dialogue asks for it, without a bound: the question itself reveals it."""
     asked = next(each.asked for each in read if each.asked.relation.value_kind is ValueKind.NUMBER)
     exchanges = await exchange_all(target, greatest_first(asked, targets.at_most(GREATEST)))
     seen = seen_in(exchanges, asked.relation.label)

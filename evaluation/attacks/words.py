@@ -221,7 +221,7 @@ _WITH_A_SIGN: Mapping[str, Callable[[str, str], str]] = {
 
 
 class Piece(str):
-    """A text that templates change by a format spec.
+    """A text that a template can change by a format spec, as in `{name:upper|apart=-}`.
 
     The spec holds names of `CHANGES`, or of `_WITH_A_SIGN` with "=" and an argument; several are joined by `|`.
     """

@@ -67,7 +67,10 @@ _TRANSPORT_LINES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One task that the reasoner was given, its reply, and the scores of the reading that it followed."""
+    """One task that the reasoner was given, with its reply.
+
+    `scores` are those of the embedded reasoner's reading of the question; None if another reasoner replied.
+    """
 
     asked: TaskModel
     reply: TaskModel
@@ -88,7 +91,7 @@ class RecordingReasoner:
         self.processor_s = 0.0
 
     def begin(self) -> None:
-        """Begins a turn: forget the steps of the turn before."""
+        """Begins a turn by forgetting the steps of the turn before."""
         self.steps, self.processor_s = [], 0.0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
@@ -127,7 +130,7 @@ See = Callable[[Question, QuestionOutcome, Answer | None, Sequence[Step]], None]
 def ignore_outcome(
     _question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: Sequence[Step]
 ) -> None:
-    """Do nothing with an outcome."""
+    """Does nothing with an outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +144,17 @@ class LoadedSet:
 
 @dataclass(frozen=True, slots=True)
 class ChatByStrategy:
-    """Two services over the same graphs: `opened` for strategies that need an open profile, `own` for all others."""
+    """Two services over the same graphs: `own` with the bench's settings, `opened` with the profile "open".
+
+    The profile "open" lets prompts show relations of single things; `opened` answers the strategies that need this.
+    """
 
     own: ChatService
     opened: ChatService
 
     @classmethod
     def around(cls, chat: ChatService) -> ChatByStrategy:
-        """Returns `chat` with its own settings, and beside it one with an open profile that sends every prompt."""
+        """Returns `chat` as `own`, and as `opened` a copy of it with the profile "open" that holds back no prompt."""
         disclosure = dataclasses.replace(chat.options.disclosure, policy="tell")
         options = dataclasses.replace(chat.options, profile=Profile.OPEN, disclosure=disclosure)
         return cls(chat, chat.with_options(options))
@@ -262,9 +268,10 @@ class Bench:
         *,
         masks: bool = False,
     ) -> LoadedSet:
-        """Loads `sources` through the real loader, by `policy` or else by the proposed policy.
+        """Loads `sources` through the real loader, by `policy` or else by the policy that is proposed for them.
 
-        All relations and classes are shown, as the data are public. With `masks`, what the loader masks stays masked.
+        Public data need no protection of their schema, so all relations and classes are shown; with `masks`, those
+        that the loader would hide behind opaque words are hidden.
         """
         given = propose_policy(sources) if policy is None else Policy.from_toml(policy)
         shown = {} if masks else {"show_relations": "all", "show_classes": "all"}
@@ -285,7 +292,7 @@ class Bench:
         progress: Callable[[int], None] = lambda _done: None,
         see: See = ignore_outcome,
     ) -> tuple[Report, list[QuestionOutcome]]:
-        """Asks `questions` one after the other and scan what reached the reasoner; return report and outcomes."""
+        """Asks `questions` one after the other and scans what reached the reasoner; returns report and outcomes."""
         graph = self.graph(loaded)
         first = self.sent_so_far
         asking = Asking(
@@ -311,7 +318,7 @@ class Bench:
             self._scripted.expect(plan, typed)
 
     def scanner(self, loaded: LoadedSet, planted: Iterable[str] = ()) -> LeakScanner:
-        """Return a scanner for the graph's names and values and for `planted` texts. It is cached for each version."""
+        """Returns a scanner for the graph's names and values and for `planted` texts; kept for each graph version."""
         graph = self.graph(loaded)
         wanted = (graph.version, frozenset((*loaded.secrets, *planted)))
         if wanted not in self._scanners:
@@ -321,7 +328,7 @@ class Bench:
 
 
 def sample(questions: Sequence[QuestionT], limit: int | None, seed: int) -> list[QuestionT]:
-    """Draws `limit` questions without replacement and keep their order; return all without a limit."""
+    """Returns `limit` questions drawn without replacement, in their order; all of them without a limit."""
     if limit is None or limit >= len(questions):
         return list(questions)
     drawn = random.Random(seed).sample(range(len(questions)), limit)  # noqa: S311  # a sample, no secret  # nosec B311

@@ -43,7 +43,7 @@ class QuestionSets:
         self._loaded: dict[str, LoadedSet] = {}
 
     def of(self, source: str) -> tuple[LoadedSet, list[Question]]:
-        """Loads the graph of a set and return it with all questions of the set. Raises QuestionsError."""
+        """Returns the loaded graph of a set and all questions of the set. Raises QuestionsError."""
         if source == DEMO:
             return self._load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8")), self.questions(source)
         graph = self.graph_file(source)
@@ -80,9 +80,9 @@ class QuestionSets:
 
 @dataclass(frozen=True, slots=True)
 class ForeignSet:
-    """Questions of another graph, asked of the graph `loaded`, which can't answer them.
+    """Questions of another graph, to be asked of the graph `loaded`, which can't answer them.
 
-    `names` are names of things in `loaded`; `is_known` tells whether anything in it has exactly this name.
+    `names`: names of things in `loaded`. `is_known`: tells if something in `loaded` has exactly a given name.
     """
 
     title: str
@@ -95,7 +95,7 @@ class ForeignSet:
         return foreign(self.questions, self.is_known)
 
     def its_own_topics(self, seed: int) -> list[Question]:
-        """Returns the questions with their topics replaced by names of the asked graph."""
+        """Returns the questions with their topics replaced by names of things in `loaded`."""
         return transplanted(self.questions, self.names, seed)
 
 

@@ -39,8 +39,8 @@ class ChatEndpoint(Protocol):
 class QuestionOutcome:
     """The result of one question.
 
-    `problem` is the type of the error if there was no answer. `linked` says that linking found every gold topic; None
-    if the topics are unknown. `reproduced` and `filtered` are those of the question.
+    `problem`: the type of the error, if there was no answer. `linked`: True if linking found every gold topic; None if
+    the topics are unknown. `reproduced` and `filtered` are copied from the question.
     """
 
     id: str
@@ -64,7 +64,7 @@ class QuestionOutcome:
 
     @property
     def local_ms(self) -> float:
-        """Returns the elapsed time without the reasoner's own; `local_processor_ms` is the same in processor time."""
+        """Returns the elapsed time outside the reasoner; `local_processor_ms` is the processor time outside it."""
         return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
 
 

@@ -106,7 +106,10 @@ class _PathHits:
         return tuple(self._share(self._ends(path, walked), gold) for path in paths)
 
     def meant_by(self, root: Thing, typed: str, given: StepInput) -> Mids:
-        """Returns what the pseudonym `root` stands for in the question as typed; empty if no words of it match."""
+        """Returns the things that the pseudonym `root` stands for, by linking the words of `typed` that it replaced.
+
+        The result is empty if these words can't be found.
+        """
         surface = surfaces_of(typed, given.question, [thing.name for thing in given.things]).get(root.name, "")
         linker = self._graph.linker
         mentions = linker.find_mentions(typed) or linker.find_unmarked(typed, self._graph.public)

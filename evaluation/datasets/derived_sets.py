@@ -28,9 +28,10 @@ def half_of_wording(wording: str) -> Literal["seen", "unseen"]:
 
 
 def split_by_topic(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
-    """Split questions into (train, test) without a common topic entity, also across sets split by this function.
+    """Splits questions into (train, test) by their topic entities, so that no topic is in both.
 
-    Raises ValueError for a question without exactly one topic entity, which could be in both halves.
+    A topic falls into the same half in every set that is split by this function. Raises ValueError for a question
+    without exactly one topic entity, since it could be in both halves.
     """
     if any(len(question.topic_entities) != 1 for question in questions):
         raise ValueError("a question without exactly one topic entity can't be put in a half")
@@ -38,7 +39,7 @@ def split_by_topic(questions: Sequence[Question]) -> tuple[list[Question], list[
 
 
 def halves_of_topics(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
-    """Split questions into halves without a common topic; those with topics of both halves or none are left out."""
+    """Splits questions into halves without a common topic; those with topics of both halves or none are left out."""
     halves: tuple[list[Question], list[Question]] = ([], [])
     for question in questions:
         sides = {_is_first(comparable(topic)) for topic in question.topic_entities}
@@ -54,8 +55,8 @@ def _is_first(text: str) -> bool:
 def with_topics_given(question: Question) -> Question:
     """Returns the question with each gold topic written out in quotes (`name_topic`), the longest first.
 
-    So linking has no choice to make, though the real linker runs. Raises ValueError for a dialogue, since the topics
-    of its earlier turns are unknown.
+    The real linker then has no choice to make. Raises ValueError for a dialogue, since the topics of its earlier turns
+    are unknown.
     """
     if question.question is None:
         raise ValueError("topics can be given in single questions only")
@@ -123,7 +124,10 @@ def transplanted(questions: Sequence[Question], names: Sequence[str], seed: int)
 
 
 def without_relations(questions: Sequence[Question], shared: Collection[str]) -> list[Question]:
-    """Returns the questions whose plan uses none of the relations `shared`, which the other graph has too."""
+    """Returns the questions that have a plan whose paths use none of the relations `shared`.
+
+    `shared` are relations of the questions' own graph that the asked graph has too, so that it might answer them.
+    """
     return [
         question
         for question in questions

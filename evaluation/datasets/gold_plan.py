@@ -25,7 +25,7 @@ def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[st
 
 
 def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str, str]:
-    """Map each pseudonym to the typed words that it replaced, in order of appearance; empty if the texts don't fit.
+    """Maps each pseudonym to the typed words that it replaced, in order of appearance; empty if the texts don't fit.
 
     The unchanged words of both texts are aligned, so that a pseudonym for a common word that happens to be a name is
     not taken for the topic.
@@ -78,14 +78,17 @@ def folded_path(path: Iterable[str]) -> tuple[str, ...]:
 def plan_paths(plan: QueryPlan) -> list[tuple[str, tuple[str, ...]]]:
     """Returns the whole paths that lead to the plan's answer, each with its start (`topic:0`, `kind:patient`).
 
-    Starts without a path are left out if there is a path: a kind alone only narrows the answer.
+    A start without steps counts only if no start has any, since a kind alone merely narrows the answer.
     """
     paths = [path for expression in plan.answer for path in _paths_in(plan, expression)]
     return list(dict.fromkeys([path for path in paths if path[1]] or paths))
 
 
 def _paths_in(plan: QueryPlan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Returns the paths of the sets in an expression; if it names no set, its references as starts without a path."""
+    """Returns the paths of the plan's sets (`A`, `B`) that an expression names, each with its start.
+
+    If it names none, each thing that it refers to (`topic:0`) is a start with the empty path.
+    """
     references = [match[2] for match in _REFERENCE.finditer(expression) if match[2]]
     letters = [reference for reference in references if reference in plan.sets]
     if not letters:
@@ -119,7 +122,10 @@ class ShownNames(NamedTuple):
 
 
 class OpenEnd(NamedTuple):
-    """A pseudonym that the plan has reached for the set `letter`, and the rest of the path from there."""
+    """A pseudonym from which the plan has to go on: the last found for its set `letter`.
+
+    `rest` is the rest of the path.
+    """
 
     letter: str
     pseudonym: str
@@ -141,7 +147,10 @@ class GoldPlan:
             self._lengths[pseudonym].add(len(path))
 
     def ends_of(self, letter: str) -> tuple[str, ...]:
-        """Returns the pseudonyms, or the expression, that make up a set of the plan; empty until it is reached."""
+        """Returns what makes up a set of the plan (`A`): pseudonyms, or an expression if it starts from one.
+
+        The result is empty if the set has not been reached yet.
+        """
         planned = self._plan.sets[letter]
         if not _SIMPLE_START.match(planned.start):
             # A set that starts from an expression becomes an expression, and the server walks its path.
@@ -162,7 +171,7 @@ class GoldPlan:
         return list(dict.fromkeys(ends))
 
     def continuing(self, candidates: Sequence[Candidate], width: int) -> list[int]:
-        """Returns the numbers of at most `width` candidates that continue the plan: the longest for each open end."""
+        """Returns the numbers of at most `width` candidates that continue the plan: for each open end the longest."""
         chosen: list[int] = []
         for end in self.open_ends():
             fits = [
@@ -174,7 +183,7 @@ class GoldPlan:
         return chosen[:width]
 
     def answer(self) -> list[str]:
-        """Returns the plan's expressions in pseudonyms; empty if a set that they need is not reached yet."""
+        """Returns the plan's answer as expressions over pseudonyms; empty while one of its sets is not reached."""
         expressions: list[str] = []
         for text in self._plan.answer:
             bare = self._operand(text)

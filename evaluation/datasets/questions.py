@@ -128,7 +128,7 @@ def compound_questions(graph: str) -> list[Question]:
 
 
 def write_questions(questions: Iterable[Question], file: Path) -> int:
-    """Writes one line per question without unset fields; return their number."""
+    """Writes one line per question without unset fields and returns the number of lines."""
     lines = [question.model_dump_json(exclude_unset=True) + "\n" for question in questions]
     file.write_text("".join(lines), encoding="utf-8")
     return len(lines)

@@ -68,7 +68,10 @@ class Anonymiser:
     kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def variant(self, variant: DialogueVariant, turns: Sequence[DialogueTurn]) -> list[DialogueTurn]:
-        """Returns the turns as the variant has them, in order; half of the dialogues are drawn by a fixed seed."""
+        """Returns the turns in order, with names replaced in no, all or half of the dialogues, as the variant says.
+
+        The half is drawn by a fixed seed.
+        """
         dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
         for turn in turns:
             dialogues[turn.dialogue].append(turn)
@@ -103,13 +106,13 @@ def names_in(graph: DialogueGraph) -> Callable[[str], list[str]]:
 
 
 def kinds_in(graph: DialogueGraph) -> dict[str, str]:
-    """Map the names of all things of the graph, in small letters, to their kinds."""
+    """Maps the names of all things of the graph, in small letters, to their kinds."""
     facts = (fact for name, facts in graph.facts_of.items() for fact in facts if fact[0] == name)
     return {name.lower(): kind for name, kind in types_of(facts).items()}
 
 
 def types_of(triples: Iterable[Triple]) -> dict[str, str]:
-    """Map each end of the triples to its kind, as most of the relations around it tell; UNKNOWN_TYPE if none does.
+    """Maps each end of the triples to its kind, as most of the relations around it tell; UNKNOWN_TYPE if none does.
 
     A narrower kind wins over "Work".
     """
@@ -126,7 +129,7 @@ def types_of(triples: Iterable[Triple]) -> dict[str, str]:
 
 
 def typed_identifiers(names: Sequence[str], types: Mapping[str, str]) -> dict[str, str]:
-    """Map names to identifiers like Person1, Person2, Film1, numbered in the order of the names."""
+    """Maps names to identifiers like Person1, Person2, Film1, numbered in the order of the names."""
     counts: Counter[str] = Counter()
     found = {}
     for name in names:
@@ -137,7 +140,7 @@ def typed_identifiers(names: Sequence[str], types: Mapping[str, str]) -> dict[st
 
 
 def pseudonyms(names: Sequence[str], seed: str) -> dict[str, str]:
-    """Map names to words in the form of the service's pseudonyms, drawn by `seed`: for public data only."""
+    """Maps names to words in the form of the service's pseudonyms, drawn by `seed`: for public data only."""
     draw = random.Random(seed)  # noqa: S311  # a measure that can be repeated, no secret  # nosec B311
     found: dict[str, str] = {}
     for name in names:
@@ -200,7 +203,7 @@ def _spelling(name: str) -> str:
 
 @cache
 def _ends() -> dict[str, list[str]]:
-    """Returns the kinds of head and tail for each relation."""
+    """Returns for each relation of OpenDialKG the kinds of its head and tail, as `entity_types.toml` lists them."""
     text = Path(__file__).with_name("entity_types.toml").read_text("utf-8")
     return cast(dict[str, list[str]], tomllib.loads(text)["ends"])
 

@@ -120,7 +120,10 @@ def control_questions(turns: Sequence[DialogueTurn]) -> list[SpanQuestion]:
 
 
 def flagged(judged: Sequence[Judged]) -> float:
-    """The share of judged questions that were found impossible; on the control the rest are false positives."""
+    """Returns the share of judged questions that the judge found impossible; failed calls are left out.
+
+    All control questions are impossible, so that this is the share judged rightly there.
+    """
     told = [spans for spans in judged if spans is not None]
     return sum(not spans for spans in told) / len(told) if told else 0.0
 
@@ -146,10 +149,12 @@ def string_judge(turns: Sequence[DialogueTurn]) -> Judge:
 
 
 class KatFigures(NamedTuple):
-    """The figures of LLM-KAT, between 0 and 1.
+    """The figures of LLM-KAT, all between 0 and 1 but `questions`, their number.
 
-    As published, questions that were judged impossible and failed calls are left out; in `in_full`, those judged
-    impossible count as 0. `per_turn` and `in_full` have intervals by dialogue.
+    `per_turn` and `per_session`: mean F1 over the answered questions, as published. `impossible`: the share of
+    questions that the judge found unanswerable. `failed`: the share of failed calls. `in_full`: mean F1 with
+    impossible questions counted as 0. `per_turn` and `in_full` have intervals, for which whole dialogues are
+    resampled.
     """
 
     questions: int
@@ -161,7 +166,7 @@ class KatFigures(NamedTuple):
 
 
 def kat_figures(questions: Sequence[SpanQuestion], judged: Sequence[Judged]) -> KatFigures:
-    """Returns the figures of judged questions; of several spans the one with the best F1 counts.
+    """Returns the figures of judged questions; if a judge gave several spans, the one with the best F1 counts.
 
     If nothing was answered, F1 is 0.
     """

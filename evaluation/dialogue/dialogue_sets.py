@@ -136,7 +136,7 @@ def read_turns(data: Path) -> list[DialogueTurn]:
 
 
 def split(turns: Sequence[DialogueTurn]) -> tuple[list[DialogueTurn], list[DialogueTurn]]:
-    """Split turns into those to train on and those to test on: a fifth of the dialogues, none of which is in both."""
+    """Splits turns into those to train on and those to test on: a fifth of the dialogues, none of which is in both."""
     dialogues = sorted({turn.dialogue for turn in turns})
     random.Random(SPLIT_SEED).shuffle(dialogues)  # noqa: S311  # a sample, no secret  # nosec B311
     held = set(dialogues[: round(len(dialogues) * TEST_SHARE)])
@@ -193,13 +193,21 @@ def _dialogues(turns: Sequence[DialogueTurn]) -> list[int]:
 
 
 def _utterances(turn: DialogueTurn) -> list[str]:
-    """Returns keys of history and reply; a short text's key holds the turn's id, since other dialogues have it too."""
+    """Returns a key for each utterance of the turn's history and reply, by which two turns can be joined.
+
+    The key is the text in small letters; that of a short text ("Yes") holds the turn's id too, so that it joins
+    nothing.
+    """
     keys = [text.strip().lower() for text in (*(text for _, text in turn.history), turn.reply)]
     return [key if len(key) >= MIN_SHARED_LENGTH else f"{turn.id} {at} {key}" for at, key in enumerate(keys)]
 
 
 def _so_far(turn: DialogueTurn, others: Sequence[DialogueTurn]) -> tuple[Triple, ...]:
-    """Returns the facts of the replies before the turn; the order is found by utterances that two turns share."""
+    """Returns the facts that replies before this turn used, out of `others`, the turns of the dialogue.
+
+    A reply came before if a chain of utterances leads from it to this turn's reply; turns that share an utterance are
+    joined there.
+    """
     before: dict[str, set[str]] = defaultdict(set)
     for other in others:
         for one, after in pairwise(_utterances(other)):

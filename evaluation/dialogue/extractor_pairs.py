@@ -94,7 +94,7 @@ class StatementDraw:
     """
 
     def __init__(self, graph: FactGraph, part: Part, *, with_unseen: bool) -> None:
-        """Index the facts of `part`; `with_unseen` includes relations that are kept for the test."""
+        """Indexes the facts of `part`; `with_unseen` includes relations that are kept for the test."""
         self.graph, self._with_unseen = graph, with_unseen
         self._facts = {
             relation: kept
@@ -117,7 +117,7 @@ class StatementDraw:
         return found
 
     def other(self, statement: Statement, draw: random.Random, *, is_head: bool) -> str | None:
-        """Returns a thing that another fact has at the same end of the relation; None if it is in the statement."""
+        """Returns the head (or tail) of a random fact of the statement's relation; None if the statement holds it."""
         head, _, tail = draw.choice(self.graph.by_relation[statement.relation])
         found = head if is_head else tail
         return None if found in statement.things else found
@@ -233,7 +233,10 @@ class _Told(NamedTuple):
     statements: Sequence[Statement] = ()
 
     def answers(self, known: str, relation: str, *, is_head: bool) -> set[tuple[int, int]]:
-        """Returns the spans of all things that fill the end `is_head` of the relation to `known`."""
+        """Returns the spans in the text that answer a question for the other end of a fact of `known` and `relation`.
+
+        `is_head` says that the head is asked for.
+        """
         found: set[tuple[int, int]] = set()
         for number, each in enumerate(self.statements):
             if each.relation == relation and known in each.ends(is_head=not is_head):
@@ -419,17 +422,17 @@ def _question(
 
 
 class ReplyPairs:
-    """Makes questions about replies that people wrote.
+    """Makes questions about replies that people wrote, each for one end of a fact.
 
-    A gold fact is answered by its unknown end if that stands in the reply. A fact of a named thing counts as
-    unanswered if no word of its other end, nor of any other thing the graph has there, stands in the reply.
+    A gold fact is a question with an answer if the asked end stands in the reply. A question has no answer if the
+    reply names the known end, but no word of anything that the graph has at the asked end.
     """
 
     def __init__(self, graph: FactGraph, likeness: Likeness, draw: random.Random, *, with_unseen: bool) -> None:
         self._graph, self._likeness, self._draw, self._with_unseen = graph, likeness, draw, with_unseen
 
     def pairs(self, turn: DialogueTurn, shares: Sequence[int], *, with_last: bool) -> list[LabelledQuestion]:
-        """Returns the questions of one reply, with its names written in one of `STYLES`, drawn by `shares`.
+        """Returns the questions of one reply, with names in one of `STYLES`, which is drawn with the weights `shares`.
 
         `with_last` puts the utterance before the reply in front of it.
         """
@@ -476,7 +479,10 @@ class ReplyPairs:
 
 
 def _with_marks(reply: str, things: set[str]) -> tuple[str, set[str]]:
-    """Returns the reply with its things as marks, and those things; the longest names first, as whole words only."""
+    """Returns the reply with the names of `things` replaced by marks (placeholders), and the things that it names.
+
+    Names are replaced as whole words, the longest first.
+    """
     by_name = {thing.lower(): thing for thing in sorted(things)}
     if not by_name:
         return reply, set()

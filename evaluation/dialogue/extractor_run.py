@@ -71,7 +71,10 @@ def read_pair_source(data: Path, embedder: Embedder) -> PairSource:
 
 
 def to_learn_from(source: PairSource, count: int, seed: int) -> list[LabelledQuestion]:
-    """Return `count` pairs, up to a fifth of them about replies, which come `_REPLY_ROUNDS` times with other names."""
+    """Returns `count` pairs to train on, up to a fifth of them about replies that people wrote.
+
+    The replies are gone through `_REPLY_ROUNDS` times, each time with other names in them.
+    """
     draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     replies = ReplyPairs(source.graphs["opendialkg"], source.likeness, draw, with_unseen=False)
     found = [
@@ -133,7 +136,10 @@ def _made(
 
 
 def other_names(batch: Questions) -> list[tuple[str, ...]]:
-    """Answer by string matching: with every capitalised word or number that shares no word with the known end."""
+    """Returns for each question the answers of string matching, the simple method that the extractor is compared with.
+
+    They are the capitalised words and numbers of the text that share no word with the known end.
+    """
     found = []
     for question in batch:
         known = set(squad_words(question.known))
@@ -187,7 +193,10 @@ def figures(questions: Questions, found: Answers) -> PartFigures:
 
 
 def extractor_measures(rows: Sequence[ExtractorRow]) -> list[Measure]:
-    """Returns the lines with bounds: F1 on all test pairs that are generated from graphs, and the control."""
+    """Returns two lines with bounds: F1 on the pairs made from graphs, and the share of the control that is flagged.
+
+    The control is texts that name the right thing but state no fact, so that every question is impossible.
+    """
     made = [row.learned for row in rows if row.part in SYNTHETIC]
     pairs = sum(each.pairs for each in made)
     f1 = sum(each.f1 * each.pairs for each in made) / max(pairs, 1)

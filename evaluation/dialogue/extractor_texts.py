@@ -64,9 +64,9 @@ class RelationWordings(NamedTuple):
 
 @cache
 def carriers(choice: Choice) -> Wordings:
-    """Returns sentences around a name or a clause.
+    """Returns sentences of the kind `choice`, with slots into which a name or a clause is put.
 
-    Those of `not_found`, with `{}` for the name, are LLM-KAT's control of impossible questions (section 4.1).
+    Those of the kind "not_found" hold a name (`{}`) and state nothing, as in LLM-KAT's control (section 4.1).
     """
     return _wordings(_read()[choice])
 
@@ -182,7 +182,11 @@ class Place(NamedTuple):
 
 
 class Names:
-    """The names of things in one text: their own, pseudonyms, or kinds with numbers; one in ten keeps its own."""
+    """Gives each thing of one text the name by which the text calls it.
+
+    By `style` this is its own name, a pseudonym, or a kind with a number (Person1); some things keep their own in any
+    style.
+    """
 
     def __init__(self, style: Style, draw: random.Random) -> None:
         self.style, self._draw = style, draw
@@ -196,7 +200,10 @@ class Names:
         return self._written[thing]
 
     def in_text(self, thing: str, *, may_be_small: bool) -> tuple[str, str]:
-        """Returns the name as it stands in the text, and what is added behind it (a concept in brackets, or "")."""
+        """Returns the name as it stands in the text, and what follows it: a concept in brackets, or "".
+
+        A thing's own name may be shortened to a part, or written in small letters if `may_be_small`.
+        """
         written = self.of(thing)
         if written != thing:
             return written, f" ({self._kind})" if self._kind else ""
@@ -252,12 +259,12 @@ def placed(marked: str, names: Names, draw: random.Random) -> tuple[str, list[Pl
 
 
 def capital(words: str) -> str:
-    """Capitalise the first letter, unless the text begins with a mark (the placeholder of a thing)."""
+    """Capitalises the first letter, unless the text begins with a mark (the placeholder of a thing)."""
     return words if words[:1] == "\x01" else words[:1].upper() + words[1:]
 
 
 def sentence(words: str) -> str:
-    """Capitalise `words` and add a full stop, unless they end in one of `.!?`."""
+    """Capitalises `words` and adds a full stop, unless they end in one of `.!?`."""
     return capital(words) if words[-1] in ".!?" else f"{capital(words)}."
 
 
@@ -267,7 +274,7 @@ def is_aside(clause: str) -> bool:
 
 
 def negated(clause: str, draw: random.Random) -> str | None:
-    """Negate a clause with `not` behind its first `is` or the like, or with `never` behind its first thing.
+    """Negates a clause with `not` behind its first `is` or the like, or with `never` behind its first thing.
 
     Returns None if neither is possible.
     """

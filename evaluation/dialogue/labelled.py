@@ -110,7 +110,7 @@ def train_turns(turns: Sequence[LabelledTurn], embedder: Embedder, model: str) -
 
 
 def _fitted(features: npt.NDArray[np.float32], kinds: Sequence[int]) -> npt.NDArray[np.float16]:
-    """Fit the logistic regression and return its weights, shape (features, kinds)."""
+    """Fits the logistic regression and returns its weights, shape (features, kinds)."""
     from sklearn.linear_model import LogisticRegression
 
     strength = 1 / (_STRENGTH * len(kinds))
@@ -120,7 +120,7 @@ def _fitted(features: npt.NDArray[np.float32], kinds: Sequence[int]) -> npt.NDAr
 
 
 async def read_turns(data: Path, half: Literal["seen", "shut"]) -> list[ReadTurn]:
-    """Sends each labelled turn to the service with its history, and return how it was read.
+    """Returns each labelled turn with the kind that the service reads it as when it gets its history too.
 
     Raises QuestionsError if a graph file is missing.
     """
@@ -256,7 +256,7 @@ class _Masker:
                 return
 
     def _with_values(self, text: str) -> str:
-        """Replaces dates and numbers that are written in another way than in the graph, or in part."""
+        """Replaces dates and numbers that the text writes in another way than the graph ("3 May" for 1990-05-03)."""
         spans = [*find_number_expressions(text), *find_literals(text)]
         taken: list[tuple[int, int, str]] = []
         for span in sorted(spans, key=lambda each: each.start - each.end):
@@ -281,10 +281,11 @@ class _Masker:
 
 @dataclass(slots=True)
 class StatementFigures:
-    """Counts of statements by their truth.
+    """Counts of statements.
 
-    `amiss`: false statements that are kept, and true ones that can't be told. `restated`: true statements that are not
-    recognised, but whose facts the service tells in its own words.
+    `clauses`: all, by their truth. `amiss`: false statements that the service would show, by their truth, and under
+    "true" the true statements that name no whole fact, which can't be told. `restated`: true statements that are not
+    recognised, so that the service tells their facts in its own words.
     """
 
     clauses: Counter[str] = field(default_factory=Counter)
@@ -293,7 +294,10 @@ class StatementFigures:
 
 
 def measure(replies: Sequence[LabelledReply], read_back: ReadBack) -> StatementFigures:
-    """Checks each statement against the facts both of whose ends it names, which a well-meaning model would cite."""
+    """Counts how the service treats each statement, given the facts that the statement would cite if it were honest.
+
+    These are all facts both of whose ends it names. `read_back` reads sentences.
+    """
     figures = StatementFigures()
     for reply in replies:
         for text, truth in reply.clauses:

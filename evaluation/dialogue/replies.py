@@ -1,8 +1,8 @@
-"""Writers of replies (gold, all triples said, embedded reasoner) and the measures of replies beside attachment.
+"""Writers of replies (gold, all triples said, embedded reasoner), and the measures of replies other than LLM-KAT's.
 
-The measures are KQA and string match (Kang et al., 2023), shared words, and variety. A question of KQA joins a thing
-of the history to a thing of the gold reply by a fact; every thing that the graph allows in place of the latter is
-right (SURGE, section 4 and appendix E.1).
+They are KQA and string match (Kang et al., 2023), shared words, and variety. A question of KQA gives a thing of the
+history and a relation, by a fact that joins it to a thing of the gold reply; all things that the graph has at the
+other end of this relation are right answers (SURGE, section 4 and appendix E.1).
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def reply_input(turn: DialogueTurn, words: Mapping[str, str]) -> ReplyInput:
 
 
 class ReplyQuestions:
-    """Makes the KQA questions of turns over one graph; their context is filled in later."""
+    """Makes the KQA questions of turns over one graph, without a context: `kqa_scores` puts in history and reply."""
 
     def __init__(self, graph: DialogueGraph) -> None:
         self._graph, self._names = graph, ExactNames(graph.facts_of)
@@ -241,10 +241,10 @@ def reply_figures(
 
 @dataclass(slots=True)
 class RepliesRun:
-    """Measures replies of several writers from gold facts and from the 3, 5 or 10 best ranked ones.
+    """Measures replies of several writers, written from gold facts or from the 3, 5 or 10 best ranked ones.
 
-    `ranked` maps the id of a turn to the facts around it, best first; turns without are left out when facts are
-    ranked.
+    `ranked` maps the id of a turn to the facts around it, best first. A turn that it lacks is measured on gold facts
+    only.
     """
 
     turns: Sequence[DialogueTurn] = field(repr=False)
@@ -261,7 +261,7 @@ class RepliesRun:
         self._questions = {turn.id: maker.of(turn) for turn in self.turns}
 
     def measure(self, name: str, write: Writer, facts: int | None) -> None:
-        """Measures replies from gold facts, or from the best `facts` ranked ones."""
+        """Measures the replies that `write` makes of the best `facts` ranked facts, or of the gold facts with None."""
         turns = self.turns if facts is None else [turn for turn in self.turns if turn.id in self.ranked]
         given = turns
         if facts is not None:

@@ -130,7 +130,7 @@ class ExampleMaker:
 
 @dataclass(frozen=True, slots=True)
 class DialogueSet:
-    """Training and test examples; `relations` is the table that all features refer to."""
+    """Training and test examples of OpenDialKG; `relations` is the table of relations that their features refer to."""
 
     train: Sequence[RetrievalExample] = field(repr=False)
     test: Sequence[RetrievalExample] = field(repr=False)
@@ -152,7 +152,10 @@ def features_of(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[RankedFacts]:
-    """Returns the features of the examples in order; `placeholder` is that of FeatureMaker."""
+    """Returns the features of the examples, in order.
+
+    `placeholder` is read in place of names; None reads the names.
+    """
     maker = FeatureMaker(embedder, relations, placeholder)
     made = []
     for number, example in enumerate(examples, start=1):
@@ -169,9 +172,9 @@ def to_learn_from(
     tell: Tell = lambda _done, _total: None,
     placeholder: str | None = PLACEHOLDER,
 ) -> list[Learnt]:
-    """Returns what to train on: the training turns, and questions by relation words after some of them.
+    """Returns what to train on: the training turns, and made-up questions in relation words that follow some of them.
 
-    `known` says whether the gold facts of the turns are given or only their replies.
+    With `known` "replies", training is not told which facts the replies use.
     """
     questions = literal_examples(found.train, round(len(found.train) * LITERAL_SHARE), seed)
     facts = features_of([*found.train, *questions], embedder, found.relations, tell, placeholder)
@@ -179,10 +182,10 @@ def to_learn_from(
 
 
 def by_replies(examples: Sequence[RetrievalExample], facts: Sequence[Learnt]) -> list[Learnt]:
-    """Returns training data as if the facts that replies use were unknown.
+    """Returns the training data as if nobody knew which facts the replies use.
 
-    Instead of its gold facts, each example gets the probability of each word of the reply given each fact, with all
-    words of a fact equally likely. `facts` beyond the examples stay as they are.
+    In place of its gold facts, each of `examples` gets the probability of each word of its reply given each fact, with
+    all words of a fact equally likely. `facts` begins with the features of `examples`; the rest of it stays as it is.
     """
     replies = [_words(example.turn.reply) for example in examples]
     said = Counter(word for words in replies for word in words)
@@ -280,7 +283,7 @@ def figures(scores: Sequence[Scores], gold: Sequence[npt.NDArray[np.bool_]]) -> 
 
 
 def _expected(scores: Scores, gold: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Returns reciprocal rank and hits of the best gold fact, averaged over all orders of equal scores."""
+    """Returns reciprocal rank and Hits@k of the best gold fact; equal scores give the mean over their orders."""
     scores = np.round(scores, _PLACES)
     best = scores[gold].max()
     above, equal = int((scores > best).sum()), int((scores == best).sum())
@@ -327,10 +330,7 @@ def _history(example: RetrievalExample, with_names: bool, turns: int = 0) -> str
 
 
 class RetrievalRow(NamedTuple):
-    """The figures of one way of ranking the turns of `source`.
-
-    `is_untrained_encoder`: the learned retriever is compared with it.
-    """
+    """The figures of one way to rank; the learned one is compared with the row that `is_untrained_encoder` marks."""
 
     source: str
     name: str
@@ -393,7 +393,7 @@ class RetrievalRun:
         return ranked
 
     def _learned(self) -> RetrieverWeights:
-        """Returns the given weights, or train them once."""
+        """Returns the given weights; if none were given, trains them at the first call."""
         if self._weights is None:
             self._weights = self._trained(LEARNED)
         return self._weights

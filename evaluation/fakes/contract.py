@@ -33,7 +33,7 @@ _HEAD = Path(__file__).with_name("contract_head.md")
 
 
 def contract_text() -> str:
-    """Return the whole page as Markdown."""
+    """Returns the whole page as Markdown."""
     parts = [_HEAD.read_text("utf-8").replace("TASK_NAMES", ", ".join(f"`{task}`" for task in get_args(TaskName)))]
     parts += ["## Tasks\n", markdown_table(("task", "asked by", "input", "reply"), _task_rows())]
     shown: set[type[TaskModel]] = set()
@@ -51,7 +51,7 @@ def _task_rows() -> Iterator[tuple[str, ...]]:
 
 
 def _of_task(task: TaskName, shown: set[type[TaskModel]]) -> Iterator[str]:
-    """Yield the sections of a task: its input and reply, unless they are in `shown`, and the schema of the reply."""
+    """Yields the sections of a task: its input and reply, unless they are in `shown`, and the schema of the reply."""
     asked, reply, _ = TASKS[task]
     yield f"## Task `{task}`\n"
     yield from (_of_model(model) for model in (asked, reply) if model not in shown)
@@ -62,7 +62,7 @@ def _of_task(task: TaskName, shown: set[type[TaskModel]]) -> Iterator[str]:
 
 
 def _of_model(model: type[TaskModel]) -> str:
-    """Describe a model's fields; those without a description share one line, and excluded ones are left out."""
+    """Describes a model's fields; those without a description share one line, and excluded ones are left out."""
     says = inspect.cleandoc(model.__doc__ or "") if model.__doc__ != TaskModel.__doc__ else ""
     fields = {name: field for name, field in model.model_fields.items() if not field.exclude}
     named = {name: f"`{name}` ({_type_words(field.annotation)})" for name, field in fields.items()}
@@ -73,13 +73,13 @@ def _of_model(model: type[TaskModel]) -> str:
 
 
 def _meaning(field: FieldInfo) -> str:
-    """Return a field's description and default, if any."""
+    """Returns a field's description and default, if any."""
     default = "" if field.is_required() else f"default: `{json.dumps(field.default)}`"
     return "; ".join(part for part in (field.description, default) if part)
 
 
 def _shared_models() -> list[type[TaskModel]]:
-    """Return the models that inputs and replies are made of, in the order of their module."""
+    """Returns the models that inputs and replies are made of, in the order of their module."""
     own = {model for asked, reply, _ in TASKS.values() for model in (asked, reply)}
     found = vars(tasks).values()
     return [

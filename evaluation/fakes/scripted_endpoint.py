@@ -106,7 +106,7 @@ class ScriptedEndpoint:
             return list(self._broken)
 
     def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
-        """Set the plan of the next question and its text as typed; a plan of None means that there is no answer."""
+        """Sets the plan of the next question and its text as typed; a plan of None means that there is no answer."""
         with self._lock:
             self._plan, self._typed = plan, typed
             self._replies = ScriptedReplies(plan, typed, self.at_once)
@@ -122,7 +122,7 @@ class ScriptedEndpoint:
         self._thread.join()
 
     def serve(self, wire: EndpointWire, received: Received) -> None:
-        """Reply to one chat completion request."""
+        """Replies to one chat completion request."""
         time.sleep(self._latency_s)
         wire.send_json(*self.answer(received))
 
@@ -157,7 +157,7 @@ class ScriptedEndpoint:
         return replies.reply_to(task, block)
 
     def written(self, task: TaskName, block: str, reply: TaskModel) -> str:  # noqa: ARG002  # for those that lie
-        """Returns the text of a reply as an endpoint writes it: answers as trees, without default fields.
+        """Returns a reply as the text that an endpoint sends: answers as JSON trees, and no field with its default.
 
         Subclasses override this to write something else.
         """
@@ -190,9 +190,10 @@ FORMS: Final = {"things": "{0}", "count": "count({0})", "truth": "exists({0})", 
 
 
 class PathReader(ScriptedEndpoint):
-    """An endpoint that follows the concept path stated in a strict prompt, and answers in the form asked for.
+    """An endpoint that follows the path that a prompt states, and answers in the form that the prompt asks for.
 
-    It ignores plans, so that a wrong path gives a wrong answer.
+    Prompts under the profile "strict" state such a path in place of the question. Plans are ignored, so that a wrong
+    path gives a wrong answer.
     """
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
@@ -299,4 +300,4 @@ class EndpointWire(BaseHTTPRequestHandler):
         self.wfile.write(f"HTTP/1.1 {status} -\r\n{head}\r\n".encode() + data)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log nothing, since a request line could hold anything."""
+        """Logs nothing, since a request line could hold anything."""

@@ -24,9 +24,9 @@ _QUOTED = re.compile(r'"([^"]*)"')
 class ScriptedReplies:
     """Answers the tasks of one question from its plan and what the tasks show.
 
-    Evidence is remembered from task to task, since `choose_relations` shows none. `typed`, the question as the user
-    typed it, only serves to find the pseudonym of the topic. `at_once`: answer with what candidates lead to (`way(2)`)
-    if that completes the plan, without following them first.
+    Evidence is remembered from task to task, since `choose_relations` shows none. `typed` is the question as typed,
+    and only serves to find the pseudonym of the topic. With `at_once`, an answer may use the end of a candidate
+    (`way(2)`) that was not followed yet, if that completes the plan.
     """
 
     def __init__(self, plan: QueryPlan | None, typed: str = "", at_once: bool = False) -> None:
@@ -37,7 +37,7 @@ class ScriptedReplies:
         self._asked: StepInput | None = None
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
-        """The reply to the task whose json block is `block`. Raises pydantic.ValidationError on a bad block."""
+        """Returns the reply to the task whose JSON is `block`. Raises pydantic.ValidationError on a bad block."""
         if task == "structure":
             structure = tasks.StructureInput.model_validate_json(block)
             self._see(structure.things, structure.dialogue)
@@ -78,7 +78,7 @@ class ScriptedReplies:
         return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
 
     def _chosen(self) -> StepReply:
-        """Returns the answer to a repair request, using the candidates of the step before, which it doesn't repeat."""
+        """Returns the answer to a request to repair a reply; its candidates are those of the step before."""
         asked = self._asked
         gold = self._gold(asked.question) if asked else None
         ways = gold.continuing(asked.candidates, asked.width) if gold and asked else []
@@ -158,10 +158,9 @@ def _concept(relations: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Unmasked:
-    """A task's block with the words of plans in place of the opaque words of masked relations.
+    """A task's block in which masked relations have the words of plans, as if a model understood their descriptions.
 
-    It is read like this by a model that understands the owner's descriptions. `words` maps opaque words to those of
-    plans.
+    `words` maps the opaque word of each masked relation to the words of plans.
     """
 
     block: str
@@ -169,7 +168,7 @@ class Unmasked:
 
     @classmethod
     def read(cls, block: str, meanings: Mapping[str, str]) -> Unmasked:
-        """Returns the block with the words of plans where `meanings` has them for a description."""
+        """Returns the block with the words of plans for opaque ones; `meanings` maps descriptions to these words."""
         if not meanings:
             return cls(block)
         task = json.loads(block)
@@ -180,7 +179,7 @@ class Unmasked:
         return cls(json.dumps(texts | changed), words)
 
     def in_its_words(self, reply: str) -> str:
-        """Returns a reply with the opaque words in place of those of plans where its expressions name relations."""
+        """Returns a reply with opaque words for the words of plans, where its expressions name masked relations."""
         if not self.words:
             return reply
         back = {words: word for word, words in self.words.items()}

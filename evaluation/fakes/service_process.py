@@ -61,14 +61,14 @@ class ServiceProcess:
         return next(line for line in limits.splitlines() if line.startswith("Max core file size"))
 
     def kill(self, how: signal.Signals) -> None:
-        """Sends the signal and wait until the process has ended."""
+        """Sends the signal and waits until the process has ended."""
         self.process.send_signal(how)
         self.process.wait()
 
 
 @contextmanager
 def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
-    """Start the service with `settings` (without their prefix) in `folder`, and wait until it answers.
+    """Starts the service with `settings` (without their prefix) in `folder`, and waits until it answers.
 
     An earlier service may have run in the folder. Core files are allowed as far as the machine allows, because the
     service has to forbid them itself. Raises ServiceDiedError.
@@ -106,7 +106,7 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
 
 @contextmanager
 def _core_files_allowed() -> Iterator[None]:
-    """Allow core files while a child is started, since a child inherits the limits of its parent."""
+    """Allows core files while a child is started, since a child inherits the limits of its parent."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
     try:
@@ -122,7 +122,7 @@ def free_port() -> int:
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], within_s: float) -> None:
-    """Ask `url` until it answers 200. Raises ServiceDiedError if the process ends or `within_s` seconds pass first."""
+    """Asks `url` until it answers 200. Raises ServiceDiedError if the process ends or the time is up."""
     until = time.monotonic() + within_s
     while time.monotonic() < until and process.poll() is None:
         try:

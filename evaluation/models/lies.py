@@ -170,9 +170,11 @@ class LieRun:
 
 @dataclass(frozen=True, slots=True)
 class WrongRun:
-    """The number of wrong expressions asked for, and of those that the endpoint could say.
+    """Counts of an endpoint that writes wrong expressions.
 
-    `plain` are those shown as the answer with neither a second reading nor a warning; `warned` counts those with one.
+    `asked`: the expressions to write. `said`: those that could be written, as the prompt held what they name. `plain`:
+    those whose answer was shown without a warning, though it is not the service's own answer. `warned`: those whose
+    answer was shown with one.
     """
 
     asked: int
@@ -211,7 +213,7 @@ async def run_lies(show: Show) -> LieRun:
 
 
 async def run_wrong_expressions(show: Show) -> WrongRun:
-    """Have an endpoint that passes the service's capability test write each wrong expression for its question."""
+    """Makes an endpoint that passes the service's capability test write each wrong expression for its question."""
     endpoint, wrong = ConfusedEndpoint(), read_wrong_expressions()
     asked = list(dict.fromkeys(each.question for each in wrong))
     own = await _own_texts(asked)

@@ -158,7 +158,7 @@ async def run_models_table(model: AskedModel, data: Path, limit: int, only: str,
 async def _asked_row(
     bench: Bench, loaded: LoadedSet, name: str, questions: Sequence[Question], show: Show, strategy: str = "sets"
 ) -> ModelRow:
-    """Asks `questions` one after the other and return their row."""
+    """Asks `questions` one after the other and returns their row."""
     costs: list[float | None] = []
     began = time.perf_counter()
     report, outcomes = await bench.ask(
@@ -179,7 +179,7 @@ async def _row(asker: Asker, name: str, source: str) -> ModelRow:
 
 
 async def _of_model(model: AskedModel, data: Path, limit: int, show: Show) -> list[Measure]:
-    """Compare the model with the embedded reasoner on the demo and on the public sets whose files are below `data`."""
+    """Compares the model with the embedded reasoner on the demo and on those public sets that `data` holds."""
     there = {name: at for name, at in SETS.items() if at == DEMO or (data / at.partition(":")[2]).is_file()}
     async with asking(data, limit, 0, show) as asker:
         own = {name: await _row(asker, name, source) for name, source in there.items()}
@@ -216,9 +216,9 @@ def _against(name: str, row: ModelRow, own: ModelRow) -> list[Measure]:
 def _cached(url: str, first: bytes, second: bytes) -> list[Measure]:
     """Measures how much of a prompt's constant part the endpoint takes from its prefix cache.
 
-    Two different questions are asked one after the other. The constant part is the system message, which both share;
-    the endpoint counts its tokens, as those of a prompt with it less those of an empty one. Raises httpx2.HTTPError,
-    KeyError.
+    Two different questions are asked one after the other; the constant part is the system message, which both share.
+    Its length in tokens is the endpoint's count for a prompt with it, less that for an empty prompt. Raises
+    httpx2.HTTPError, KeyError.
     """
     body = json.loads(second)
     system = body["messages"][0]["content"]
@@ -247,14 +247,14 @@ def _usage(url: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _logged(log: Path, loaded: LoadedSet) -> list[Measure]:
-    """Count the demo's names in what the model's server wrote, without those that are numbers only."""
+    """Counts the demo's names in what the model's server wrote, without those that are numbers only."""
     names = {name for name in loaded.secrets if any(map(str.isalpha, name))}
     found = LeakScanner(names, ()).scan([log.read_bytes()]).leaks.total()
     return [none("names in the server's log", len(names), found)]
 
 
 async def _dialogue(asker: Asker) -> Measure:
-    """Asks the twenty turns in pairs: each conversation has two turns."""
+    """Returns a line for the errors in the twenty turns of `turns.txt`, asked as ten conversations of two turns."""
     pairs = zip(TURNS[::2], TURNS[1::2], strict=True)
     asked = [Question(id=str(at), turns=pair, answers=()) for at, pair in enumerate(pairs)]
     loaded, _ = asker.sets.of(DEMO)
@@ -263,7 +263,7 @@ async def _dialogue(asker: Asker) -> Measure:
 
 
 async def _scripted(data: Path, limit: int, show: Show) -> list[Measure]:
-    """Measures a model that answers rightly wherever the prompt lets it."""
+    """Returns lines for an endpoint that answers by gold plans: as good as a model can be with what prompts show."""
     measures = list[Measure]()
     for who, changes in (("right model alone", {}), ("right model", BESIDE)):
         endpoint = ScriptedEndpoint()

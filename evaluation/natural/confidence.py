@@ -2,8 +2,8 @@
 
 There are four sources: the seen half of the natural questions, answered even when unsure, so that there are wrong
 answers to learn from; the same questions over a schema that lacks a relation they need, where every reading is wrong;
-the questions of public sets whose graphs are read as paths; and WebQSP's questions, with a clinic's questions about
-WebQSP's things, for graphs where paths vote.
+the questions of public sets, read as one path each; and WebQSP's questions, with a clinic's questions about WebQSP's
+things, where many paths vote for an answer.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ LOWERING: Final = frozenset({"doubtful_names", "silent", "steps"})
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceExample:
-    """One answer with its features and whether it is right.
+    """One answer with its features and `is_right`.
 
-    `group` is left out as a whole when the fit is tested. `is_given`: the service would give this answer.
+    `group` is a graph or set: the fit is tested on a group after training on all others. `is_given`: the answer is
+    sure enough for the service to give it.
     """
 
     road: str
@@ -85,7 +86,10 @@ def _of_outcome(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[Confide
 
 
 def _without_relations(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[ConfidenceExample | None]:
-    """Yield, for each relation that the right answer needs, the reading without it; None if that is refused."""
+    """Yields a wrong example for each relation of a right answer: how the question is read if the schema lacks it.
+
+    None is yielded where the question is then refused.
+    """
     read, answer = _first_reading(outcome, scorer), outcome.answer
     if read is None or not read.is_sure or outcome.verdict != "right" or answer is None or not answer.answered:
         return
@@ -134,7 +138,8 @@ async def path_examples(data: Path, limit: int, seed: int, show: Show) -> list[C
 async def vote_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
     """Returns examples of WebQSP's questions, and of a clinic's questions about things of WebQSP's graph.
 
-    All questions are answered, even below the threshold. Each half of the topics is a group. Raises QuestionsError.
+    Every question is answered, however low its score. The topics are split into two halves, each of which is a group.
+    Raises QuestionsError.
     """
     async with asking(data, limit, seed, show, least_score=-math.inf) as asker:
         loaded, questions = asker.sets.of(WEBQSP)
@@ -177,8 +182,9 @@ _Examples = Sequence[ConfidenceExample]
 class ConfidenceFit:
     """The weights of one road (one way to read questions), and how well they predict.
 
-    `given` and `share_right` count answers to unchanged questions, and `error` is their calibration error over ten
-    bins. `error_elsewhere` is that of all answers the service would give, each by a fit without its graph or set.
+    `given` and `share_right` count the answers over unchanged graphs, and `error` is their calibration error.
+    `error_elsewhere` is that of all answers the service would give, where each is predicted by a fit to all groups but
+    its own.
     """
 
     road: str
@@ -191,7 +197,7 @@ class ConfidenceFit:
 
 
 async def run_fits(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceFit]:
-    """Fit all roads to `limit` questions of each public set and all natural ones of the seen half.
+    """Fits all roads to `limit` questions of each public set and all natural ones of the seen half.
 
     Raises QuestionsError.
     """
@@ -221,7 +227,7 @@ def fit(road: str, examples: _Examples) -> ConfidenceFit:
 
 
 def _elsewhere(examples: _Examples, strength: float) -> list[tuple[float, ConfidenceExample]]:
-    """Returns each answer that would be given, with its confidence by a fit to the other groups."""
+    """Returns each answer that the service would give, with its confidence by a fit to all groups but its own."""
     found = []
     for group in dict.fromkeys(each.group for each in examples):
         weights = _weights([each for each in examples if each.group != group], strength)
@@ -230,7 +236,7 @@ def _elsewhere(examples: _Examples, strength: float) -> list[tuple[float, Confid
 
 
 def _weights(examples: _Examples, strength: float) -> dict[str, float]:
-    """Fit the weights, leaving out features of LOWERING that would raise the confidence: few examples have them."""
+    """Fits the weights, leaving out features of LOWERING that would raise the confidence: few examples have them."""
     # The import takes a second, so that only a fit should wait for it.
     from sklearn.linear_model import LogisticRegression
 

@@ -123,7 +123,7 @@ async def _judged(
 
 
 async def _with_choices(bench: Bench, loaded: LoadedSet, run: NaturalRun, show: Show) -> NaturalRun:
-    """Asks each question that the service offered when it asked back, and add the verdicts on the answers."""
+    """Returns the run with verdicts on the choices that the service offered when it asked back; each is asked."""
     offered = [(each.question, choice) for each in run.outcomes if each.answer for choice in each.answer.did_you_mean]
     asked = [
         question.model_copy(update={"id": f"{question.id} {at}", "turns": question.texts, "question": choice})

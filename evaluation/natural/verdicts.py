@@ -93,7 +93,7 @@ _WITHIN = re.compile(r"(?:\[|; )[^:;\[\]]+: ([^;\[\]]+)")
 
 
 def judge(question: NaturalQuestion, answer: Answer | None) -> Verdict:
-    """Judge an answer by the best fitting gold answer; None (the question ended with an error) is "refused"."""
+    """Judges an answer by the best fitting gold answer; None (the question ended with an error) is "refused"."""
     if answer is None:
         return "refused"
     return min((_judged(gold, answer) for gold in question.golds), key=VERDICTS.index)
@@ -149,7 +149,7 @@ def _same(gold: str, given: str) -> bool:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Split `1,841.30 EUR` into number and unit; other texts have the unit ""."""
+    """Splits `1,841.30 EUR` into number and unit; other texts have the unit ""."""
     plain = _plain(text)
     measured = _WITH_UNIT.fullmatch(plain)
     return (comparable(measured["number"]), measured["unit"]) if measured else (plain, "")
@@ -176,9 +176,9 @@ def _described(gold: Gold, text: str) -> Verdict:
 
 
 def _facts(gold: Gold) -> Iterator[set[str]]:
-    """Yields for each fact the texts that tell it: its other end, or what is nested in it.
+    """Yields for each fact of the gold answer the texts any of which tells it, without the thing's own name.
 
-    The thing's own names are left out.
+    A fact is written `thing | relation | end`; its ends count, or, if it nests other texts, those.
     """
     thing = gold.concept[0] if gold.concept else ""
     for item in gold.texts:

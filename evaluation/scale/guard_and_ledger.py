@@ -69,7 +69,7 @@ class Scale:
 
 
 def measure_scale(count: int) -> Scale:
-    """Builds the index of `count` made-up names in one process; open it and guard with it in another."""
+    """Builds the index of `count` made-up names in one process; opens it and guards with it in another."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="arog-guard-") as folder:
         for step in (_build, _measure):
@@ -209,7 +209,7 @@ _TENANT: Final = "scale"
 
 
 def measure_ledger(rows: int) -> list[Measure]:
-    """Checks a whole ledger of `rows` rows and one of a tenth of them, and compare."""
+    """Checks a whole ledger of `rows` rows and one of a tenth of them, and compares their times."""
     return ledger_measures(rows, _seconds(rows), _seconds(rows // 10))
 
 

@@ -59,7 +59,7 @@ def _family(dice: random.Random) -> str:
 
 
 def write_graph(path: Path, triples: int, *, classes: bool, seed: int = 7) -> list[str]:
-    """Writes `triples` triples to `path` and return the names of things that have the relation `treated_by`.
+    """Writes `triples` triples to `path` and returns the names of things that have the relation `treated_by`.
 
     `classes` adds a type to every thing. The same seed gives the same file.
     """

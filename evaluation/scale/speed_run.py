@@ -61,7 +61,7 @@ def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> l
 
 
 def measures(figures: Sequence[SpeedFigure], kept: Mapping[str, float], most: float) -> list[Measure]:
-    """Returns a line for each figure, which may be `most` times the one in `kept`, if there is one."""
+    """Returns a line for each figure; its bound is `most` times the figure of that name in `kept`, if there is one."""
     return [
         at_most(f"{name}, times {beside}", 1, times, kept[name] * most if name in kept else None, "{:.1f}")
         for name, beside, times in figures
@@ -134,7 +134,7 @@ class _Asker:
         return statistics.median(times[1:])
 
     async def turns(self) -> tuple[float, float]:
-        """Returns the median times around an early and a late turn of one dialogue."""
+        """Returns two median times of a turn in one dialogue: of turns near its start, and of turns near its end."""
         dialogue = _dialogue(0)
         times = [await self.asked(dialogue, at) for at in range(_LATE_TURN + 2)]
         early, late = (statistics.median(times[at - 2 : at + 2]) for at in (_EARLY_TURN, _LATE_TURN))
@@ -155,7 +155,7 @@ def _dialogue(suggestions: int) -> Dialogue:
 
 
 def _fixed_loop() -> None:
-    """Do a fixed amount of work, half in Python and half in numpy, as a unit of time."""
+    """Does a fixed amount of work, half in Python and half in numpy, as a unit of time."""
     words = [f"word {number}" for number in range(2_000)]
     vectors = np.random.default_rng(0).random((400, 400))
     for _ in range(_LOOP_ROUNDS):

@@ -42,9 +42,10 @@ GraphFiles = Mapping[str, Sequence[Path]]
 
 @dataclass(frozen=True, slots=True)
 class UntypedGraph:
-    """A graph whose concepts were named.
+    """A graph that was loaded without its types, so that the service had to name the concepts of its things.
 
-    `signature_of` maps a thing's name or IRI to the position of its signature.
+    `signature_of` maps a thing's name or IRI to the number of its signature (the set of relations around it), which
+    decides its concept.
     """
 
     schema: Schema
@@ -95,7 +96,10 @@ def without_types(raw: RawGraph) -> RawGraph:
 
 
 def _signatures(triples: SortedTriples, loaded: LoadedGraph, nodes: Collection[str]) -> dict[str, int]:
-    """Map each of `nodes` in the graph to its signature; things come before values of the same text."""
+    """Returns the number of the signature (the set of relations around it) for each of `nodes` that the graph holds.
+
+    If a thing and a value have the same text, the thing counts.
+    """
     raw, adjacency = triples.raw, loaded.adjacency
     wanted = [at for at in np.flatnonzero(triples.nodes).tolist() if raw.text(at) in nodes]
     found: dict[str, int] = {}
@@ -145,7 +149,7 @@ class ConceptLabel(BaseModel):
     reject: frozenset[str]
 
     def judge(self, concept: str | None) -> Verdict:
-        """Judge a concept, which may be several joined by commas, the surest first.
+        """Judges a concept, which may be several joined by commas, the surest first.
 
         It is right if the first is accepted, wrong if any is rejected, and else not judged.
         """
@@ -173,7 +177,7 @@ class Judged:
 async def run_concepts(
     labels: Sequence[Path], graphs: Path, data: Path, name_concepts: NameConcepts, show: Show
 ) -> list[Judged]:
-    """Loads every graph that has a label, one after the other, and judge its concepts. Raises QuestionsError."""
+    """Loads every graph that has a label, one after the other, and judges its concepts. Raises QuestionsError."""
     # Labels of shut files are marked, because their concepts must not be printed.
     read = [(label, file.name.startswith("shut")) for file in labels for _, label in read_lines(file, ConceptLabel)]
     names = list(dict.fromkeys(label.graph for label, _ in read))

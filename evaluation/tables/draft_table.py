@@ -41,8 +41,8 @@ NO: Final = "No, that is not so."
 class Corruption:
     """One way to spoil an answer.
 
-    `at` is the index among the spoilt forms of the answer. If `said` is given, this false text is put beside the right
-    answer instead.
+    A way may spoil an answer into several expressions; `at` picks one of them. With `said` the expression stays right,
+    and this false text is sent beside it.
     """
 
     way: Way
@@ -195,7 +195,7 @@ _Draft = tuple[Question, Corruption | None]
 
 @dataclass(frozen=True, slots=True)
 class AskedDraft:
-    """One question with its answer: `said` is the answer's text, `names` its names, `step` the draft behind it."""
+    """One question as the service answered it: the answer's `names` and text (`said`), and the reasoner's `step`."""
 
     question: Question
     names: frozenset[str]
@@ -268,7 +268,10 @@ async def _ask(
 
 
 def _let_through(strategy: str, wrong: Sequence[AskedDraft], gold: Mapping[str, frozenset[str]]) -> list[Measure]:
-    """Returns a line for each way to spoil an answer, and one for all, without spoilt drafts that are still right."""
+    """Returns a line for each way to spoil an answer, and one for all, on how many spoilt drafts became wrong answers.
+
+    Spoilt drafts that still give the right answer are not counted.
+    """
     judged = [
         (each.corruption.way if each.corruption else "", each.is_wrong(gold[each.question.id]))
         for each in wrong

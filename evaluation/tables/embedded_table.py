@@ -219,7 +219,7 @@ async def _cases(asker: Asker) -> list[Measure]:
 async def _rated(
     asker: Asker, title: str, loaded: LoadedSet, questions: Sequence[Question]
 ) -> tuple[AskedSample, list[AnswerRating]]:
-    """Asks the questions; return the outcomes, and a rating of each answer by its gold, as a user would give it.
+    """Asks the questions; returns the outcomes, and a rating of each answer by its gold, as a user would give it.
 
     The rating of a wrong answer tells the right one.
     """
@@ -296,7 +296,10 @@ async def _demo(asker: Asker) -> list[Measure]:
 
 
 async def _unanswerable(asker: Asker) -> list[Measure]:
-    """Asks questions of one graph of another: as they are, and with things of that graph as their topics."""
+    """Asks questions of one graph over another graph that can't answer them, and measures how many are refused.
+
+    They are asked with their own topics, and with things of the asked graph in their place.
+    """
     strange, planted = NOTHING_ASKED, NOTHING_ASKED
     for each in foreign_sets(asker.sets):
         plain = asker.sample(each.as_they_are(), _FOREIGN_SETS)

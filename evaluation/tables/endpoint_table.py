@@ -54,7 +54,10 @@ MIN_RIGHT = 0.995  # rounds to 1.00; not 1, since a name that others equal but f
 
 
 class Limit(NamedTuple):
-    """Settings that limit what prompts may show. `bounded` marks the default, which may cost only little."""
+    """Settings that limit what prompts may show.
+
+    `bounded` marks the default: it may lose only a few right answers. The others are measured without a bound.
+    """
 
     words: str
     reasoner: ReasonerName
@@ -312,7 +315,7 @@ async def _still_open(endpoint: FaultyEndpoint) -> int:
 
 @contextmanager
 def _errors_logged() -> Iterator[Counter[str]]:
-    """Count error records by logger; exceptions that nobody caught or awaited are logged too."""
+    """Counts error records by logger; exceptions that nobody caught or awaited are logged too."""
     seen: Counter[str] = Counter()
 
     class Counting(logging.Handler):
@@ -378,7 +381,7 @@ async def run_load(
 
 @contextmanager
 def _endpoint_apart(question: Question, latency_s: float) -> Iterator[str]:
-    """Runs a scripted endpoint in another process and yield its base URL."""
+    """Runs a scripted endpoint in another process and yields its base URL."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there, question, latency_s), daemon=True)
@@ -398,7 +401,7 @@ def _serve(pipe: Connection, question: Question, latency_s: float) -> None:
 
 
 async def _chat(bench: Bench, loaded: LoadedSet, question: Question) -> tuple[bool, int]:
-    """Asks one question; return whether it was answered, and the number of calls."""
+    """Asks one question; returns True if it was answered, and the number of calls."""
     dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0})
     answer = await bench.services.chat.answer(CALLER, dialogue.request(question.texts[-1], None, {}))
     return answer.answered, answer.usage.calls

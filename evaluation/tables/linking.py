@@ -204,7 +204,7 @@ def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed
 
 
 def measure_topics(graph: PrivateGraph, questions: Sequence[Question]) -> KindOfSlip:
-    """Count the topic entities of `questions` that linked mentions hold; precision is over all mentions."""
+    """Counts the topic entities of `questions` that linked mentions hold; precision is over all mentions."""
     typed = found = linked = right = choices = 0
     for question in questions:
         wanted = {comparable(topic) for topic in question.topic_entities}

@@ -23,7 +23,7 @@ SHARES = (0.0, 0.25, 0.5, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A choice of relations to mask: each predicate with its description, which is empty if the owner gives none."""
+    """A choice of relations to mask; `means` maps each predicate to its description, "" if the owner gives none."""
 
     share: float
     described: bool
@@ -44,7 +44,7 @@ class Masked:
         return policy.model_copy(update={"relations": {**policy.relations, **masked}}).to_toml()
 
     def own_words(self) -> set[str]:
-        """Returns the words that no request may hold: those of the masked relations, also without `has`."""
+        """Returns the words of the masked relations, which no request may hold; from "has genre" also "genre"."""
         words = {words_of(predicate) for predicate in self.means}
         return words | {each.removeprefix("has ") for each in words}
 

@@ -76,7 +76,7 @@ class Asker:
         see: See = ignore_outcome,
         strategy: str = "sets",
     ) -> AskedSample:
-        """Asks `questions` and return the outcomes in their order; `see` is called with each as it comes."""
+        """Asks `questions` and returns the outcomes in their order; `see` is called with each as it comes."""
         report, outcomes = await self.sets.bench.ask(
             loaded,
             RunLabel(set_name=title, strategy=strategy, reasoner=self.reasoner, seed=self.seed),
@@ -100,7 +100,7 @@ async def asking(
     changes: Mapping[str, object] | None = None,
     least_score: float | None = None,
 ) -> AsyncIterator[Asker]:
-    """Open a bench with the public sets below `data`; `endpoint`, `changes` and `least_score` are those of Bench."""
+    """Opens a bench with the public sets below `data`; `endpoint`, `changes` and `least_score` are those of Bench."""
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench(reasoner, scripted=endpoint, changes=changes, least_score=least_score) as bench:
             yield Asker(QuestionSets(bench, data, Path(folder), show), limit, seed, show, reasoner)

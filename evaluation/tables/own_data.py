@@ -44,7 +44,7 @@ class AskedSet:
 
 
 async def run_own_data(folder: Path, only: str, show: Show) -> list[AskedSet]:
-    """Loads each folder by the policy that is proposed for it, and ask its questions of the README.
+    """Loads each folder by the policy that is proposed for it, and asks its questions from the README.
 
     `only` is a part of the folders' names. Raises QuestionsError if no folder has questions.
     """
@@ -93,7 +93,7 @@ async def _ask(bench: Bench, folder: Path, asked: AskedSet) -> AskedSet:
 
 
 def judged(gold: str, names: Collection[str] | None) -> Verdict:
-    """Judge an answer: right if it names what `gold` lists, separated by commas, and nothing more.
+    """Judges an answer: right if it names what `gold` lists, separated by commas, and nothing more.
 
     For a gold answer like `('X', 7)`, X is enough.
     """

@@ -113,7 +113,7 @@ def fit_extractor(
 
 
 def targets(examples: Sequence[Example], words: int) -> tuple[Floats, Floats]:
-    """Return begins and ends of answers, (questions, words, 2), and where words are, (questions, words), as 0 or 1."""
+    """Returns where answers begin and end, (questions, words, 2), and where words are, (questions, words): 0 or 1."""
     wanted = np.zeros((len(examples), words, 2), np.float32)
     is_word = np.zeros((len(examples), words), np.float32)
     for row, (features, question) in enumerate(examples):

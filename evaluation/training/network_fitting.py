@@ -52,15 +52,15 @@ Tell = Callable[[FittingProgress], None]
 
 
 def seed_torch(seed: int) -> None:
-    """Seed torch and use one thread, so that sums are always taken in the same order."""
+    """Seeds torch and uses one thread, so that sums are always taken in the same order."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
 
 
 def seeded_draw(*numbers: int) -> np.random.Generator:
-    """Returns a generator for a block, from the seed and the block's number, and seed torch by it.
+    """Returns a random generator for one block, and seeds torch by it; both depend only on `numbers` (seed, block).
 
-    So a block is the same after an interruption.
+    A block is then the same after an interruption.
     """
     draw = np.random.default_rng(numbers)
     torch.manual_seed(int(draw.integers(2**31)))
@@ -88,7 +88,7 @@ class NetworkFitting:
         self._steps = 0
 
     def run(self, blocks: int, run_block: Callable[[int], None], checkpoint: Path | None, *, saved: int = 1) -> None:
-        """Runs each block by its number, and write a checkpoint after every `saved` blocks and after the last.
+        """Runs each block by its number, and writes a checkpoint after every `saved` blocks and after the last.
 
         If the checkpoint exists, training continues from it. Raises CheckpointError if it is of another training.
         """
@@ -100,7 +100,7 @@ class NetworkFitting:
                 self._save(checkpoint, number + 1)
 
     def step(self, loss: torch.Tensor, done: float) -> float:
-        """Take one step down the gradient of `loss` and return its value; `done` is the share of the training done."""
+        """Takes one step down the gradient of `loss` and returns its value; `done` is the share of training done."""
         self._steps += 1
         for group in self._optimiser.param_groups:
             group["lr"] = self._how.rate * min(1.0, self._steps / self._how.warm_up) * (1 - done)
@@ -118,14 +118,14 @@ class NetworkFitting:
         return told.hexdigest()
 
     def _save(self, file: Path, blocks: int) -> None:
-        """Writes the checkpoint to a temporary file and move it into place, so that it is never half written."""
+        """Writes the checkpoint to a temporary file and moves it into place, so that it is never half written."""
         part = file.with_name(f"{file.name}.part")
         states = {"network": self._network.state_dict(), "optimiser": self._optimiser.state_dict()}
         torch.save({"training": self._fingerprint(), "blocks": blocks, "steps": self._steps, **states}, part)
         os.replace(part, file)
 
     def _resume(self, file: Path) -> int:
-        """Loads the checkpoint and return the number of blocks that are done."""
+        """Loads the checkpoint and returns the number of blocks that are done."""
         try:
             state: dict[str, Any] = torch.load(file, weights_only=True)
             training, blocks, steps = state["training"], int(state["blocks"]), int(state["steps"])

@@ -181,10 +181,11 @@ def fit(
 
 
 def _room(before: Scores, after: Scores) -> float:
-    """Returns by how much scores may be lowered, so that questions that no path answers are refused.
+    """Returns by how much scores of the trained head may be lowered, to refuse questions that no path answers.
 
-    Scores may not fall below the untrained ones on average, and only go half of the way to where one right path in a
-    thousand is refused, because paths of new questions score lower.
+    `before` and `after` are scores of right paths without and with the head. Lowered scores stay at least as high on
+    average as `before`, and go only half of the way to where one right path in a thousand is refused, because paths of
+    new questions score lower.
     """
     if not len(before) or not len(after):
         return 0.0

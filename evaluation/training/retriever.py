@@ -46,7 +46,8 @@ class RankedFacts:
 class RepliedFacts:
     """The features of one query, and the probability of each word of its reply.
 
-    `told`: if the word is taken from a fact, shape (facts, words). `otherwise`: if it is not, shape (words,).
+    `told`: the probability if the word is taken from a fact, for each fact; shape (facts, words). `otherwise`: if it
+    is taken from none; shape (words,).
     """
 
     features: Features = field(repr=False)

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # A change log and decisions tell of their day, and name files that may be gone.
 TOLD_AS_THEY_ARE = [path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent.name != "decisions"]
-OURS = "app|kg_store|client_sdk|tests|docs|deploy"
+OURS = "app|kg_store|client_sdk|evaluation|tests|docs|deploy"
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
 CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), INTERNAL)} | {
     problem_of(error).code
@@ -85,6 +85,14 @@ def test_every_path_that_is_told_is_there(document: Path) -> None:
         # NAME stands for the reader's own; the page is built later.
         pattern = path.rstrip("./").replace("NAME", "*")
         assert path.startswith("app/api/page/dist") or any(ROOT.glob(pattern)), path
+
+
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_every_python_file_that_the_maps_for_developers_name_is_there(document: str) -> None:
+    told = re.findall(r"`([\w./]+\.py)\b", (ROOT / document).read_text("utf-8"))
+    files = [f"/{path.relative_to(ROOT)}" for part in OURS.split("|") for path in (ROOT / part).rglob("*.py")]
+    # NAME stands for the reader's own file. Some are named without the folder that the text gives before.
+    assert [path for path in told if "NAME" not in path and not any(f.endswith(f"/{path}") for f in files)] == []
 
 
 @pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)

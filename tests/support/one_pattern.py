@@ -70,6 +70,10 @@ class OnePattern:
     def read_time(self, question: str, dates: Collection[str]) -> AskedTime | None:
         return None
 
+    def two_questions(self, text: str) -> tuple[str, str] | None:
+        first, joint, second = text.partition(" and ")
+        return (f"{first}?", second) if joint and " of " in first and " of " in second else None
+
     def read_unanswered(self, question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
         words = tuple(question.partition(" of ")[0].split())
         said = {word for relation in schema.relations for word in relation.label.split()}

@@ -274,7 +274,8 @@ def names_people(kind: str, kind_type: str, has: Collection[str]) -> bool:
     if last in _PEOPLE or (kind_type in ("person", "group") and len(_HAD_BY_PEOPLE_ALONE & {*has}) >= MIN_OF_PEOPLE):
         return True
     is_agent = last.endswith(_AGENTS) and last not in _GROUPS
-    return kind_type == "person" and (is_agent or not _HAD_BY_PEOPLE.isdisjoint(has))
+    is_group = last in _GROUPS and not names_somebody(last)  # A shop has a phone too; a customer may be a person.
+    return kind_type == "person" and not is_group and (is_agent or not _HAD_BY_PEOPLE.isdisjoint(has))
 
 
 def names_somebody(word: str) -> bool:

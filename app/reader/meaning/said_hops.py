@@ -63,8 +63,9 @@ class SaidHops:
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
         self._best = [max(each) for each in zip(*self._likeness, strict=True)]
-        # The likeness of each hop (row) to each span (column) beside that of the hop that is most like the span.
-        self._is_near = np.array(self._likeness) >= np.array(self._best) - FURTHER if self._best else np.empty((0, 0))
+        # True where a hop (row) is about as like a span (column) as the hop that is most like it; shape (hops, spans).
+        likeness = np.array(self._likeness, dtype=np.float64).reshape(len(self._rows), len(self._best))
+        self._is_near = likeness >= np.array(self._best, dtype=np.float64) - FURTHER
         self._saying: dict[SchemaHop, list[Said]] = {}
         self._explained: dict[tuple[str, float], int] = {}
         self.modifiers = _modifiers(asked.words, graph)

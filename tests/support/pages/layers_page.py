@@ -51,9 +51,11 @@ def place_of(room: str) -> str:
 
 
 def said_of(room: str) -> str:
-    """Returns the first paragraph of the room's docstring; a whole package stands for the files at its top."""
+    """Returns the first paragraph of the room's docstring; for a package, what of it has no line of its own."""
     if room in PACKAGES:
-        return "the files that lie at its top"
+        inner = sorted(path.parent.name for path in (ROOT / room).glob("*/__init__.py"))
+        folders = [f"`{name}/`" for name in inner if f"{room}.{name}" not in may_import()]
+        return ", ".join(["the files at its top", *folders])
     path = ROOT.joinpath(*room.split("."))
     source = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8")
     opening = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]

@@ -86,6 +86,36 @@ def one_question(text: str) -> str:
     return _plain(asked[0]) if len(asked) == 1 else ""
 
 
+_SECOND_QUESTION: Final = re.compile(
+    r"\s*(?:[,;.?!]\s*(?:and\s+)?|\band\s+)"
+    r"(?=(?:(?:in|at|on|for|by|with|from|to|of) )?(?:who|whom|whose|what|which|when|where|how)\b)",
+    re.IGNORECASE,
+)
+# Matches two things asked of one: "what are the phone number and the address of X", "X's salary and city".
+_TWO_OF_ONE: Final = re.compile(
+    r"(?P<head>.*?\b(?:is|are|was|were|me|show|list|know|have|need)\s+)?"
+    r"(?P<whose>(?i:the|his|her|its|their|my|our)\s+|.*?['’]s?\s+)(?P<one>[a-z]+(?:[ -][a-z]+){0,3}?)\s+and\s+"
+    r"(?:(?:the|his|her|its|their)\s+)?(?P<two>[a-z]+(?:[ -][a-z]+){0,3}?)(?P<of>\s+(?:of|for)\s+.+|\W*)"
+)
+
+
+def two_questions(text: str) -> tuple[str, str] | None:
+    """Returns the two questions that `text` asks in one sentence, each as it would be asked alone; None if it doesn't.
+
+    "Where does X live, and when was she born?" asks two; so does "What are the salary and the city of X?".
+    """
+    for found in _SECOND_QUESTION.finditer(text) if _ASKED.match(text) else ():
+        first, second = text[: found.start()], text[found.end() :]
+        # A short part without "and" says the first again: "where is X, in which town?".
+        if len(words_in(first)) > 2 and ("and" in found[0].lower() or len(words_in(second)) > 3):
+            return f"{first}?", second
+    pair = _TWO_OF_ONE.fullmatch(text.strip())
+    if pair is None or not (pair["of"].strip("?!. ") or pair["whose"].strip().endswith(("'s", "’s", "'", "’"))):
+        return None
+    before = (pair["head"] or "") + pair["whose"]
+    return f"{before}{pair['one']}{pair['of']}", f"{before}{pair['two']}{pair['of']}"
+
+
 _IS_IT_TRUE: Final = re.compile(
     r"^\W*(?:is it (?:true|correct|right|so|the case)|would you say)(?: that)?\b|^\W*(?:whether|if)\b(?: or not\b)?",
     re.IGNORECASE,
