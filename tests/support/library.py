@@ -5,7 +5,6 @@ from __future__ import annotations
 from app.llm.tasks import SchemaStep, StepInput, Turn
 from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.expressions import parse
 from tests.support.tasks import thing
 
 KINDS = {"member": "Sm0001", "book": "Sb0001", "author": "Sa0001", "branch": "Sr0001", "loan": "Sl0001"}
@@ -80,16 +79,3 @@ def asked(question: str, *earlier: Turn) -> StepInput:
 
 def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | None:
     return read_meaning(scorer, asked(question, *earlier))
-
-
-def assert_read_as(scorer: PathScorer, question: str, expression: str) -> None:
-    """The question is surely read as the expression, which the algebra can execute."""
-    found = read(scorer, question)
-    assert found is not None
-    assert parse(found.meaning.expression)
-    assert (found.meaning.expression, found.is_sure) == (expression, True), found
-
-
-def assert_unsure(scorer: PathScorer, question: str) -> None:
-    found = read(scorer, question)
-    assert found is None or not found.is_sure, found
