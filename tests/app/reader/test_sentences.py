@@ -1,9 +1,13 @@
-"""Questions that are read with the sentence model, scored a section at a time (`corpus.toml`)."""
+"""Questions that are read with the sentence model, scored a section at a time (`corpus.toml`).
+
+A schema of the corpus has things by their pseudonyms (`named`), kinds (`whole`), relations that are walked both ways,
+and values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -12,118 +16,59 @@ from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import SchemaStep, StepInput, Turn
 from app.reader.concept_namer import ConceptNamer
-from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
+from app.reader.meaning.read_meaning import read_meaning
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.step import plan_step
 from kg_store.algebra.expressions import parse
 from tests.support.corpus import Corpus
-from tests.support.library import asked, read
 from tests.support.tasks import thing
 
 CORPUS = Corpus.beside(__file__)
 
 
-def surely(found: ReadMeaning | None) -> str:
+@cache
+def steps_of(schema: str) -> tuple[SchemaStep, ...]:
+    told = CORPUS.sections["schemas"][schema]
+    relations = told.get("relations", [])
+    both = [*relations, *([end, f"^{label}", kind] for kind, label, end in relations), *told.get("one_way", [])]
+    ends: dict[tuple[str, str], list[str]] = {}
+    for kind, label, end in both:
+        ends.setdefault((kind, label), []).append(end)
+    steps = [SchemaStep(kind, label, label, ", ".join(found)) for (kind, label), found in ends.items()]
+    values = (SchemaStep(kind, label, label, value, value) for kind, label, value in told.get("values", []))
+    return (*steps, *values)
+
+
+def asked(schema: str, question: str, *earlier: str) -> StepInput:
+    """A question over a schema, as the reasoner gets it; after earlier turns all things of the schema are known."""
+    told, roles = CORPUS.sections["schemas"][schema], ("user", "assistant")
+    named = {name: kind for name, kind in told["named"].items() if name in question or (earlier and name[0] != "V")}
+    own = {name: tuple(step.label for step in steps_of(schema) if step.kind == kind) for name, kind in named.items()}
+    return StepInput(
+        question=question,
+        dialogue=[Turn(role=roles[at % 2], text=text) for at, text in enumerate(earlier)],  # type: ignore[arg-type]
+        things=[thing(name, kind, "more" if name[0] == "S" else "1") for name, kind in named.items()],
+        evidence=[],
+        candidates=[],
+        steps=steps_of(schema),
+        kinds=tuple(thing(name, kind, "more") for name, kind in told["whole"].items()),
+        own=own | {name: (f"^{label}",) for name, label in told.get("value_of", {}).items() if name in question},
+    )
+
+
+def read(schema: str, scorer: PathScorer, question: str, *earlier: str) -> str:
     """The expression that a question is surely read as, which the algebra can execute; else nothing."""
+    found = read_meaning(scorer, asked(schema, question, *earlier))
     if found is None or not found.is_sure:
         return ""
     assert parse(found.meaning.expression)
     return found.meaning.expression
 
 
-def of_library(scorer: PathScorer, question: str, *earlier: str) -> str:
-    roles = ("user", "assistant")
-    turns = [Turn(role=roles[at % 2], text=text) for at, text in enumerate(earlier)]  # type: ignore[arg-type]
-    return surely(read(scorer, question, *turns))
-
-
 def offered(scorer: PathScorer, question: str) -> Sequence[str]:
-    plan = plan_step(scorer, asked(question))
+    plan = plan_step(scorer, asked("library", question))
     assert plan is None or plan.expressions == ()
     return plan.asks_back[:1] if plan else ()
-
-
-PRACTICE = [
-    ("animal", "species", "species"),
-    ("animal", "owned by", "owner"),
-    ("breed", "of species", "species"),
-    ("ward", "part of", "clinic"),
-    ("ward", "led by", "owner"),
-    ("prescription", "prescribed by", "doctor"),
-    ("prescription", "prescribed to", "owner"),
-    ("prescription", "drug", "drug"),
-    ("visit", "animal", "animal"),
-    ("vaccination", "animal", "animal"),
-]
-PRACTICE_VALUES = [("ward", "number of beds", "number"), ("animal", "neutered", "truth"), ("ward", "price", "number")]
-PRACTICE_NAMED = {"Es1d11": "species", "Eo2x22": "owner", "Ec3c33": "clinic", "Ed4d44": "doctor", "Eg5g55": "drug"}
-PRACTICE_WHOLE = {"Sa0001": "animal", "Sw0001": "ward", "Sv0001": "visit", "Sx0001": "vaccination"} | {
-    "Sp0001": "prescription"
-}
-REPAIRS = (
-    SchemaStep("repair", "defect", "defect", "text", "text"),
-    SchemaStep("repair", "reported on", "reported on", "date", "date"),
-    SchemaStep("repair", "completed on", "completed on", "date", "date"),
-    SchemaStep("repair", "carried out by", "carried out by", "contractor"),
-    SchemaStep("contractor", "^carried out by", "^carried out by", "repair"),
-    SchemaStep("contractor", "contract since", "contract since", "date", "date"),
-    SchemaStep("contractor", "works weekends", "works weekends", "truth", "truth"),
-    SchemaStep("contractor", "works in", "works in", "district"),
-    SchemaStep("district", "^works in", "^works in", "contractor"),
-)
-REPAIRS_OWN = {"Vt5t55": ("^defect",), "Ec3c33": ("contract since", "^carried out by")}
-FILMS = tuple(SchemaStep("film", label, label, "person") for label in ("director", "cast member", "composer"))
-Named = dict[str, str]
-
-
-def over(
-    scorer: PathScorer,
-    question: str,
-    steps: Sequence[SchemaStep],
-    named: Named,
-    whole: Named,
-    own: dict[str, tuple[str, ...]],
-) -> str:
-    """The reading over a schema of its own; `named` and `whole`: things and kinds by their pseudonyms."""
-    given = StepInput(
-        question=question,
-        things=[thing(name, kind) for name, kind in named.items() if name in question],
-        evidence=[],
-        candidates=[],
-        steps=tuple(steps),
-        kinds=tuple(thing(name, kind, "more") for name, kind in whole.items()),
-        own={name: labels for name, labels in own.items() if name in question},
-    )
-    return surely(read_meaning(scorer, given))
-
-
-def of_practice(scorer: PathScorer, question: str) -> str:
-    both = [*PRACTICE, *((end, f"^{label}", kind) for kind, label, end in PRACTICE)]
-    ends: dict[tuple[str, str], list[str]] = {}
-    for kind, label, end in both:
-        ends.setdefault((kind, label), []).append(end)
-    steps = [SchemaStep(kind, label, label, ", ".join(found)) for (kind, label), found in ends.items()]
-    steps += [SchemaStep(kind, label, label, value, value) for kind, label, value in PRACTICE_VALUES]
-    own = {name: tuple(step.label for step in steps if step.kind == kind) for name, kind in PRACTICE_NAMED.items()}
-    return over(scorer, question, steps, PRACTICE_NAMED, PRACTICE_WHOLE, own)
-
-
-def of_repairs(scorer: PathScorer, question: str) -> str:
-    named = {"Vt5t55": "text", "Vd4t33": "date", "Ec3c33": "contractor"}
-    whole = {"Sr2r22": "repair", "Sc2c22": "contractor", "Sd2d22": "district"}
-    return over(scorer, question, REPAIRS, named, whole, REPAIRS_OWN)
-
-
-def of_films(scorer: PathScorer, question: str) -> str:
-    own = {"Ef1m11": tuple(step.label for step in FILMS)}
-    return over(scorer, question, FILMS, {"Ef1m11": "film"}, {"Sf0001": "film", "Sp0001": "person"}, own)
-
-
-def of_cities(scorer: PathScorer, question: str) -> str:
-    """ "Which home cities" asks for cities, not for the people who have one."""
-    ways = [("person", "home city", "city"), ("city", "^home city", "person")]
-    steps = [SchemaStep(kind, label, label, end) for kind, label, end in ways]
-    return over(scorer, question, steps, {}, {"Sp0001": "person", "Sc0001": "city"}, {})
 
 
 def best_path(scorer: PathScorer, question: str, concept: str, paths: Sequence[tuple[list[str], list[str]]]) -> object:
@@ -134,13 +79,10 @@ def best_path(scorer: PathScorer, question: str, concept: str, paths: Sequence[t
 
 
 READS: dict[str, Callable[..., object]] = {
-    "read over a library": of_library,
-    "read as nothing sure": of_library,
+    **{f"read over {name}": partial(read, name) for name in ("practice", "repairs", "films", "cities")},
+    "read over library": partial(read, "library"),
+    "read as nothing sure": partial(read, "library"),
     "read and offered": offered,
-    "read over a practice": of_practice,
-    "read over repairs": of_repairs,
-    "read over films": of_films,
-    "read over cities": of_cities,
     "read as a path": best_path,
 }
 
