@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -28,8 +27,7 @@ from client_sdk import (
     UnreachableError,
     Wait,
 )
-from client_sdk.crypto.key_file import load_key
-from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names, Reading
+from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem
 from tests.support.waiting import run_together
 
@@ -72,11 +70,6 @@ def test_a_large_set_in_the_evidence_shows_five_names_and_holds_all(service: Fak
     assert fact.tail == "Person 0, Person 1, Person 2, Person 3, Person 4 and 35 more"
     assert fact.tail_names == tuple(many)
     assert (fact.head, fact.head_names) == ("Anna Keller", ("Anna Keller",))
-
-
-def test_what_was_read_otherwise_is_told_in_the_words_of_the_question(service: FakeService, chat: Chat) -> None:
-    service.inexact = [Reading(pseudonym="Eq7f2k", start=11, end=21)]
-    assert chat.ask("Who treats Ana Keler?").inexact == {"Ana Keler?": "Anna Keller"}
 
 
 def test_fields_of_a_newer_service_are_ignored(service: FakeService, chat: Chat) -> None:
@@ -311,23 +304,6 @@ def test_an_endless_reply_is_cut_off(service: FakeService, chat: Chat, monkeypat
     monkeypatch.setattr("client_sdk.transport.drivers.MAX_REPLY_BYTES", 100)
     with pytest.raises(BadAnswerError, match="longer than 100 bytes"):
         chat.ask(QUESTION)
-
-
-def test_nothing_listening_is_unreachable() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-        with Chat(url, API_KEY, "demo", timeout_s=5) as chat, pytest.raises(UnreachableError):
-            chat.ask(QUESTION)
-
-
-def test_the_key_pair_is_kept_in_the_config_folder(service: FakeService) -> None:
-    for _ in range(2):
-        with Chat(service.url, API_KEY, "demo") as chat:
-            chat.ask(QUESTION)
-    kept = load_key()
-    assert kept is not None
-    assert {one["public_key"] for one in service.seen} == {kept.public_text}
 
 
 def test_threads_ask_one_after_the_other(service: FakeService, chat: Chat) -> None:

@@ -107,11 +107,6 @@ async def test_what_the_model_saw_is_shown_as_it_left_with_the_names_apart(servi
     assert "Anna" not in told
 
 
-async def test_the_graphs_are_listed(service: FakeService) -> None:
-    async with connected(service) as client:
-        assert text(await client.call_tool("list_graphs", {})) == "clinic\ndemo"
-
-
 @MODES
 async def test_with_pseudonyms_no_name_is_asked_for_and_none_is_shown(
     service: FakeService, mode: str, config: Path

@@ -113,12 +113,6 @@ def test_the_answer_is_the_one_that_ask_gives(service: FakeService) -> None:
         assert [getattr(streamed, name) for name in fields] == [getattr(asked, name) for name in fields]
 
 
-async def test_text_pieces_of_an_async_stream(service: FakeService) -> None:
-    async with AsyncChat(service.url, API_KEY, "demo") as chat, chat.stream(QUESTION) as stream:
-        assert "".join([text async for text in stream.text_pieces]) == TEXT
-        assert (await stream.answer()).text == TEXT
-
-
 def test_stages_are_shown_as_they_come(service: FakeService, chat: Chat) -> None:
     more = threading.Event()
     service.steps = lambda events: [sse(events[:4]), more, sse(events[4:])]

@@ -88,17 +88,6 @@ def test_a_wrong_number_of_concepts_is_a_load_error(tmp_path: Path) -> None:
     assert catalog.is_empty()
 
 
-def test_progress_rises_to_one_and_names_its_steps(tmp_path: Path) -> None:
-    seen: list[tuple[str, float]] = []
-    catalog = catalog_in(tmp_path)
-    path = written(tmp_path, CLINIC)
-    catalog.load("t1", "clinic", [path], None, concepts_of, lambda step, done: seen.append((step, done)))
-    shares = [done for _, done in seen]
-    assert shares == sorted(shares)
-    assert seen[-1] == ("done", 1.0)
-    assert len({step for step, _ in seen}) == 7
-
-
 def test_public_words_are_names_that_equal_words_of_our_own(tmp_path: Path) -> None:
     text = PREFIXES + ':a rdfs:label "Water" ; :knows :b . :b rdfs:label "Knows" . :c rdfs:label "Zofia Quarrel" .'
     catalog = catalog_in(tmp_path, phrases=["Zofia Quarrel is a template"])
@@ -160,17 +149,6 @@ def test_a_question_in_flight_finishes_on_its_version_and_then_the_version_goes(
     assert folders_of(tmp_path) == {third.version}
     assert rows_of(catalog, graph_versions) == 1
     assert rows_of(catalog, vault_entries) == 11
-
-
-def test_another_process_that_reads_a_version_keeps_it(tmp_path: Path) -> None:
-    # Locks belong to an opened file, not to a process: a second catalog stands for a second process.
-    service, loader = catalog_in(tmp_path), catalog_in(tmp_path)
-    load_text(loader, CLINIC, tmp_path)
-    held = service.open("t1", "clinic")
-    load_text(loader, SECOND, tmp_path)
-    load_text(loader, SECOND, tmp_path)
-    assert reached_names(held, "Aurelio Vantongeren", "weight") == {"80"}
-    assert reached_names(service.open("t1", "clinic"), "Aurelio Vantongeren", "weight") == {"81"}
 
 
 def test_a_failed_load_changes_nothing(tmp_path: Path) -> None:

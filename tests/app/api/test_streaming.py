@@ -101,18 +101,6 @@ async def test_the_whole_answer_comes_last_and_its_capsule_with_it(service: Runn
     assert not [name for name in SECRET_NAMES if name in reply.text]
 
 
-async def test_the_answer_is_the_unstreamed_one(service: Running) -> None:
-    key = service.key("default", "clinic")
-    first = (await service.http.post("/chat", json=question(), headers=key)).json()
-    body = {**STREAMED, "conversation": first["conversation"]}
-    events = events_in(await service.http.post("/chat", json=body, headers=key))
-    own = {"id", "usage"}
-    last = events[-1][1]
-    assert {name: last[name] for name in last if name not in own} == {
-        name: first[name] for name in first if name not in own
-    }
-
-
 async def test_a_stage_tells_its_name_and_a_rounds_number_and_nothing_else(service: Running) -> None:
     events = events_in(await service.http.post("/chat", json=STREAMED, headers=service.key("default", "clinic")))
     assert named(events, "stage") == [

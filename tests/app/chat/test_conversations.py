@@ -38,12 +38,6 @@ def test_a_conversation_keeps_its_pseudonyms(store: ConversationStore) -> None:
     assert store.open("north", "k1", "clinic", first.id, SCHEMA).version == 2
 
 
-def test_a_conversation_that_was_never_saved_is_unknown(store: ConversationStore) -> None:
-    unsaved = store.open("north", "k1", "clinic", None, SCHEMA)
-    with pytest.raises(UnknownConversationError):
-        store.open("north", "k1", "clinic", unsaved.id, SCHEMA)
-
-
 @pytest.mark.parametrize(
     ("tenant", "key_id", "graph"), [("south", "k1", "clinic"), ("north", "k2", "clinic"), ("north", "k1", "films")]
 )

@@ -87,15 +87,6 @@ def test_expressions_are_executed_on_the_real_values(
     assert only(asked, draft) == (kind_of_part, names, len(names))
 
 
-def test_order_is_kept(asked: Asked) -> None:
-    found = concluded(asked, "{1}", f'sort({kind(asked, "patient")}, "date of birth", descending)')
-    (item,) = found.items
-    assert item.ordered
-    assert found.names[item.pseudonym].names == ["Bertil Oxenhame", "Zofia Quarrel", "Aurelio Vantongeren"]
-    youngest = concluded(asked, "{1}", f'limit(sort({kind(asked, "patient")}, "date of birth", descending), 2)')
-    assert youngest.names[youngest.items[0].pseudonym].names == ["Bertil Oxenhame", "Zofia Quarrel"]
-
-
 def test_a_topic_that_is_all_there_is_stays_and_so_does_one_in_an_expression(asked: Asked) -> None:
     zofia = thing(asked, "Zofia Quarrel")
     topics = asked.mids("Zofia Quarrel")

@@ -14,7 +14,6 @@ from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Names
 from client_sdk.restore import restore
 from evaluation.attacks import links
-from kg_store.algebra.expressions import Call, Name
 from kg_store.terms import Mid
 
 TOLD: dict[str, list[str]] = tomllib.loads(Path(links.__file__).with_name("link_forms.toml").read_text("utf-8"))
@@ -74,39 +73,6 @@ def test_prose_passes_with_spaces_at_most(form: str) -> None:
         assert ground(told, [one], {one}, table).text == told
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Node.js is older than 3.5.",
-        "He is a Ph.D. of the U.S., e.g. in St. Louis.",
-        "At 10:30, 3:1, and/or 1/2.",
-        "a\nb",
-    ],
-)
-def test_words_without_a_name_are_no_address(text: str) -> None:
-    assert is_prose(text, is_word)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("{1}/{2}", "{1} / {2}"),
-        ("{1}{2}", "{1} {2}"),
-        ("{1}–{2}", "{1} – {2}"),
-        ("{1},{2};{3}", "{1}, {2}; {3}"),
-        ("Eq7f2k-Eq8f2k", "Eq7f2k - Eq8f2k"),
-        ("{1}和{2}", "{1} 和 {2}"),
-        ("他是{1}。她是{2}。", "他是{1}。 她是 {2}。"),
-        ("{1}\u00a0{2}\u3000{3}\u2028{1}", "{1} {2} {3} {1}"),
-        ("{1}, {2} and/or {3}", "{1}, {2} and/or {3}"),
-        ("{1}.{2}", "{1}.{2}"),
-        ("{1:is|are}/{2}", "{1:is|are}/{2}"),
-    ],
-)
-def test_two_names_that_touch_are_parted_by_spaces(text: str, told: str) -> None:
-    assert parted(text, is_word) == told
-
-
 signs = st.text(alphabet="./\\:@?#=&%<>[]()!_*~`'\"-, \n\t{}|aZ7。／：＠é医com", max_size=12)
 ADDRESS = "https://a.example/b?c="
 
@@ -151,41 +117,9 @@ def reason(text: str, expressions: list[str], words: dict[str, str], table: Pseu
     return caught.value.reason
 
 
-def test_a_draft_of_its_evidence_passes(table: PseudonymTable, words: dict[str, str]) -> None:
-    one, two = words["one"], words["two"]
-    expressions = [f"count({one})", one]
-    grounded = ground(f"There are {{1}}, as {two}'s friend {{2}} says.", expressions, {one, two}, table)
-    assert grounded.expressions == (Call("count", (Name(one),)), Name(one))
-    assert grounded.text == f"There are {{1}}, as {two}'s friend {{2}} says."
-
-
-def test_the_text_alone_may_cite(table: PseudonymTable, words: dict[str, str]) -> None:
-    assert ground(f"It is {words['one']}.", [], {words["one"]}, table).expressions == ()
-
-
-def test_control_characters_are_taken_out_and_markup_stays(table: PseudonymTable, words: dict[str, str]) -> None:
-    assert ground("\x1b[1m**{1}**\u202e\x00\n", [words["one"]], set(words.values()), table).text == "[1m**{1}**"
-
-
 def test_no_control_character_parts_a_pseudonym(table: PseudonymTable, words: dict[str, str]) -> None:
     far = words["far"]
     assert reason(f"{far[:3]}\u200b{far[3:]} {{1}}", [words["one"]], words, table) == "outside_evidence"
-
-
-def test_an_invented_pseudonym_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
-    assert reason("It is Ezzzz9.", [words["one"]], words, table) == "unknown_pseudonym"
-    assert reason("{1}", ["count(Ezzzz9)"], words, table) == "unknown_pseudonym"
-    assert reason("{1}", ["nonsense"], words, table) == "unknown_pseudonym"
-
-
-def test_a_pseudonym_of_another_conversation_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
-    foreign = PseudonymTable.new().of_entity(Mid(1))
-    assert reason(f"It is {foreign}.", [words["one"]], words, table) == "unknown_pseudonym"
-
-
-def test_an_echo_from_outside_the_evidence_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
-    assert reason(f"It is {words['far']}.", [words["one"]], words, table) == "outside_evidence"
-    assert reason("{1}", [f"union({words['one']}, {words['far']})"], words, table) == "outside_evidence"
 
 
 def test_a_pseudonym_in_other_letters_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
@@ -193,51 +127,8 @@ def test_a_pseudonym_in_other_letters_is_refused(table: PseudonymTable, words: d
     assert reason(f"It is {words['one'].upper()}.", [words["one"]], words, table) == "unknown_pseudonym"
 
 
-@pytest.mark.parametrize(
-    "text", ["{2}", "{0}", "{1} {3}", "{99999999999999999999}", "{ 2 }", "{3:is|are}", "{00003}", "{٣}"]
-)
-def test_a_placeholder_without_its_expression_is_refused(
-    table: PseudonymTable, words: dict[str, str], text: str
-) -> None:
-    assert reason(text, [words["one"]], words, table) == "bad_placeholder"
-
-
-@pytest.mark.parametrize("expression", ["", "count(", "eval(x)", "a b", "__import__('os')", "count(Eq7f2k))"])
-def test_what_is_no_expression_is_refused(table: PseudonymTable, words: dict[str, str], expression: str) -> None:
-    assert reason("{1}", [expression], words, table) == "bad_expression"
-
-
-def test_a_draft_that_cites_nothing_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
-    assert reason("Surely it is Paris.", [], words, table) == "nothing_cited"
-    assert reason("", [], words, table) == "nothing_cited"
-
-
 def test_what_is_too_long_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
     one = words["one"]
     assert reason("x" * (MAX_TEXT_CHARS + 1), [one], words, table) == "too_long"
     assert reason("x", [one] * (MAX_EXPRESSIONS + 1), words, table) == "too_long"
     assert reason("x", [one + " " * MAX_TEXT_CHARS], words, table) == "too_long"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "See https://evil.invalid/?who={1}.",
-        "See HTTP://evil.invalid/{1}",
-        "See www.evil.invalid?{1}",
-        "See evil.invalid/{1}",
-        "![x](//evil.invalid?{1})",
-        "![x]( <//evil.invalid?{1}>)",
-        "[a]: //evil.invalid?{1}",
-        "<img src='//evil.invalid?{1}'>",
-        "<img src=//evil.invalid?{1}>",
-        "ht\u200btps:/\u200b/evil.invalid/{1}",
-    ],
-)
-def test_a_draft_with_a_web_address_is_refused(table: PseudonymTable, words: dict[str, str], text: str) -> None:
-    """A name would be restored into it, and a viewer or a click would send it away."""
-    assert reason(text, [words["one"]], words, table) == "address"
-
-
-def test_braces_that_are_no_placeholder_stay(table: PseudonymTable, words: dict[str, str]) -> None:
-    assert ground("{x} {} {1", [words["one"]], set(words.values()), table).text == "{x} {} {1"

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from app.accounts.api_keys import Caller
-from app.chat.reading import language_typed
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
 from client_sdk.dialogue import Dialogue
 from kg_store.sources.policy import Policy
-from kg_store.storage.vault import VaultRecord
-from kg_store.terms import NodeKind
 from tests.support.house import KEY, sets_chat
 from tests.support.service import settings_in
 
@@ -29,25 +26,6 @@ PLACES = """
 :r1 a :Region ; rdfs:label "Upper Quarrel"@en, "Oberquarrel"@de .
 :r2 a :Region ; rdfs:label "Lower Quarrel" .
 """
-CITY = VaultRecord(NodeKind.ENTITY, ("Zarnsbridge", "Zarnsbr\u00fcck"), labels=(("de", "Zarnsbr\u00fcck"),))
-PORT = VaultRecord(NodeKind.ENTITY, ("Zelmhaven", "Zelmhafen"), labels=(("de", "Zelmhafen"), ("en", "Zelmhaven")))
-
-
-@pytest.mark.parametrize(
-    ("turns", "language"),
-    [
-        (["Where is Zarnsbr\u00fcck?"], "de"),
-        (["Where is Zarnsbridge?"], ""),
-        (["Where is Zarnsbr\u00fccker Tor?"], ""),
-        (["Where is Zarnsbr\u00fcck?", "and its region?"], "de"),
-        (["Where is Zarnsbr\u00fcck?", "and Zarnsbridge?"], ""),
-        (["Is Zarnsbr\u00fcck bigger than Zelmhaven?"], ""),
-        (["Is Zarnsbr\u00fcck bigger than Zelmhafen?"], "de"),
-        ([], ""),
-    ],
-)
-def test_the_latest_names_tell_the_language(turns: list[str], language: str) -> None:
-    assert language_typed(turns, [CITY, PORT]) == language
 
 
 @pytest.fixture(scope="module")

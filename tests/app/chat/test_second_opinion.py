@@ -148,12 +148,6 @@ async def test_a_model_that_says_nothing_takes_nothing_away(around: Around, serv
     assert (answer.names, answer.notes) == (["Ottoline Brackwater"], (MODEL_NONE,))
 
 
-async def test_so_does_one_that_the_question_contradicts(around: Around, server: ModelServer) -> None:
-    server.replies = drafting("count({treated by})")
-    answer = await around().ask(DOCTOR_OF)
-    assert answer.text == "Zofia Quarrel is treated by Ottoline Brackwater."
-
-
 @pytest.mark.parametrize(("canned", "remark"), [(completion("Quarrel"), NO_REPLY), (failure(503), NOT_REACHED)])
 async def test_a_model_that_can_not_answer_is_told_and_the_house_answers(
     around: Around, server: ModelServer, canned: Canned, remark: str

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from app.accounts.quotas import UNLIMITED, Budgets
-from app.chat.concluding import NO_PATH, NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
+from app.chat.concluding import NO_PATH, NOT_GROUNDED, NOT_IN_GRAPH
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
@@ -378,13 +378,3 @@ async def test_a_model_that_fails_is_an_error_without_its_words(
     with pytest.raises(error) as caught:
         await around(model).ask(DOCTOR_OF)
     assert "Quarrel" not in str(caught.value)
-
-
-async def test_an_end_by_the_budget_is_not_told_as_one_by_the_graph(
-    around: Around, model: PromptedReasoner, server: ModelServer
-) -> None:
-    house = around(model, budgets=Budgets(question=300))
-    answer = await house.ask(DOCTOR_OF)
-    assert (answer.answered, answer.text) == (False, OVER_BUDGET)
-    assert (house.last.usage.over_budget, house.last.usage.calls, server.received) == (True, 0, [])
-    assert house.last.usage.left_out == ["The question's budget of tokens was used up in step 1."]

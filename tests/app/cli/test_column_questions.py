@@ -70,18 +70,6 @@ def test_a_change_that_the_files_do_not_bear_keeps_those_before(tmp_path: Path) 
     assert changed != policy
 
 
-def test_every_name_is_whole_on_a_narrow_screen(tmp_path: Path) -> None:
-    files = [written(tmp_path, CUSTOMERS, "customers.csv")]
-    raw, policy = read_and_propose(files)
-    told = StringIO()
-    ask_columns(Console(file=told, width=80), files, raw, policy, lambda *_, default="", **__: default)
-    lines = told.getvalue().splitlines()
-    assert [line.split()[0] for line in lines if line[:1].isdigit()] == ["1", "2", "3", "4"]
-    assert max(map(len, lines)) <= 80
-    assert "customer_name" in told.getvalue()
-    assert "…" not in told.getvalue()
-
-
 def test_an_answer_that_cannot_be_is_asked_again(tmp_path: Path) -> None:
     toml, _ = answered(tmp_path, "99", "1", "unused", "")
     assert 'key = "customer_id"' in toml

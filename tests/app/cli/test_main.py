@@ -62,18 +62,6 @@ def test_inspect_shows_what_a_model_would_see_and_proposes_a_policy(folder: Path
     assert "proposed" not in again.output
 
 
-def test_a_table_is_inspected_and_loaded_with_what_was_proposed(folder: Path) -> None:
-    rows = "1,Valdis Ozolkrasts,1960-01-02\n2,Nora Quist,1970-03-04\n"
-    (folder / "patients.csv").write_text(f"patient_id,name,born\n{rows}")
-    assert arog("graph", "inspect", "patients.csv", "--out", "tables.toml").exit_code == 0
-    assert '[[tables]]\nfile = "patients.csv"\nkey = "patient_id"\nconcept = "patient"' in (
-        folder / "tables.toml"
-    ).read_text("utf-8")
-    loaded = arog("graph", "load", "tables", "patients.csv", "--policy", "tables.toml")
-    assert loaded.exit_code == 0
-    assert "2 entities, 2 values, 1 relations" in loaded.stdout
-
-
 def test_a_short_list_of_triples_is_refused_until_it_is_called_one(folder: Path) -> None:
     (folder / "links.csv").write_text("Nora Quist,knows,Valdis Ozolkrasts\nNora Quist,cousin of,Ida Storm\n")
     for command in (("inspect",), ("load", "links")):
@@ -120,11 +108,6 @@ def test_an_unknown_error_is_told_by_type_and_place(folder: Path, monkeypatch: p
     assert told.exit_code == 1
     assert "arog: ValueError at " in told.stderr
     assert "Nora" not in told.output
-
-
-@pytest.mark.parametrize("arguments", [("load", "No Name", "clinic.ttl"), ("list", "--tenant", "../x")])
-def test_a_bad_name_is_refused(folder: Path, arguments: tuple[str, ...]) -> None:
-    assert arog("graph", *arguments).exit_code == 2
 
 
 def test_a_key_is_made_listed_and_revoked(folder: Path) -> None:

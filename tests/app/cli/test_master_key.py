@@ -19,7 +19,6 @@ from app.egress.ledger.verification import check
 from app.graphs.erasure import sealed_rows
 from app.settings import load_settings
 from app.wiring.store import ServiceContext, open_store
-from kg_store.errors import MasterKeyError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.reencryption import SealedColumn
@@ -87,10 +86,6 @@ def all_opens(store: ServiceContext, conversation: str | None = None) -> None:
     assert {reply.text for reply in store.ledger.replies_to(entries).values()} == {"Vx81zp"}
     if conversation is not None:
         store.conversations.open("default", "k", "clinic", conversation, graph.blind.schema)
-
-
-def without_old(path: Path) -> MasterKey:
-    return MasterKey.from_text(path.read_text().split(",")[0])
 
 
 @pytest.mark.process
@@ -171,14 +166,6 @@ def _app() -> typer.Typer:
     app = typer.Typer()
     commands(app)
     return app
-
-
-def test_with_the_new_key_alone_the_old_seals_do_not_open(path: Path) -> None:
-    old = MasterKey.from_text(path.read_text())
-    sealed = old.seal("purpose", b"", b"Zephyrine")
-    arog("master-key", "rotate")
-    with pytest.raises(MasterKeyError, match="not in the ring"):
-        without_old(path).open("purpose", b"", sealed)
 
 
 def test_a_ring_in_the_environment_is_told_to_move_into_a_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,16 +111,6 @@ async def test_shared_concepts_are_renamed_in_a_new_version_and_rare_ones_never_
     assert canaries_in(b"".join(each.head + each.body for each in endpoint.received), CANARIES) == []
 
 
-async def test_the_new_version_answers_and_opens_its_names(service: Running, endpoint: Naming) -> None:
-    endpoint.names = lambda _relations: ["dweller"]
-    await refined(service)
-    graph = service.services.store.catalog.open("default", "house")
-    hits = graph.names.find("where does vexquilda thrombury 007 live")
-    records = graph.vault.records([mid for hit in hits for mid in hit.mids]).values()
-    assert "Vexquilda Thrombury 007" in {name for record in records for name in record.names}
-    assert graph.blind.schema.concepts.count("dweller") == 2
-
-
 async def test_a_name_a_pseudonym_and_anything_but_short_plain_words_is_refused(
     service: Running, endpoint: Naming
 ) -> None:
@@ -152,20 +142,6 @@ async def test_costs_are_told_before_and_after_and_the_ledger_has_it(service: Ru
     assert used == int(job.notes[1].split()[2]) + int(job.notes[1].split()[6])
 
 
-async def test_a_graph_loaded_anew_meanwhile_keeps_its_own_concepts(service: Running, endpoint: Naming) -> None:
-    def names(_relations: list[str]) -> list[str]:
-        if not loaded:
-            loaded.append(service.load("default", "house", GRAPH))
-        return ["dweller"]
-
-    loaded: list[None] = []
-    endpoint.names = names
-    job = await refined(service)
-    assert job.error is not None
-    assert (job.state, job.error.code) == ("failed", "load_failed")
-    assert "dweller" not in concepts(service).values()
-
-
 async def test_an_endpoint_that_fails_changes_nothing(service: Running, endpoint: Naming) -> None:
     before = service.services.graphs.summaries("default")
     endpoint.names = lambda _relations: [7]  # type: ignore[list-item]
@@ -173,14 +149,6 @@ async def test_an_endpoint_that_fails_changes_nothing(service: Running, endpoint
     assert job.error is not None
     assert (job.state, job.error.code) == ("failed", "model_unavailable")
     assert service.services.graphs.summaries("default") == before
-
-
-async def test_over_the_tenants_budget_nothing_is_asked(tmp_path: Path, endpoint: Naming) -> None:
-    async with running(tmp_path, thinks=True, tenant_tokens_per_day=500, **by_endpoint(endpoint)) as service:
-        service.load("default", "house", GRAPH)
-        job = await refined(service)
-        assert job.error is not None
-        assert (job.state, job.error.code, endpoint.clusters()) == ("failed", "budget_used_up", [])
 
 
 async def test_bad_requests_and_strangers_are_refused(service: Running) -> None:

@@ -5,10 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from app.egress.guard import Guard
 from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymised, Anonymiser
 from app.privacy.pseudonyms import MAX_CHOICES, PseudonymTable
-from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
@@ -16,7 +14,6 @@ from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.english import PublicWords
-from kg_store.text.quantities import unit_of_label
 from tests.support.clinic import dialogue, members
 
 Ask = Callable[..., Anonymised]
@@ -32,93 +29,6 @@ def shape(text: str) -> str:
 
 
 # --- what is replaced -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        ("Who treated Karl Östermann?", "Who treated <E>?"),
-        ("who treated karl östermann?", "who treated <E>?"),
-        ("who treated karl ostermann?", "who treated <E>?"),
-        ("Karl Östermann's wife", "<E>'s wife"),
-        ("Karl Östermann’s wife", "<E>’s wife"),
-        ("karl_östermann, karl-östermann", "<E>, <E>"),
-        ("Karl O\u0308stermann", "<E>"),
-        ("(Karl Östermann) \"Karl Östermann\"", "(<E>) \"<E>\""),
-        ("Karl\u00a0 Östermann", "<E>"),
-        ("Shane O’Malley and shane o'malley", "<E> and <E>"),
-        ("Mary Jane Holt", "<E>"),
-        ("山田太郎さんの病棟は?", "<E> <V>?"),
-        ("Karl Östermanns", "<E>"),
-        ("Karla Österholm", "<V>"),
-        ("the New York Times of New York", "the <E> of <E>"),
-        ("Is Hope in?", "Is <E> in?"),
-        ("I hope so", "I hope so"),
-        ("born on 12 May 1990", "born on <V>"),
-        ("born on 1990-05-12", "born on <V>"),
-        ("weighs 72.50 now", "weighs <V> now"),
-        ("in WARD CODE QX77", "in <V>"),
-        ("Came in by helicopter", "<V>"),  # Not linked by the policy, but the guard would block it.
-        ("of blood group zero", "of blood group zero"),  # The policy shows it.
-        ("mail k.ost@mail.example", "mail <V>"),
-        ("mail hope.karl@x.example!", "mail <V>!"),  # The whole address, not a name inside it.
-        ("https://x.example/Karl-Östermann", "<V>"),
-        ("Anna Berg and Zed Quux", "<S> and <V>"),
-        ("older than 50, in 2 wards", "older than <V>, in <V> wards"),
-        ("the first two", "the first two"),
-        ("Bergen is no Berg", "<V> is no <S>"),
-        ("take Zorbinol-5 daily", "take <E>-<V> daily"),
-        ("call +49 30 901820", "call <V>"),
-        ("Zorbinol山田太郎77", "<E> <E> <V>"),  # Side by side, none could be told from the next.
-        ("病棟Zorbinol", "<V> <E>"),
-        ("山田太郎Quux", "<E> <V>"),
-    ],
-)  # fmt: skip
-def test_names_values_patterns_numbers_and_capitals_go(ask: Ask, text: str, safe: str) -> None:
-    assert shape(text_of(ask(text))) == safe
-
-
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        ("born the eighth of september nineteen sixty", "born the <V>"),
-        ("born in MCMLX, or in ①⑨⑥⓪", "born in <V>, or in <V>"),
-        ("born 一九六〇年", "born <V>"),
-        ("she paid two million dollars", "she paid <V>"),
-        ("twelve.1.1949", "<V>.<V>"),
-        ("geboren neunzehnhundertsechzig", "<V> <V>"),
-        ("which two films, and the second one", "which two films, and the second one"),
-    ],
-)
-def test_numbers_and_dates_go_however_they_are_written(ask: Ask, text: str, safe: str) -> None:
-    assert shape(text_of(ask(text))) == safe
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "An\u200bna Be\u200brg", "Anna\u200bBerg", "An\u00adna Berg", "Anna\u202e Berg", "\u2066Anna\u2069 Berg",
-        "Anna\x00 Berg", "Anna\rBerg", "Anna\x0bBerg", "\ufeffAnna Berg", "An\U000e0041na Berg", "Anna\x1fBerg",
-    ],
-)  # fmt: skip
-def test_invisible_characters_hide_no_name_and_do_not_stay(ask: Ask, guard: Guard, text: str) -> None:
-    safe = text_of(ask(f"about {text}, please"))
-    assert "nna" not in safe
-    assert "erg" not in safe
-    assert safe.isprintable()
-
-
-def test_an_everyday_word_is_a_name_where_a_dialogue_without_capitals_names_nothing_else(ask: Ask) -> None:
-    assert shape(text_of(ask("who is the spouse of hope"))) == "who is the spouse of <E>"
-    assert shape(text_of(ask("is there hope for karl östermann"))) == "is there hope for <E>"
-    assert shape(text_of(ask("Who is there? I hope somebody."))) == "Who is there? I hope somebody."
-    assert shape(text_of(ask("who treated karl östermann?", "It is somebody.", "and is there hope for her"))) == (
-        "and is there hope for her"
-    )
-
-
-def test_line_ends_and_tabs_stay(ask: Ask) -> None:
-    assert shape(text_of(ask("first\n\tKarl Östermann\r\nlast"))) == "first\n\t<E> \nlast"
 
 
 def test_what_the_loser_of_two_overlapping_spans_has_more_goes_too(public: PublicWords, table: PseudonymTable) -> None:
@@ -309,36 +219,6 @@ def test_no_repr_of_the_result_shows_a_mid(ask: Ask) -> None:
 # --- names as people type them ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        ("Who treated Karl Ostermnan?", "Who treated <E>?"),
-        ("who treated karl oestermann?", "who treated <E>?"),
-        ("who treated K. Östermann?", "who treated <E>?"),
-        ("who treated Östermann, Karl?", "who treated <E>?"),
-        ("who treated ostermann?", "who treated <E>?"),
-        ("what does zorbinoll do", "what does <E> do"),
-        ("is shane omalley in", "is <E> in"),
-        ("maryjane holt", "<E>"),
-        ("is shane o 'malley 's ward in", "is <E> 's ward in"),
-        ("is karl f zorbinol in", "is <E> <V> <E> in"),
-        ("is karl a zorbinol", "is <E> a <E>"),
-        ("Waldtraut Ostermann", "<V>"),
-        ("who treated karl.östermann?", "who treated <E>?"),
-        ("who treated karl+östermann?", "who treated <E>?"),
-        ("who treated **karl** östermann?", "who treated **<E>?"),
-        ("who treated karl &ouml;stermann?", "who treated <E>?"),
-        ("who treated karl%20%C3%B6stermann?", "who treated <E>?"),
-        ("who treated k a r l?", "who treated <V>?"),
-        ("waldtraut ostermann", "<V> <V>"),
-    ],
-)
-def test_a_name_goes_however_it_is_typed(ask: Ask, guard: Guard, table: PseudonymTable, text: str, safe: str) -> None:
-    anonymised = ask(text)
-    assert shape(text_of(anonymised)) == safe
-    guard.clear(Egress((Segment(text_of(anonymised).encode()),)), table.issued)
-
-
 def test_a_reading_tells_the_place_in_what_was_typed(ask: Ask, table: PseudonymTable) -> None:
     typed = "Was K\u200barl Ostermnan with Karl Östermann?"
     (reading,) = ask("Who treated Zorbinoll?", "Nobody.", typed).inexact
@@ -378,15 +258,6 @@ def sent(anonymiser: Anonymiser, text: str) -> str:
     return shape(text_of(made))
 
 
-def test_an_everyday_word_that_is_a_value_of_the_graph_goes() -> None:
-    assert sent(categories(), "which orders got lost") == "which orders got <V>"
-    assert sent(categories(), "which orders got sold") == "which orders got sold"
-
-
-def test_a_value_goes_in_its_other_number_too() -> None:
-    assert sent(categories(), "how many sales clerks are there") == "how many <V> are there"
-
-
 def test_an_everyday_word_that_is_a_value_hidden_from_the_asker_stays_as_any_other_would() -> None:
     hidden = categories(lambda mids: tuple(mid for mid in mids if mid != 2))
     assert sent(hidden, "which orders got lost") == "which orders got lost"
@@ -402,21 +273,6 @@ def test_a_word_of_names_that_is_no_mention_goes_all_the_same(typed: str) -> Non
     assert "zilmer" not in sent(anonymiser, typed).casefold()
 
 
-@pytest.mark.parametrize(
-    ("typed", "safe"),
-    [
-        ("where does dr ann zilmer live", "where does <E> live"),
-        ("Where does Prof. Dr. Ann Zilmer live?", "Where does <E> live?"),
-        ("Does Sister Ann Zilmer live here?", "Does <E> live here?"),
-        ("her sister Ann Zilmer", "her sister <E>"),
-        ("the nurse Ann Zilmer", "the nurse <E>"),
-        ("Does Nurse Ann Zilmer live here?", "Does Nurse <E> live here?"),
-    ],
-)
-def test_titles_go_with_the_name_that_they_stand_before(typed: str, safe: str) -> None:
-    assert sent(named(), typed) == safe
-
-
 @pytest.mark.parametrize("typed", ["where does dr {} live", "Where does Prof. {} live?", "is Mr {} in?", "mrs {}"])
 def test_a_title_goes_with_a_hidden_name_just_as_with_one_that_nobody_knows(typed: str) -> None:
     hidden = named(lambda mids: ())
@@ -428,42 +284,3 @@ def named(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
     public = PublicWords.of(["nurse"])
     index = NameIndex.build([NameEntry(1, "Ann Zilmer", "name", None, True, True)]).with_public(public)
     return Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords.of(()), frozenset({"nurse"})), holds=holds)
-
-
-@pytest.mark.parametrize(
-    ("typed", "safe"),
-    [
-        ("products over half a ton", "products over <V> kg"),
-        ("products over 500g", "products over <V> kg"),
-        ("products over $500", "products over <V> dollars"),
-        ("what is the price of Zilmin 2 g", "what is the price of <E>"),
-        ("what is the price of Zilmin 2000 mg", "what is the price of <E> <V> kg"),
-    ],
-)
-def test_an_amount_goes_in_the_unit_of_the_schema_but_not_out_of_a_name(typed: str, safe: str) -> None:
-    public = PublicWords.of(["weight kg", "price"])
-    entries = [NameEntry(1, "Zilmin 2 g", "name", None, True, True), NameEntry(2, "Zilmin", "name", None, True, True)]
-    index = NameIndex.build(entries).with_public(public)
-    kilograms = frozenset({unit for unit in [unit_of_label("weight kg")] if unit})
-    lexicon = Lexicon(public, NameWords.of(()), frozenset({"weight", "kg", "price"}), kilograms)
-    assert sent(Anonymiser(EntityLinker(index), index, lexicon), typed) == safe
-
-
-@pytest.mark.parametrize(
-    ("typed", "safe"),
-    [
-        ("who was admitted last year?", "who was admitted in <V>?"),
-        ("who was admitted in the last six months?", "who was admitted between <V> and <V>?"),
-        ("whose turnover this year was high?", "whose turnover this year was high?"),
-        ("Who sang Last Week?", "Who sang <V>?"),
-        ("Who sang Yesterday?", "Who sang <E>?"),
-        ("who sang yesterday?", "who sang <E>?"),
-        ("who was admitted today?", "who was admitted on <V>?"),
-    ],
-)
-def test_a_date_that_is_said_by_today_goes_but_is_none_in_a_name_or_a_relation(typed: str, safe: str) -> None:
-    public = PublicWords.of(["turnover this year", "sang"])
-    index = NameIndex.build([NameEntry(1, "Yesterday", "name", None, True, True)]).with_public(public)
-    words = frozenset({"turnover", "this", "year", "sang"})
-    lexicon = Lexicon(public, NameWords.of(()), words, periods=frozenset({"this year"}))
-    assert sent(Anonymiser(EntityLinker(index), index, lexicon), typed) == safe

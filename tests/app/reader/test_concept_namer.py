@@ -7,7 +7,6 @@ import pytest
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer, NounAgreement, agreed, noun_of
 from kg_store.terms import Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId, ValueKind
-from kg_store.text.english import GENERAL_NOUNS
 
 
 @pytest.fixture(scope="module")
@@ -49,29 +48,6 @@ def test_one_concept_a_signature_in_their_order(namer: ConceptNamer) -> None:
     named = namer.name(schema)
     assert named == ["Patient", "person", "number", "date", "text", "yes or no", "text", "thing"]
     assert namer.name(schema) == named
-
-
-@pytest.mark.parametrize(
-    ("relations", "concept"),
-    [
-        (["date of birth", "spouse", "children", "profession"], "person"),
-        (["directed by", "starred actors", "release year", "written by"], "film"),
-        (["population", "time zone", "mayor", "^place of birth"], "geographic location"),
-        (["^spouse", "^treated by"], "person"),
-        ([], "thing"),
-    ],
-)
-def test_relations_tell_the_kind(namer: ConceptNamer, relations: list[str], concept: str) -> None:
-    assert namer.name_relations(relations) == concept
-
-
-@pytest.mark.parametrize(
-    ("label", "concept"), [("^has blorbs", "blorb"), ("^quux code of record", "quux code"), ("^zig|zag marks", "mark"),
-     ("^quuxes in", "thing")],
-)  # fmt: skip
-def test_what_is_only_pointed_at_takes_the_pointers_own_word(namer: ConceptNamer, label: str, concept: str) -> None:
-    assert namer.name_relations([label]) == concept
-    assert concept not in GENERAL_NOUNS
 
 
 def test_a_thing_without_a_class_is_of_the_class_of_most_of_its_like(namer: ConceptNamer) -> None:

@@ -15,7 +15,6 @@ from client_sdk.answers.answer import reasons
 from client_sdk.answers.answer_notes import remarks
 from client_sdk.cli.main import run
 from client_sdk.protocol import Fact, Names, Sentence, Usage
-from tests.client_sdk.cli.test_main import TEXT
 from tests.client_sdk.conftest import Spoken
 from tests.support.fake_service import API_KEY, FakeService
 
@@ -72,15 +71,6 @@ def test_evidence_is_numbered_and_sentences_point_at_it(talk: FakeService, capsy
     assert "  [1] Anna Keller (patient), treated by, Dr. Bruno Weiß (doctor)\n" in printed
     assert "\n  [2] " in printed
     assert "(2 statements were removed: the graph does not hold them.)\n" in printed
-
-
-def test_without_the_evidence_the_text_is_as_it_is(talk: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    talk.removed = 1
-    assert run(["ask", "Who?"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"{TEXT}\n")
-    assert "[1]" not in printed
-    assert "(1 statement was removed: the graph does not hold it.)\n" in printed
 
 
 def test_json_holds_all_of_it(talk: FakeService, capsys: pytest.CaptureFixture[str]) -> None:

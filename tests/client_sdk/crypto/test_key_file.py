@@ -19,7 +19,6 @@ from client_sdk.crypto.key_file import (
     read_private,
 )
 from client_sdk.errors import NotConfiguredError
-from client_sdk.protocol import HYBRID_SUITE
 
 
 def test_the_first_use_makes_a_key_that_later_uses_find(config: Path) -> None:
@@ -87,14 +86,6 @@ def _start(folder: str, gate: object, results: object) -> None:
     os.environ["AROG_CONFIG_DIR"] = folder
     gate.wait()  # type: ignore[attr-defined]
     results.put(load_or_create_key().public_text)  # type: ignore[attr-defined]
-
-
-def test_a_hybrid_key_comes_back_and_is_never_overwritten() -> None:
-    assert create_key(post_quantum=True)
-    kept = load_or_create_key()
-    assert kept.suite == HYBRID_SUITE
-    assert not create_key()
-    assert load_or_create_key().to_bytes() == kept.to_bytes()
 
 
 def test_without_the_suite_in_the_library_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -233,23 +233,6 @@ def test_instructions_are_not_sent_and_what_is_ignored_is_told(service: FakeServ
     assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who?"]
 
 
-@pytest.mark.parametrize(
-    "asks_nothing",
-    [
-        {"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "auto"},
-        {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}},
-        {"stop": ["\n"], "max_completion_tokens": 3, "user": "u", "metadata": {"a": "b"}, "store": True},
-        {"stream_options": {"include_usage": True}, "modalities": ["text"], "prediction": None, "odd_field": [1]},
-    ],
-)
-def test_what_asks_for_nothing_is_accepted(service: FakeService, base_url: str, asks_nothing: dict[str, Any]) -> None:
-    body = {"model": "clinic", "messages": [user("Who?")], **asks_nothing}
-    reply = httpx2.post(f"{base_url}/chat/completions", json=body)
-    assert (reply.status_code, reply.json()["choices"][0]["message"]["content"]) == (200, SAID + AFTER)
-    assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who?"]
-    assert not set(service.seen[0]) & set(asks_nothing)
-
-
 def test_what_an_earlier_turn_held_beside_text_is_left_out_and_told(service: FakeService, base_url: str) -> None:
     """An image that was refused, a question that was too long, calls of another model: clients keep them for good."""
     image = {"type": "image_url", "image_url": {"url": "data:Anna"}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -48,51 +49,10 @@ def error_of(protocol: str, reply: httpx2.Response) -> dict[str, Any]:
     return error
 
 
-SAID = {"role": "assistant", "content": "Anna"}
-POEM = "### Task:\nA poem.\n<chat_history>\nUSER: Anna\n</chat_history>"
-TOOL = {"role": "tool", "content": "Anna", "tool_call_id": "1"}
-IMAGES = {
-    CHAT: [{"type": "image_url", "image_url": {"url": "data:Anna"}}],
-    MESSAGES: [{"type": "image", "source": {"type": "url", "url": "https://Anna"}}],
-    RESPONSES: [{"type": "input_image", "image_url": "Anna"}],
-}
-REFUSED: list[tuple[str, dict[str, Any], str | None]] = [
-    (CHAT, {"n": 2}, "n"),
-    (CHAT, {"tool_choice": "required"}, "tool_choice"),
-    (CHAT, {"tool_choice": {"type": "function", "function": {"name": "f"}}}, "tool_choice"),
-    (CHAT, {"function_call": {"name": "f"}}, "function_call"),
-    (CHAT, {"response_format": {"type": "json_schema", "json_schema": {"name": "Anna"}}}, "response_format"),
-    (CHAT, {"web_search_options": {"search_context_size": "low"}}, "web_search_options"),
-    (CHAT, {"modalities": ["text", "audio"]}, "modalities"),
-    (CHAT, {"messages": [user("a"), TOOL]}, "messages"),
-    (CHAT, {"messages": [{"role": "Anna", "content": "a"}, user("b")]}, "messages[0].role"),
-    (CHAT, {"messages": [user("a"), SAID]}, "messages"),
-    (CHAT, {"messages": []}, "messages"),
-    (CHAT, {"messages": [user("Anna" * 3000)]}, None),
-    (CHAT, {"messages": [user(IMAGES[CHAT])]}, "messages[0].content"),
-    (CHAT, {"messages": [user(POEM)]}, "messages"),
-    (CHAT, {"model": 3}, "model"),
-    (MESSAGES, {"tool_choice": {"type": "any"}}, None),
-    (MESSAGES, {"tool_choice": {"type": "tool", "name": "Anna"}}, None),
-    (MESSAGES, {"output_config": {"format": {"type": "json_schema", "schema": {}}}}, None),
-    (MESSAGES, {"messages": [user(IMAGES[MESSAGES])]}, None),
-    (MESSAGES, {"messages": [user([{"type": "tool_result", "tool_use_id": "1", "content": "Anna"}])]}, None),
-    (MESSAGES, {"messages": [user("a"), SAID]}, None),
-    (MESSAGES, {"messages": []}, None),
-    (MESSAGES, {"messages": [user({"Anna": 1})]}, None),
-    (MESSAGES, {"messages": [user("Anna" * 3000)]}, None),
-    (RESPONSES, {"tool_choice": "required"}, "tool_choice"),
-    (RESPONSES, {"tool_choice": {"type": "function", "name": "Anna"}}, "tool_choice"),
-    (RESPONSES, {"text": {"format": {"type": "json_schema", "name": "Anna"}}}, "text.format"),
-    (RESPONSES, {"background": True}, "background"),
-    (RESPONSES, {"conversation": "conv_Anna"}, "conversation"),
-    (RESPONSES, {"prompt": {"id": "Anna"}}, "prompt"),
-    (RESPONSES, {"previous_response_id": "resp_Anna"}, "previous_response_id"),
-    (RESPONSES, {"input": [user(IMAGES[RESPONSES])]}, "input[0].content"),
-    (RESPONSES, {"input": [user("a"), SAID]}, "input"),
-    (RESPONSES, {"input": []}, None),
-    (RESPONSES, {"input": 3}, None),
-]
+LONG = [{"role": "user", "content": "Anna" * 3000}]
+DATA: dict[str, Any] = json.loads(Path(__file__).with_name("refusals.json").read_text("utf-8"))
+"""`refused`: by protocol what is asked otherwise, and the parameter that is named; `errors`: of the service."""
+REFUSED = [*DATA["refused"], (CHAT, {"messages": LONG}, None), (MESSAGES, {"messages": LONG}, None)]
 
 
 def test_what_can_not_be_done_is_refused_by_name_and_never_quoted(service: FakeService, ask: Ask) -> None:
@@ -112,28 +72,9 @@ def test_a_model_that_is_not_there_is_told(service: FakeService, ask: Ask) -> No
     assert service.seen == []
 
 
-ERRORS = [
-    (CHAT, 401, "not_authenticated", 401, "invalid_api_key"),
-    (CHAT, 404, "unknown_graph", 404, "model_not_found"),
-    (CHAT, 413, "too_large", 400, "context_length_exceeded"),
-    (CHAT, 422, "bad_request", 400, "bad_request"),
-    (CHAT, 422, "strategy_not_offered", 404, "model_not_found"),
-    (CHAT, 429, "budget_used_up", 429, "insufficient_quota"),
-    (CHAT, 500, "blocked", 500, "blocked"),
-    (CHAT, 503, "not_ready", 503, "not_ready"),
-    (CHAT, 504, "deadline", 504, "deadline"),
-    (MESSAGES, 401, "not_authenticated", 401, "authentication_error"),
-    (MESSAGES, 404, "unknown_graph", 404, "not_found_error"),
-    (MESSAGES, 429, "rate_limited", 429, "rate_limit_error"),
-    (MESSAGES, 500, "blocked", 500, "api_error"),
-    (MESSAGES, 504, "deadline", 504, "timeout_error"),
-    (RESPONSES, 429, "budget_used_up", 429, "insufficient_quota"),
-]
-
-
 @pytest.mark.parametrize("streaming", [False, True])
 def test_an_error_of_the_service_is_one_of_the_protocol(service: FakeService, ask: Ask, streaming: bool) -> None:
-    for protocol, status, code, told_status, told in ERRORS:
+    for protocol, status, code, told_status, told in DATA["errors"]:
         service.canned = [problem(status, code)]
         reply = ask(protocol, stream=streaming)
         error = error_of(protocol, reply)

@@ -92,11 +92,3 @@ def test_what_asks_for_nothing_is_accepted(client: openai.OpenAI) -> None:
     )  # fmt: skip
     assert reply.parse().output_text.startswith(SAID)
     assert {"tools", "reasoning", "odd_field"} <= set(reply.headers["x-arog-ignored"].split(", "))
-
-
-def test_a_chore_is_answered_without_the_service(service: FakeService, client: openai.OpenAI) -> None:
-    chore = "A title for this chat, please.\n\nUser: Who treats Anna Keller?\nAI: Dr. Bruno Weiß."
-    reply = client.responses.create(model="clinic", input=chore)
-    assert reply.output_text.startswith("clinic, ")
-    assert reply.model_extra == {"arog": {"background": "title"}, "store": False}
-    assert service.seen == []

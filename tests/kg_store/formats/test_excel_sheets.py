@@ -54,13 +54,6 @@ def test_formulas_errors_and_merged_cells_are_told_by_their_place(tmp_path: Path
     assert not any("Quarrel" in note or "Kestrel" in note for note in notes)
 
 
-def test_what_is_no_workbook_is_refused_in_words(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    path.write_bytes(b"PK\x03\x04 Zofia")
-    with pytest.raises(LoadError, match="not a workbook"):
-        sheets_of(path)
-
-
 def test_a_workbook_with_one_huge_cell_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.errors import LoadError
 from kg_store.loading.load import load_graph
 from kg_store.proposals.propose import propose, read_and_propose
 from kg_store.terms import ValueKind
@@ -61,21 +60,6 @@ def test_apoc_exports_are_the_same_graph_in_every_form(tmp_path: Path, name: str
     loaded = load_graph(raw, policy, MID_KEY)
     assert ("Zofia Quarrel", "acted in", "Heat") in facts_of(loaded)
     assert {each.value_kind for each in loaded.relations if each.label == "born"} == {ValueKind.DATE}
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("a:ID,name\n", "a header and no row"),
-        (":START_ID,:END_ID,:TYPE\nz,,KNOWS\n", "needs a start, an end and a type"),
-        ("a:ID,name\n,Zofia\n", "has no id"),
-        ("a:ID,name\nz,Zofia,1\n", "3 cells, the header has 2"),
-    ],
-)
-def test_an_odd_export_is_an_error_that_quotes_nothing(tmp_path: Path, text: str, reason: str) -> None:
-    with pytest.raises(LoadError, match=reason) as caught:
-        read_and_propose([written(tmp_path, text, "a.csv")])
-    assert "Zofia" not in str(caught.value)
 
 
 def test_types_and_labels_that_are_names_never_become_words_of_the_schema(tmp_path: Path) -> None:

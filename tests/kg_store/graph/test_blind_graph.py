@@ -129,19 +129,6 @@ def test_a_graph_comes_back_from_its_files_as_memory_maps(tmp_path: Path) -> Non
         again._arrays.targets[0] = 1
 
 
-def test_a_triple_takes_about_fourteen_bytes(tmp_path: Path) -> None:
-    chance = np.random.default_rng(1)
-    triples = np.stack([chance.integers(0, size, 60_000) for size in (8_000, 12, 8_000)], axis=1)
-    graph = built(triples.tolist(), nodes=8_000, relations=12)
-    graph._arrays.save(tmp_path)
-    size = sum(path.stat().st_size for path in tmp_path.iterdir())
-    nodes_and_signatures = sum(
-        (tmp_path / f"{name}.npy").stat().st_size
-        for name in ("mids", "signatures", "members", "group_starts", "hops", "hop_starts", "member_starts")
-    )
-    assert (size - nodes_and_signatures) / 60_000 < 16
-
-
 def test_a_graph_with_too_many_facts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kg_store.graph.adjacency._MAX_TARGETS", 3)
     with pytest.raises(LoadError, match="too large"):

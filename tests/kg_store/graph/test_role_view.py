@@ -69,18 +69,6 @@ def test_a_role_sees_its_relations_and_what_they_join(tmp_path: Path) -> None:
     assert catalog.open_as("t1", "clinic", None) is whole
 
 
-def test_a_thing_of_a_withheld_kind_is_not_linked_and_has_no_name(tmp_path: Path) -> None:
-    catalog = loaded(tmp_path)
-    whole, part = catalog.open("t1", "clinic"), catalog.open_as("t1", "clinic", "ward")
-    for name in ("Ottoline Brackwater", "Ptolemy Ashgrove", "Kestrel Wing"):
-        mid = mid_of(whole, name)
-        assert not holds(part, mid)
-        assert part.vault.records([mid]) == {}
-        assert part.linker.find_mentions(f"Where is {name}?") == []
-        assert part.names.find_secret(name)
-    assert "doctor" not in part.blind.schema.concepts
-
-
 def test_a_part_is_what_a_load_without_the_rest_gives(tmp_path: Path) -> None:
     part = loaded(tmp_path).open_as("t1", "clinic", "ward")
     other = catalog_in(tmp_path / "other")

@@ -11,9 +11,10 @@ from kg_store.proposals.propose import preview, propose
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import read_sources
 from kg_store.terms import NodeKind, ValueKind
-from tests.kg_store.loading.test_load import WIKIDATA, X, facts_of
+from tests.kg_store.loading.test_load import WIKIDATA, facts_of
 from tests.support.stores import CLINIC, MID_KEY, PREFIXES, all_names, labels_of, node_named, raw_of, real_data
 
+X = "http://clinic.test/"
 OWN_WORDS = """@prefix : <https://own.test/v/> .
 @prefix rdfs: <https://own.test/v/> .
 @prefix xsd: <https://own.test/v/> .

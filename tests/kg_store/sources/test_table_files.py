@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.catalog import Catalog
 from kg_store.errors import LoadError, PolicyError
 from kg_store.proposals.propose import propose_policy, read_and_propose
 from kg_store.proposals.table_proposals import propose_tables
@@ -15,7 +14,7 @@ from kg_store.sources.policy import Policy, TablePolicy
 from kg_store.sources.raw_graph import RawGraph, literal_of, text_of
 from kg_store.sources.reader import read_sources
 from kg_store.terms import ValueKind
-from tests.support.stores import catalog_in, concepts_of, written
+from tests.support.stores import written
 
 PATIENTS = """patient_id,first_name,last_name,alias,born,weight,doctor_id,notes
 P1,Zofia,Quarrel,Zosia,1961-02-11,71.5,7,private
@@ -81,17 +80,6 @@ def test_a_row_is_an_entity_with_names_values_and_references(tmp_path: Path) -> 
     kinds = {literal_of(term).lexical: literal_of(term).kind for term in raw.terms if term[0] == '"'}
     assert (kinds["1961-02-11"], kinds["71.5"], kinds["Zosia"]) == (ValueKind.DATE, ValueKind.NUMBER, ValueKind.TEXT)
     assert raw.notes == ("1 columns of patients.csv are not mapped by the policy, and were not read",)
-
-
-def test_a_loaded_table_can_be_walked(tmp_path: Path) -> None:
-    catalog: Catalog = catalog_in(tmp_path / "data")
-    catalog.load("t1", "g", both(tmp_path), Policy.from_toml(POLICY), concepts_of)
-    graph = catalog.open("t1", "g")
-    assert {str(relation.label) for relation in graph.blind.schema.relations} == {
-        "date of birth", "weight", "treated by", "works in",
-    }  # fmt: skip
-    assert {word for signature in graph.blind.schema.signatures for word in signature.classes} == {"patient", "doctor"}
-    assert graph.policy.tables == tables_of()
 
 
 def test_files_without_their_names_are_told_by_their_columns(tmp_path: Path) -> None:
@@ -220,12 +208,6 @@ def test_tables_of_few_columns_and_references_into_their_own_are_proposed(tmp_pa
     assert (of_teams.key, of_teams.concept, of_teams.names) == ("team", "team", ("name",))
     assert of_staff.names == (("first", "last"),)
     assert {name: each.table for name, each in of_staff.columns.items()} == {"boss": "staff.csv", "team": "teams.csv"}
-
-
-def test_what_is_proposed_loads(tmp_path: Path) -> None:
-    raw, policy = read_and_propose(both(tmp_path, PATIENTS.replace("8;7", "8")))
-    assert ("P1", "doctor", "7") in rows(raw)
-    assert rows(read_sources(both(tmp_path, PATIENTS.replace("8;7", "8")), tables=policy.tables)) == rows(raw)
 
 
 @pytest.mark.parametrize(

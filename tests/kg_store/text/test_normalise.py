@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.text.normalise import MARKS, is_letters, skeleton_of, undecorated
+from kg_store.text.normalise import skeleton_of, undecorated
 from tests.support.linking import linker_of
-
-
-@pytest.mark.parametrize("word", ["Rose", "खन्ना", "แก้วมณี", "x\u0308y", "עַל"])
-def test_marks_belong_to_letters(word: str) -> None:
-    assert is_letters(word)
-    assert re.fullmatch(rf"[^\W\d_][\w{MARKS}]*", word)
-
-
-@pytest.mark.parametrize("word", ["", "a1", "a b", "\u0308x", "a-b", "7"])
-def test_other_characters_are_no_letters(word: str) -> None:
-    assert not is_letters(word)
-
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -81,21 +67,6 @@ def test_letters_of_no_language_are_undone_in_any_text(name: str) -> None:
 def test_letters_of_real_languages_and_figures_stay_where_text_is_shown(text: str) -> None:
     shown = "".join(map(undecorated, text))
     assert shown.replace("№", "No") == text.replace("№", "No")
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("Zoë Müller Đặng Łukasz", "Zoe Muller Dang Lukasz"),
-        ("Rоsе Brосkhurst", "Rose Brockhurst"),
-        ("ﬁlm ꜵrt", "film aort"),
-        ("王小明", "王小明"),
-        ("Ro\ufffdsa", "Rosa"),
-        ("①⑨", "①⑨"),
-    ],
-)
-def test_accents_strokes_and_look_alikes_go_from_a_skeleton(text: str, plain: str) -> None:
-    assert skeleton_of(text) == plain
 
 
 @given(st.text(max_size=60))

@@ -57,14 +57,6 @@ def names_in(reply: httpx2.Response, pair: KeyPair) -> set[str]:
     return {name for names in content.table.values() for name in names.names}
 
 
-async def test_who_registers_nothing_goes_on_as_before(service: Running) -> None:
-    headers = service.key("default", "clinic")
-    for pair in (LAPTOP, PHONE):
-        assert "Quenby Thistlewood" in names_in(await ask(service, headers, pair), pair)
-    told = await listed(service, headers)
-    assert (told.required, told.devices) == (False, [])
-
-
 async def test_devices_are_registered_and_listed_without_their_keys(service: Running) -> None:
     headers = service.key("default", "clinic")
     for pair in (LAPTOP, PHONE, LAPTOP):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -17,7 +16,7 @@ from app.egress.disclosure import Profile
 from app.llm.reasoner import ReasonerUnavailableError
 from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_trace, trace_context
 from client_sdk.protocol import ErrorBody, SealedTrace, TraceContent
-from tests.support.service import OPERATOR, SECRET_NAMES, Running, purge, question, running
+from tests.support.service import OPERATOR, SECRET_NAMES, Running, question
 
 PAIR = KeyPair.generate()
 INSPECTS = ("clinic", "inspect:clinic")
@@ -168,13 +167,3 @@ async def test_without_its_conversation_a_trace_has_no_names(service: Running) -
     assert content.calls[0].prompt is not None
     # Nobody can say which graph it was about, and so whether this key may inspect it.
     assert (await traced(service, key, answer_id)).status_code == 404
-
-
-async def test_what_retention_has_taken_is_gone_from_the_trace(tmp_path: Path) -> None:
-    async with running(tmp_path, ledger_days=1e-9) as service:
-        service.load()
-        key = service.key("default", *INSPECTS)
-        answer_id = await asked(service, key)
-        purge(service.services.store)
-        (call,) = opened(await traced(service, key, answer_id)).calls
-        assert (call.outcome, call.prompt, call.reply) == ("used", None, None)

@@ -17,7 +17,6 @@ from app.api.state import state_of
 from app.main import build_services, create_app
 from app.settings import ConfigurationError, Settings
 from app.wiring.services import Services
-from kg_store.storage.master_key import MasterKey
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, logging_to, question, running, settings_in
 
 pytestmark = pytest.mark.slow
@@ -156,13 +155,6 @@ async def test_no_log_metric_header_or_error_tells_a_name(tmp_path: Path, logs: 
     assert '"error": "ValueError"' in logs.getvalue()
     assert [name for name in CANARIES if name.lower() in told.lower()] == []
     assert b"Canaria" not in b"".join(service.reasoner.sent)
-
-
-async def test_a_master_key_never_shows(tmp_path: Path, logs: io.StringIO) -> None:
-    text = MasterKey.generate()
-    settings = settings_in(tmp_path, master_key=text, master_key_file=None)
-    async with running(tmp_path, master_key=text, master_key_file=None):
-        assert text not in repr(settings) + logs.getvalue()
 
 
 async def test_openapi_has_examples_for_chat_and_every_error(service: Running) -> None:

@@ -108,13 +108,6 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, content: bytes) -> 
         read(tmp_path / "none")
 
 
-@pytest.mark.parametrize("told", ["[]", "no json"])
-def test_a_file_that_tells_nothing_of_itself_is_refused(file: Path, told: str) -> None:
-    file.write_bytes(save(parts_of(file)[0], {NAME: told}))
-    with pytest.raises(NetworkWeightsError, match="of this version"):
-        read(file)
-
-
 def test_the_file_of_one_network_is_none_of_another(file: Path) -> None:
     with pytest.raises(NetworkWeightsError, match="no extractor"):
         read(file, "extractor")
@@ -162,11 +155,6 @@ def test_a_file_of_something_else_is_told(tmp_path: Path, content: bytes) -> Non
     file.write_bytes(content)
     with pytest.raises(AdapterError, match="arog train reasoner"):
         read_head(file, BOXED_MODEL)
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(AdapterError, match="can't be read"):
-        read_head(tmp_path / "none.npz", BOXED_MODEL)
 
 
 @pytest.mark.model

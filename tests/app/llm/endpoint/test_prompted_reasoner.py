@@ -88,16 +88,6 @@ async def test_counts_that_can_not_be_right_are_counted_here_and_told(
     assert tokens.cost == pytest.approx((tokens.prompt + 2 * tokens.completion) / 1_000_000)
 
 
-@pytest.mark.parametrize("usage", [[1, 2], "many", 7, True], ids=str)
-async def test_usage_of_an_odd_shape_is_told_and_the_reply_is_used(
-    server: ModelServer, reasoner: PromptedReasoner, usage: object
-) -> None:
-    server.replies = in_turn(with_usage(usage, streamed=False))
-    got = await replied(reasoner)
-    assert got.value.answer == ["Sa1b2c"]
-    assert (got.tokens.by_endpoint, got.tokens.odd_counts) == (False, 1)
-
-
 async def test_counts_are_believed_up_to_what_the_request_may_take(
     server: ModelServer, reasoner: PromptedReasoner
 ) -> None:

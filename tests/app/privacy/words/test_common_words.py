@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.privacy.words.common_readings import reads_as_common
 from app.privacy.words.unknown_words import turn_of
 from kg_store.lexicon.lexicon import in_lexicon
-from tests.support.named_words import NamedWords, words_of
+from tests.support.named_words import NamedWords
 
 ALONE = ("May", "Will", "Rose", "Mark", "Grace", "Hope", "Joy", "Art", "Bill", "Young", "Summer")
 WHOLE = ("Will Rose", "Rose May", "Mark Young", "Summer Grace", "Bill Art", "May Hope Young")
@@ -88,46 +88,6 @@ def test_what_is_anonymised_always_passes_and_holds_no_name_that_was_marked(
 
 # --- where such a word names nobody, and where it does ---
 
-PARTS = ("Good Zorbon", "Once Zorbon", "Anyone Zorbon", "Sir Zorbon", "Father Zorbon", "Zorbon Died", "Heard Zorbon")
-ZORBONS = NamedWords(("Zorbograd", *PARTS), ["time zone", "place of birth", "person"], words=words_of(PARTS))
-
-
-def left_of(text: str) -> str:
-    left = ZORBONS.safe(text)
-    assert ZORBONS.passes(left)
-    return left
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("was she in zorbograd once", "once"),
-        ("does she know anyone in zorbograd", "anyone"),
-        ("that sounds good in zorbograd", "good"),
-        ("where was sir zorbograd born", "sir"),
-        ("when was father zorbograd born", "father"),
-        ("where did zorbograd died", "died"),
-        ("she heard of zorbograd", "heard"),
-    ],
-)
-def test_a_word_stays_where_it_names_nobody(text: str, word: str) -> None:
-    assert word in left_of(text).split()
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("was it treated by Once in zorbograd", "Once"),
-        ('does she know "anyone" in zorbograd', "anyone"),
-        ("does good live in zorbograd", "good"),
-        ("who treats good", "good"),
-        ("was she treated by father", "father"),
-        ("who treats Heard in zorbograd", "Heard"),
-    ],
-)
-def test_the_same_word_goes_where_it_names_somebody(text: str, word: str) -> None:
-    assert word not in left_of(text).replace('"', " ").split()
-
 
 # --- surnames that are common nouns, in the shortest turns that people type ---
 
@@ -187,40 +147,3 @@ PLACES = NamedWords(MARKED_NAMES, ["clinic", "hospital", "patient", "treated by"
 def gone(text: str) -> set[str]:
     """The words of `text` that are replaced."""
     return set(" ".join(PLACES.gone(text)).split())
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("name: clinic lakeside brackwede", "clinic lakeside brackwede"),
-        ("monsieur fields hospital attend", "fields hospital"),
-        ("where is the clinic lakeside brackwede", "clinic lakeside brackwede"),
-        ('"charles i duke of burgundy" called', "charles duke burgundy"),
-        ("did (charles, duke of burgundy) call", "charles duke burgundy"),
-        ("wie alt ist die patientin? sie heißt fields", "fields"),
-        ("la paciente se llama fields", "fields"),
-        ("gdzie mieszka (ma)", "ma"),
-        ("- MA\n- gli altri\nChi è assicurato?", "MA"),
-        ("chi è MA, e dove abita con gli altri", "MA"),
-    ],
-)
-def test_marked_parts_of_names_go(text: str, names: str) -> None:
-    assert set(names.split()) <= gone(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "which patients of a clinic were treated in a hospital",
-        "is the clinic larger than the hospital?",
-        'what does "patient treated by" say',
-        "it is up to them (or to us)",
-        "the duke of the fields",
-    ],
-)
-def test_everyday_words_and_the_schema_stay_where_nothing_speaks_for_a_name(text: str) -> None:
-    assert not gone(text)
-
-
-def test_a_conjunction_of_two_letters_stays_where_it_joins() -> None:
-    assert "ma" not in gone("dove abita questo paziente, ma non con gli altri della clinica")
