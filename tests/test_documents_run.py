@@ -31,7 +31,7 @@ WITHIN_S = 300
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
-    """What is typed starts no Python of its own: it is a fork of one that has imported all commands."""
+    """Runs typed commands in forks of one process that has imported all commands, which saves starting Python."""
     folder = tmp_path_factory.mktemp("documents")
     with demo_service(folder) as running, forked(folder / ".venv" / "bin" / "arog", tmp_path_factory.mktemp("forks")):
         yield running

@@ -132,7 +132,7 @@ def is_word(word: str) -> bool:
 
 
 def about_one(turn: str) -> tuple[str, str, str]:
-    """What a turn is about: a thing to describe, one whose kind is asked for, one to be sorted into one of two."""
+    """Returns the subject of a turn: a thing to describe, one whose kind is asked, or one to be sorted."""
     told = thing_to_sort(turn, lambda noun: names_one_of(noun, OF_TOWN))
     return described_thing(turn), sorted_thing(turn), told
 

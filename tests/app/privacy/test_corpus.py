@@ -1,5 +1,7 @@
-"""What of a text goes, and what stays, row by row (`corpus.toml`); words that go are told by the letter of their
-pseudonym."""
+"""The parts of a text that go and those that stay, row by row (`corpus.toml`).
+
+A part that goes is told by the first letter of its pseudonym.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ def is_pattern(text: str, span: str, kind: str) -> bool:
 
 
 def disguised(word: str) -> object:
-    """What is seen of a word, in both readings; each leads back to all of it."""
+    """Returns the visible text of a word in both readings; each leads back to all of it."""
     visible = Visible.of(f"who is {word} now")
     second = visible.skeleton()
     for reading in (visible, second):

@@ -60,7 +60,7 @@ def told_classes(loaded: LoadedGraph) -> list[str]:
 
 
 def told(loaded: LoadedGraph) -> dict[str, list[str]]:
-    """What a load came to, in words: what a case may say of it."""
+    """Returns the results of a load in words, as a case may state them."""
     return {
         "nodes": sorted(map(told_node, loaded.nodes())),
         "facts": [f"{loaded.facts}", *sorted(" - ".join(fact) for fact in facts_of(loaded))],

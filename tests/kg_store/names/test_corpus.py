@@ -25,7 +25,7 @@ Spans = list[tuple[str, tuple[int, ...]]]
 
 
 def counts_of(facts: Mapping[str, int]) -> Callable[[Mids], npt.NDArray[np.int64]]:
-    """How many facts each thing has, by the MIDs of the names in their order."""
+    """Returns the number of facts of each thing, by the MIDs of the names in their order."""
     return lambda mids: np.array([list(facts.values())[mid - 1] for mid in mids.tolist()], dtype=np.int64)
 
 

@@ -29,7 +29,7 @@ def files_of(folder: Path, case: dict[str, Any]) -> list[Path]:
 
 
 def told(table: TablePolicy) -> list[str]:
-    """What a table is proposed to be, a line for itself and one for each column that is read."""
+    """Returns the proposal for a table in words: a line for itself and one for each column that is read."""
     names = ", ".join(name if isinstance(name, str) else " + ".join(name) for name in table.names)
     first = [table.file, f"of {table.concept}", f"key {table.key}", f"names {names}"]
     first += [f"header in {table.header_row}"] if table.header_row is not None else []

@@ -1,4 +1,4 @@
-"""What is read of words, numbers, dates and labels, row by row (`corpus.toml`)."""
+"""Readings of words, numbers, dates and labels, row by row (`corpus.toml`)."""
 
 from __future__ import annotations
 
