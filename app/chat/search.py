@@ -121,12 +121,24 @@ def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:
     return replace(told, found=replace(told.found, evidence=facts, things=things))
 
 
-def have_one_answer(one: QuestionRun, other: QuestionRun) -> bool:
-    """Returns True if both have the same result: then the second was read as a question about the first one's answer,
-    such as "which has the fewest?" behind "which ward has the most beds".
+def goes_on_from(second: QuestionRun, first: QuestionRun) -> bool:
+    """Returns True if the answer of `second` uses a thing that it names, or that `first` names or answered with.
+
+    False if both have the same result, as for "which has the fewest?" behind "which ward has the most beds", and if
+    the second tells all things of a kind. False also if it is more than one step from what `first` answered with: in
+    "which fork does X have and which charger does it use?" the charger is of X, and not of all that have the fork.
     """
-    mine, theirs = one.found.draft, other.found.draft
-    return mine is None or theirs is None or one.executor.are_equal(mine.expressions[0], theirs.expressions[0])
+    mine, theirs = second.found.draft, first.found.draft
+    if mine is None or theirs is None or second.executor.are_equal(mine.expressions[0], theirs.expressions[0]):
+        return False
+    used = " ".join([*mine.expressions, *(fact.start for fact in second.found.evidence)])
+    said = " ".join([first.read.dialogue.question, second.read.dialogue.question, first.ended.sentence])
+    known = second.conversation.table.known
+    answered = set(known(first.ended.sentence)) - set(known(first.read.dialogue.question))
+    steps = [fact for fact in second.found.evidence if fact.start in answered]
+    ends = {fact.end for fact in steps}
+    is_far = any(len(fact.path) > 1 for fact in steps) or any(fact.start in ends for fact in second.found.evidence)
+    return not is_far and not set(known(used)).isdisjoint(known(said))
 
 
 def joined(run: QuestionRun, parts: Sequence[QuestionRun]) -> QuestionRun:

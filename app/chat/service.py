@@ -10,7 +10,7 @@ from app.chat.conversations import ConversationStore
 from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
-from app.chat.search import GraphSearch, Strategies, have_one_answer, is_sure, joined
+from app.chat.search import GraphSearch, Strategies, goes_on_from, is_sure, joined
 from app.chat.turns import with_questions
 from app.chat.understanding import with_nearest
 from app.egress.guard import StaticSegments
@@ -90,7 +90,7 @@ class ChatService:
             asked = replace(run, request=run.request.model_copy(update={"messages": messages}), known=None)
             asked = await timer.in_thread("linking", self._reader.read, asked)
             asked = await self._search.in_house(asked, timer)
-            if not is_sure(asked) or any(have_one_answer(asked, each) for each in answered):
+            if not is_sure(asked) or not all(goes_on_from(asked, each) for each in answered):
                 return None
             answered.append(asked)
             messages = [*messages, Message(role="assistant", content=asked.ended.sentence)]

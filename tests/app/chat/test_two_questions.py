@@ -23,6 +23,8 @@ SHOPS = """
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :s1 a :Shop ; rdfs:label "Quillmoor" ; :phone "0131 1" ; :desks 4 ; :locatedIn :t1 .
 :s2 a :Shop ; rdfs:label "Brantwick" ; :phone "0131 2" ; :desks 9 ; :locatedIn :t2 .
+:s1 :fork :f1 ; :battery :c1 . :s2 :fork :f1 ; :battery :c2 . :f1 a :Fork ; rdfs:label "Halvert" .
+:c1 a :Battery ; rdfs:label "Ombrell" . :c2 a :Battery ; rdfs:label "Tessaly" .
 :t1 a :Town ; rdfs:label "Zemgalburg" . :t2 a :Town ; rdfs:label "Umbrathal" .
 :p1 a :Person ; rdfs:label "Ilse Quandtner" ; :worksAt :s1 ; :livesIn :t2 ; :salary 3100 .
 :p2 a :Person ; rdfs:label "Odo Brenkhuis" ; :worksAt :s2 ; :livesIn :t1 ; :salary 3300 .
@@ -94,6 +96,7 @@ async def test_both_are_answered_with_their_names_and_facts(
     "text",
     [
         "Where does Odo Brenkhuis live, and which whales has he seen?",
+        "What kind of fork does Quillmoor have and which battery does it use?",  # not those of all with the fork
         "Which shop has the most desks and which has the fewest?",  # the second, alone, is about the first's answer
     ],
 )
