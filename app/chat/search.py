@@ -231,12 +231,10 @@ class GraphSearch:
         found = replace(told.found, notes=(*told.found.notes, *shown.notes, *odd))
         return replace(told, found=found, spent=reasoner.spent, anonymity=shown.fewest, withheld=shown.kept)
 
-    async def in_house(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """Returns the run with the embedded reasoner's answer; nothing leaves the service. Raises ReasonerError."""
-        is_model = self._reasoner.longest_reply > 0
-        if is_model and self._options.in_house is None:
-            return run
-        return await (self._own(run, timer) if is_model else self.search(run, timer))
+    @property
+    def is_in_house(self) -> bool:
+        """True if the embedded reasoner answers, so that nothing leaves the service."""
+        return self._reasoner.longest_reply == 0
 
     async def _asked(
         self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer

@@ -79,9 +79,11 @@ class ChatService:
     async def _answered_in_parts(self, run: QuestionRun, timer: StageTimer) -> QuestionRun | None:
         """Answers a turn that asks two questions as if they came one after the other; returns None otherwise.
 
-        Only the embedded reasoner reads it so, and only if it is sure of both answers.
+        Only the embedded reasoner reads it so, and only if it is sure of both answers. With a model, reading the parts
+        would change which requests of a conversation share their words.
         """
-        may_be_two = run.turn == "question" and run.known is None and not run.read.ambiguous
+        is_plain = run.turn == "question" and run.known is None and not run.read.ambiguous
+        may_be_two = is_plain and self._search.is_in_house
         parts = run.reader.two_questions(run.request.messages[-1].content) if may_be_two else None
         answered: list[QuestionRun] = []
         messages = run.request.messages[:-1]
@@ -89,7 +91,7 @@ class ChatService:
             messages = [*messages, Message(role="user", content=part)][-MAX_MESSAGES:]
             asked = replace(run, request=run.request.model_copy(update={"messages": messages}), known=None)
             asked = await timer.in_thread("linking", self._reader.read, asked)
-            asked = await self._search.in_house(asked, timer)
+            asked = await self._search.search(asked, timer)
             if not is_sure(asked) or not all(goes_on_from(asked, each) for each in answered):
                 return None
             answered.append(asked)

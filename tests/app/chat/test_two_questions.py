@@ -10,6 +10,7 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.api.problems import error_body
+from app.reader.english import EnglishReader
 from app.reader.meaning.question.one_question import two_questions
 from app.wiring.services import Services, build
 from client_sdk import KeyPair
@@ -107,16 +108,19 @@ async def test_half_an_answer_is_none(service: Services, text: str) -> None:
 
 
 @pytest.mark.model
-async def test_no_part_is_sent_to_an_endpoint(tmp_path: Path) -> None:
+async def test_with_an_endpoint_no_turn_is_parted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parted: list[str] = []
+    monkeypatch.setattr(EnglishReader, "two_questions", lambda _self, text: parted.append(text))
     file = tmp_path / "shops.ttl"
     file.write_text(SHOPS, "utf-8")
-    async with Bench("scripted", changes={"disclosure": "tell"}) as bench:
-        loaded, sent = bench.load("shops", [file], None), list[int]()
-        for text in ("Where does Odo Brenkhuis live?", "Where does Odo Brenkhuis live, and what is his salary?"):
-            dialogue, before = (
-                Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0}),
-                bench.sent_so_far,
-            )
+    text = "Where does Odo Brenkhuis live, and what is his salary?"
+    for reasoner, is_asked in (("scripted", False), ("embedded", True)):
+        async with Bench(reasoner, changes={"disclosure": "tell"}) as bench:
+            loaded = bench.load("shops", [file], None)
+            dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0})
             await bench.services.chat.answer(CALLER, dialogue.request(text, None, {}))
-            sent.append(bench.sent_so_far - before)
-        assert sent[1] <= sent[0]
+        assert (text in parted) == is_asked
+
+
+def test_a_long_turn_is_not_parted() -> None:
+    assert two_questions(f"What are the {'very ' * 100}phone and the city of X?") is None

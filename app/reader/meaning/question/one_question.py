@@ -99,11 +99,17 @@ _TWO_OF_ONE: Final = re.compile(
 )
 
 
+MAX_CHARS_OF_TWO: Final = 300
+"""Longer turns are not parted: the time to match them grows faster than their length. Chosen by hand."""
+
+
 def two_questions(text: str) -> tuple[str, str] | None:
     """Returns the two questions that `text` asks in one sentence, each as it would be asked alone; None if it doesn't.
 
     "Where does X live, and when was she born?" asks two; so does "What are the salary and the city of X?".
     """
+    if len(text) > MAX_CHARS_OF_TWO:
+        return None
     for found in _SECOND_QUESTION.finditer(text) if _ASKED.match(text) else ():
         first, second = text[: found.start()], text[found.end() :]
         # A short part without "and" says the first again: "where is X, in which town?".
