@@ -33,6 +33,8 @@ def commands(app: typer.Typer) -> None:
     require_extra()
     # Keeps the progress bars of the model's library out of our output.
     os.environ.setdefault("TQDM_DISABLE", "1")
+    # The products of one question are too small to share among cores: threads that wait for each other burn a core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     app.command()(serve)
     for command in (erase.forget, erase.forgotten, erase.readers):
         graphs.app.command()(command)

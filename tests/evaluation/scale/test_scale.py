@@ -25,7 +25,7 @@ from evaluation.scale.guard_and_ledger import (
     scale_measures,
 )
 from evaluation.scale.made_up import TREATED, entries_of, made_names, write_graph
-from evaluation.scale.speed_run import SpeedFigure, measures
+from evaluation.scale.speed_run import SpeedFigure, lower, measures
 from evaluation.tables.endpoint_table import MAX_TIMES_IDEAL, LoadReport, run_load
 from evaluation.tables.measures import Measure
 
@@ -101,6 +101,12 @@ def test_a_figure_is_held_to_that_of_the_last_release_where_there_is_one(
 ) -> None:
     (line,) = measures([SpeedFigure("load", "a peer", times)], kept, most=2.0)
     assert (line.passed, line.bound, line.reached) == (passed, bound, f"{times:.1f}")
+
+
+def test_of_two_runs_the_lower_of_each_figure_counts() -> None:
+    first = [SpeedFigure("load", "a peer", 4.0), SpeedFigure("answer", "a loop", 1.0)]
+    second = [SpeedFigure("load", "a peer", 3.0), SpeedFigure("answer", "a loop", 2.0)]
+    assert [figure.times for figure in lower(first, second)] == [3.0, 1.0]
 
 
 def test_the_made_up_graph_is_the_same_each_time(tmp_path: Path) -> None:
