@@ -104,6 +104,13 @@ MAX_ONE_RECORD_BYTES = 1 << 26
 _NOT_JSON = "not valid JSON, or cut off"
 _SAY_HOW = "write it as a list of objects, [{...}, {...}], or one object in each line"
 
+
+def refers_to_parent(table: str, column: str) -> bool:
+    """Returns True for the column by which the rows of a list inside a JSON record refer to that record."""
+    file, inside, _ = table.lower().partition("/")
+    return column == PARENT and bool(inside) and file.endswith((".json", *LINES_ENDINGS))
+
+
 Record = dict[str, Any]
 Places = frozenset[tuple[str, str]]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kg_store.formats.files import Encoding
-from kg_store.formats.json_records import PARENT
+from kg_store.formats.json_records import refers_to_parent
 from kg_store.lexicon.lexicon import kinds_of
 from kg_store.proposals.column_profiles import (
     ALIAS_PHRASES,
@@ -74,7 +74,9 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
     Numbers, words for keys, and words for files are left out; empty if nothing is left.
     """
     kept = [word for word in full if word not in KEY_WORDS]
-    kept = [word for word in kept if word.isalpha() and word not in FILE_WORDS] or kept
+    bare = [word for word in kept if word.isalpha() and word not in FILE_WORDS]
+    # The `list` of `waiting_list` is kept, because "a waiting" is nothing.
+    kept = bare if bare and kinds_of(bare[-1]) != "v" else kept
     if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
         return ()
     if len(kept) > 1 and "a" in kinds_of(kept[-1]) and singular(kept[-2]) != kept[-2]:
@@ -87,12 +89,15 @@ def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
     """Returns the name of the key column; None if there is none.
 
     Only unique columns can be the key. The first of these that exists is taken: a column with a word for keys that
-    belongs to the table's concept (`id`, `patient id`), another with a word for keys, a column named like the concept,
-    a column of names.
+    belongs to the table's concept (`id`, `patient id`), another with a word for keys, a first column that numbers the
+    rows, a column named like the concept, a column of names.
     """
     unique = [column for column in columns if column.is_unique and not COUNT_WORDS & set(column.full)]
-    unique = [column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key]
-    called = [column for column in unique if column.is_called_key or column.is_code]
+    numbers = [column for column in columns[:1] if column.numbers_rows]
+    unique = [
+        column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key or column in numbers
+    ]
+    called = [column for column in unique if column.is_called_key or column.is_code] or numbers
     rests = [(column, [word for word in column.full if word not in KEY_WORDS]) for column in called]
     own = [column for column, rest in rests if not rest or any_alike(rest, concept[-1:])]
     kinds = [column for column in unique if column.words == list(concept)]
@@ -258,7 +263,7 @@ def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) 
 
     In JSON, the rows of a list inside a record refer to that record.
     """
-    if column.name != PARENT or "/" not in table.file:
+    if not refers_to_parent(table.file, column.name):
         return None
     holder = table.file.rpartition("/")[0]
     return next((other for other in tables if other.file == holder), None)
@@ -312,7 +317,7 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
         return 2 + share if (is_of_the_same or speaks) and share > MIN_KNOWN else 0
     if rest and tuple(rest) == other.concept_words and share > MIN_KNOWN:
         return 6 + share
-    if column.name == key.name and share > MIN_KNOWN:
+    if (column.name == key.name or (column.aside and column.aside == key.full)) and share > MIN_KNOWN:
         return 5 + share
     if other.concept_words and any_alike(rest, other.concept_words) and share > MIN_KNOWN:
         return 4 + share
