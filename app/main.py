@@ -47,8 +47,11 @@ def build_services(settings: Settings) -> Services:
 class ServiceStarter:
     """Builds the services in a thread, and reports what is missing until they are ready."""
 
-    def __init__(self, settings: Settings, build: Build, on_ready: OnReady, on_probed: OnProbed) -> None:
+    def __init__(
+        self, settings: Settings, build: Build, on_ready: OnReady, on_probed: OnProbed, listens_early: bool
+    ) -> None:
         self._settings, self._build, self._on_ready, self._on_probed = settings, build, on_ready, on_probed
+        self._listens_early = listens_early
         self.state = AppState(
             Metrics(),
             RateLimits(settings.requests_per_minute),
@@ -88,8 +91,13 @@ class ServiceStarter:
 
     @asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
-        """Builds the services while the first requests are answered, and closes them after the last."""
+        """Builds the services while the first requests are answered, and closes them after the last.
+
+        Without `listens_early` no request is taken until they are built.
+        """
         starting = asyncio.create_task(self.run())
+        if not self._listens_early:
+            await starting
         background = [asyncio.create_task(_purge_hourly(self.state)), asyncio.create_task(_let_go(self.state))]
         yield
         for task in background:
@@ -131,8 +139,11 @@ def create_app(
     build: Build = build_services,
     on_ready: OnReady = lambda _services: None,
     on_probed: OnProbed = lambda _status, _address: None,
+    listens_early: bool = True,
 ) -> FastAPI:
     """Returns the application for `settings`; the entry point of `uvicorn --factory app.main:create_app`.
+
+    `listens_early`: the application takes requests while its services are being built, and tells how far that is.
 
     Without `settings` it sets up the whole process: settings from the environment, logs through the allow-list, no
     core dumps. Raises ConfigurationError.
@@ -141,7 +152,7 @@ def create_app(
         settings = load_settings()
         forbid_core_dumps()
         start_logging()
-    starter = ServiceStarter(settings, build, on_ready, on_probed)
+    starter = ServiceStarter(settings, build, on_ready, on_probed, listens_early)
     app = _framework(starter.lifespan)
     app.state.shared = starter.state
     # The last added is the outermost. From outside: RequestMiddleware, Deadline, BodyLimit, routes.

@@ -64,6 +64,9 @@ def serve(
         bool | None,
         typer.Option("--demo/--no-demo", help="Load the demo graph if there is no graph [default: on loopback only]"),
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that answer questions [default: AROG_WORKERS]")
+    ] = None,
 ) -> None:
     """Start the service. Its settings are environment variables AROG_NAME, or lines of a .env file."""
     with failures_in_words(errors):
@@ -73,4 +76,6 @@ def serve(
     # Imported late: it takes seconds, for which `arog --help` and a wrong setting should not wait.
     from app.cli.serve import run_service
 
+    if workers is not None:
+        settings = settings.model_copy(update={"workers": workers})
     run_service(settings, init=init, demo=demo)

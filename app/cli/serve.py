@@ -7,13 +7,24 @@ import json
 import os
 import shlex
 import socket
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from app.accounts.api_keys import INSPECT, Access, NotAuthenticatedError
 from app.cli.output import bar, errors, failures_in_words, program, shortest, tell
+from app.cli.workers import (
+    HANGS_AFTER_S,
+    WorkerGroup,
+    default_workers,
+    end_by,
+    end_with_supervisor,
+    run_workers,
+    worker_group,
+)
 from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
 from app.main import build_services, create_app
 from app.settings import ConfigurationError, Settings, make_data_folder, unknown_names
@@ -69,6 +80,52 @@ SHUTDOWN_S = 30
 DEMO_QUESTION = "Where does Rose live?"
 
 
+@dataclass
+class ServedApplication:
+    """Makes the application in the process that serves it; a worker gets this value from its supervisor.
+
+    `group` is None if there is one process alone.
+    """
+
+    settings: Settings
+    with_demo: bool
+    group: WorkerGroup | None = None
+    _prepares: bool = True
+
+    def __call__(self) -> FastAPI:
+        if self.group is not None:
+            end_with_supervisor()
+            # No worker inherits these from its supervisor.
+            forbid_core_dumps()
+            start_logging()
+            self._prepares = not self.group.is_prepared and self.group.leads()
+        warnings = EndpointWarnings(self.group.leads if self.group else lambda: True)
+        # The worker that prepares tells meanwhile how far the start is; others listen only when they are ready.
+        return create_app(self.settings, self.build, self.welcome, warnings, listens_early=self._prepares)
+
+    def build(self, settings: Settings) -> Services:
+        """Returns all services; one of the workers also prepares the demo graph, and the others wait for that."""
+        if self.group is None:
+            return build_and_prepare(settings, self.with_demo)
+        if self._prepares:
+            try:
+                return build_and_prepare(settings, self.with_demo)
+            finally:
+                self.group.tell_prepared()
+        services = build_services(settings)
+        self._prepares = self.group.wait_for_turn()
+        if self._prepares:
+            prepare_demo(settings, services, self.with_demo)
+            self.group.tell_prepared()
+        return services
+
+    def welcome(self, services: Services) -> None:
+        """Prints how to ask, in the worker that prepared the demo graph alone."""
+        if self._prepares:
+            for line in how_to_ask(self.settings, services):
+                tell(line)
+
+
 def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
     """Runs the service until a signal comes. Exits with a sentence if settings, key or database can't be used."""
     with failures_in_words(errors):
@@ -86,20 +143,27 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         tell(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
+    workers = settings.workers or default_workers()
+    if workers == 1:
+        uvicorn.Server(_server_of(ServedApplication(settings, with_demo))).run(sockets=[listening])
+        return
+    with worker_group() as group:
+        ended_by = run_workers(_server_of(ServedApplication(settings, with_demo, group), workers), listening)
+    if ended_by is not None:
+        end_by(ended_by)
 
-    def welcome(services: Services) -> None:
-        for line in how_to_ask(settings, services):
-            tell(line)
 
-    application = create_app(settings, partial(build_and_prepare, with_demo=with_demo), welcome, EndpointWarnings())
-    config = uvicorn.Config(
+def _server_of(application: ServedApplication, workers: int = 1) -> uvicorn.Config:
+    return uvicorn.Config(
         application,
+        factory=True,
+        workers=workers,
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=SHUTDOWN_S,
+        timeout_worker_healthcheck=HANGS_AFTER_S,
     )
-    uvicorn.Server(config).run(sockets=[listening])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -123,13 +187,7 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
     try:
         with errors.status("Loading the model ..."):
             services = build_services(settings)
-        if with_demo and services.graphs.is_empty():
-            with bar(errors, "demo graph") as progress:
-                policy = POLICY_FILE.read_text("utf-8")
-                services.graphs.load(TENANT, GRAPH_NAME, [GRAPH_FILE], policy).run(progress)
-        if GRAPH_NAME in services.graphs.names(TENANT):
-            # Made before /readyz reports readiness, because scripts wait for that and then read the key.
-            demo_key_file(settings, services.store.access)
+        prepare_demo(settings, services, with_demo)
     except (ConfigurationError, StoreError) as error:
         tell(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise
@@ -139,16 +197,31 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
     return services
 
 
+def prepare_demo(settings: Settings, services: Services, with_demo: bool) -> None:
+    """Loads the demo graph if it is wanted and there is no graph, and makes its key."""
+    if with_demo and services.graphs.is_empty():
+        with bar(errors, "demo graph") as progress:
+            policy = POLICY_FILE.read_text("utf-8")
+            services.graphs.load(TENANT, GRAPH_NAME, [GRAPH_FILE], policy).run(progress)
+    if GRAPH_NAME in services.graphs.names(TENANT):
+        # Made before /readyz reports readiness, because scripts wait for that and then read the key.
+        demo_key_file(settings, services.store.access)
+
+
 class EndpointWarnings:
     """Prints on the terminal that a model endpoint can't be used, and when it can be used again.
 
-    It shows the endpoint's address, because whoever reads the terminal has set it.
+    It shows the endpoint's address, because whoever reads the terminal has set it. `leads`: returns True in the worker
+    that prints; each one probes its endpoints.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, leads: Callable[[], bool] = lambda: True) -> None:
         self._failing: set[int] = set()
+        self._leads = leads
 
     def __call__(self, status: EndpointStatus, address: str) -> None:
+        if not self._leads():
+            return
         if status.problem:
             self._failing.add(status.position)
             tell(

@@ -111,6 +111,12 @@ class Settings(BaseSettings):
     admin_key_file: Path | None = Field(default=None, description="file with that key, mode 0600, in its place")
     host: str = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
+    workers: int | None = Field(
+        default=None,
+        ge=1,
+        description="processes that answer questions; by default one for each core, at most 4, and one where there is "
+        "less than 4 GB of memory",
+    )
     reasoner: Literal["embedded", "endpoint"] = Field(
         default="embedded", description="who reasons: `embedded` (no model call) or `endpoint` (OpenAI-compatible)"
     )

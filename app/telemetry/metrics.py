@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from client_sdk.protocol import ChatAnswer
 
+WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable by which `prometheus_client` keeps counts in files of a folder that workers share.
+
+The library reads it when it is imported, so it must be set before.
+"""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _ENTITIES = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)
 
 
 class Metrics:
-    """The counters of one application, in its own registry, so that two applications can share a process."""
+    """The counters of one application, in its own registry, so that two applications can share a process.
+
+    If the application runs in several workers, each tells the sums over all of them, those that died included.
+    """
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -36,7 +47,9 @@ class Metrics:
             buckets=_ENTITIES,
             registry=self._registry,
         )
-        self._ready = Gauge("arog_ready", "1 when questions can be asked.", registry=self._registry)
+        self._ready = Gauge(
+            "arog_ready", "1 when questions can be asked.", registry=self._registry, multiprocess_mode="max"
+        )
 
     def count_request(self, method: str, route: str, status: int) -> None:
         self._requests.labels(method, route, str(status)).inc()
@@ -61,7 +74,11 @@ class Metrics:
 
     def exposition(self) -> bytes:
         """Returns all metrics in Prometheus' text format."""
-        return generate_latest(self._registry)
+        if WORKERS_FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:
         return Counter(f"arog_{name}", words, labels, registry=self._registry)

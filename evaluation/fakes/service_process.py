@@ -80,7 +80,7 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
         key_file.touch(0o600)
         key_file.write_text(MasterKey.generate())
     port = free_port()
-    ours = {"DATA_DIR": str(folder / "data"), "MASTER_KEY_FILE": str(key_file), "PORT": str(port)}
+    ours = {"DATA_DIR": str(folder / "data"), "MASTER_KEY_FILE": str(key_file), "PORT": str(port), "WORKERS": "1"}
     # All services share one cache, so that the sentence model is exported only once.
     ours |= {"CACHE_DIR": str(load_settings(None).cache_dir), **settings}
     # Variables of this shell with our prefix are dropped; others, such as those of coverage, are passed on.
