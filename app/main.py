@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -48,13 +49,19 @@ class ServiceStarter:
     """Builds the services in a thread, and reports what is missing until they are ready."""
 
     def __init__(
-        self, settings: Settings, build: Build, on_ready: OnReady, on_probed: OnProbed, listens_early: bool
+        self,
+        settings: Settings,
+        build: Build,
+        on_ready: OnReady,
+        on_probed: OnProbed,
+        listens_early: bool,
+        shared: Path | None,
     ) -> None:
         self._settings, self._build, self._on_ready, self._on_probed = settings, build, on_ready, on_probed
         self._listens_early = listens_early
         self.state = AppState(
             Metrics(),
-            RateLimits(settings.requests_per_minute),
+            RateLimits(settings.requests_per_minute, shared),
             ResponseTiming(settings.reply_step_ms / 1000),
             self.readiness,
         )
@@ -108,6 +115,7 @@ class ServiceStarter:
             self._watching.cancel()
             background.append(self._watching)
         await asyncio.gather(*background, return_exceptions=True)
+        self.state.rate_limits.close()
         if self.state.services is not None:
             await self.state.services.close()
 
@@ -140,10 +148,12 @@ def create_app(
     on_ready: OnReady = lambda _services: None,
     on_probed: OnProbed = lambda _status, _address: None,
     listens_early: bool = True,
+    shared: Path | None = None,
 ) -> FastAPI:
     """Returns the application for `settings`; the entry point of `uvicorn --factory app.main:create_app`.
 
     `listens_early`: the application takes requests while its services are being built, and tells how far that is.
+    `shared`: a folder that the workers of one service share, None if there are no others.
 
     Without `settings` it sets up the whole process: settings from the environment, logs through the allow-list, no
     core dumps. Raises ConfigurationError.
@@ -152,7 +162,7 @@ def create_app(
         settings = load_settings()
         forbid_core_dumps()
         start_logging()
-    starter = ServiceStarter(settings, build, on_ready, on_probed, listens_early)
+    starter = ServiceStarter(settings, build, on_ready, on_probed, listens_early, shared)
     app = _framework(starter.lifespan)
     app.state.shared = starter.state
     # The last added is the outermost. From outside: RequestMiddleware, Deadline, BodyLimit, routes.

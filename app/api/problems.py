@@ -158,8 +158,8 @@ _KINDS: dict[type[BaseException], Problem] = {
         "The graph is unchanged. Load it again if you still want it.",
     ),
     NotWaitingError: Problem(
-        409, "not_waiting", "This job is not waiting for approval here.",
-        "GET /admin/jobs/{id} shows how far it is; a job of another replica is approved there.",
+        409, "not_waiting", "This job is not waiting for approval, or was approved before.",
+        "GET /admin/jobs/{id} shows how far it is.",
     ),
     PreviewBusyError: Problem(
         409, "preview_busy", "Another preview of yours is being made, or too many of others.",

@@ -101,7 +101,8 @@ class ServedApplication:
             self._prepares = not self.group.is_prepared and self.group.leads()
         warnings = EndpointWarnings(self.group.leads if self.group else lambda: True)
         # The worker that prepares tells meanwhile how far the start is; others listen only when they are ready.
-        return create_app(self.settings, self.build, self.welcome, warnings, listens_early=self._prepares)
+        shared = self.group.folder if self.group else None
+        return create_app(self.settings, self.build, self.welcome, warnings, self._prepares, shared)
 
     def build(self, settings: Settings) -> Services:
         """Returns all services; one of the workers also prepares the demo graph, and the others wait for that."""
@@ -144,6 +145,10 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
     workers = settings.workers or default_workers()
+    # The workers share what is bounded for the whole service.
+    settings = settings.model_copy(
+        update={"workers": workers, "endpoint_concurrency": max(1, settings.endpoint_concurrency // workers)}
+    )
     if workers == 1:
         uvicorn.Server(_server_of(ServedApplication(settings, with_demo))).run(sockets=[listening])
         return

@@ -97,6 +97,8 @@ jobs = Table(
     Column("result", JSON, nullable=False),
     Column("created_at", UtcTime, nullable=False),
     Column("finished_at", UtcTime),
+    # What the owner told the process that runs the job: "", "approve" or "stop".
+    Column("wish", String(8), nullable=False, server_default=""),
     Index("ix_jobs_tenant", "tenant"),
 )
 

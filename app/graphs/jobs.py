@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import fcntl
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any, Final
 
-from sqlalchemy import Engine, insert, select, update
+from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.database.tables import jobs
 from app.telemetry.logs import event_log
@@ -59,7 +64,7 @@ class JobStoppedError(Exception):
 
 
 class NotWaitingError(Exception):
-    """The job is not waiting for approval in this process."""
+    """The job is not waiting for approval, or was approved before."""
 
 
 class JobControl:
@@ -112,9 +117,35 @@ class JobControl:
             raise JobStoppedError
 
 
+class GraphLocks:
+    """Locks graphs for one job each, against all processes that share the data folder.
+
+    A killed process loses its locks at once, so that a lock which is free tells that no job of the graph runs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
+
+    def take(self, tenant: str, graph: str) -> IO[bytes]:
+        """Locks a graph until the returned file is closed. Raises GraphBusyError."""
+        name = blake2b(f"{tenant}/{graph}".encode(), digest_size=16).hexdigest()
+        # The file is never deleted, because another process may just be about to lock it.
+        lock = (self._folder / name).open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise GraphBusyError from None
+        return lock
+
+
 Progress = Callable[[str, float], None]
 MAX_CONCURRENT_LOADS = 2
 WRITE_EVERY_S = 2.0
+ASK_EVERY_S = 0.5
+_UNFINISHED: Final = ("queued", "running", "waiting")
+_APPROVE, _STOP = "approve", "stop"
 
 
 log = event_log("jobs")
@@ -149,18 +180,24 @@ DescribeError = Callable[[BaseException, str], ErrorBody]
 
 
 class JobRunner:
-    """Runs jobs, two at a time and never two of one graph. `home` is the data folder that they write to.
+    """Runs jobs, `most` at a time and never two of one graph. `home` is the id of the data folder that they write to.
 
-    `describe_error` turns an error and its id into the body that the caller is sent.
+    Several processes may share the database and the folder: a job runs in one of them, and all of them tell of it,
+    approve it and stop it, through its row in the database. `locks`: the folder for their locks. `describe_error`
+    turns an error and its id into the body that the caller is sent.
     """
 
-    def __init__(self, engine: Engine, home: str, describe_error: DescribeError) -> None:
+    def __init__(
+        self, engine: Engine, home: str, locks: Path, describe_error: DescribeError, most: int = MAX_CONCURRENT_LOADS
+    ) -> None:
         self._engine, self.home, self._describe_error = engine, home, describe_error
-        self._threads = ThreadPoolExecutor(MAX_CONCURRENT_LOADS, thread_name_prefix="load")
-        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(most, thread_name_prefix="load")
+        self._graph_locks, self._lock = GraphLocks(locks), threading.Lock()
         self._live: dict[str, JobStatus] = {}
         self._gates: dict[str, JobControl] = {}
-        self._graphs: set[tuple[str, str]] = set()
+        self._taken: dict[str, IO[bytes]] = {}
+        self._watcher: threading.Thread | None = None
+        self._closed = threading.Event()
 
     def start(
         self,
@@ -181,7 +218,7 @@ class JobRunner:
         except BaseException:
             clean_up()
             raise
-        self._threads.submit(self._run, tenant, graph, status.id, work, clean_up)
+        self._threads.submit(self._run, status.id, work, clean_up)
         return status
 
     def status(self, tenant: str, job_id: str) -> JobStatus:
@@ -196,78 +233,120 @@ class JobRunner:
             raise UnknownJobError
         if live is not None and gate is not None and (told := gate.awaited_summary) is not None:
             return live.model_copy(update={"state": "waiting", "privacy": told})
+        if live is None and row.state == "waiting" and row.wish:
+            return JobStatus(id=row.id, state="running", step=row.step, percent=row.percent)
         return live or JobStatus(id=row.id, state=row.state, step=row.step, percent=row.percent, **row.result)
 
     def approve(self, tenant: str, job_id: str) -> JobStatus:
-        """Lets the version of a waiting job go live. Raises UnknownJobError, NotWaitingError."""
-        gate = self._gate(tenant, job_id)
-        if gate is None:
+        """Lets the version of a waiting job go live, in whichever process it runs.
+
+        Raises UnknownJobError, NotWaitingError.
+        """
+        if self.status(tenant, job_id).state != "waiting" or not self._wish(job_id, _APPROVE):
             raise NotWaitingError
-        gate.approve()
         return self.status(tenant, job_id)
 
     def stop(self, tenant: str, job_id: str) -> JobStatus:
         """Ends a job at its next step and leaves the graph unchanged; a job that has ended stays as it is.
 
-        Raises UnknownJobError, and NotWaitingError for a job of another process.
+        Raises UnknownJobError.
         """
-        gate = self._gate(tenant, job_id)
         status = self.status(tenant, job_id)
-        if gate is None and status.state in ("queued", "running"):
-            raise NotWaitingError
-        if gate is not None:
-            gate.stop()
+        if status.state in _UNFINISHED:
+            self._wish(job_id, _STOP)
         return status
 
     def mark_interrupted(self) -> int:
-        """Marks as failed the jobs that the last process of this data folder left unfinished; returns their number.
+        """Marks as failed the jobs of this data folder whose process has ended; returns their number."""
+        left = select(jobs.c.tenant, jobs.c.graph).where(jobs.c.home == self.home, jobs.c.state.in_(_UNFINISHED))
+        with self._engine.connect() as connection:
+            graphs = {(row.tenant, row.graph) for row in connection.execute(left)}
+        marked = 0
+        for tenant, graph in graphs:
+            with suppress(GraphBusyError), self._graph_locks.take(tenant, graph), self._engine.begin() as connection:
+                marked += self._mark_interrupted(connection, tenant, graph)
+        return marked
 
-        Call it before `start`.
-        """
-        body = self._describe_error(JobInterruptedError(), "e" + secrets.token_hex(8))
-        left = (jobs.c.home == self.home) & jobs.c.state.in_(("queued", "running"))
-        ended = {"state": "failed", "result": {"error": body.model_dump()}, "finished_at": _now()}
-        with self._engine.begin() as connection:
-            return connection.execute(update(jobs).where(left).values(ended)).rowcount
-
-    def refuse_while_loading(self, tenant: str, graph: str) -> None:
-        """Raises GraphBusyError while a job on the graph is running or queued."""
-        with self._lock:
-            if (tenant, graph) in self._graphs:
-                raise GraphBusyError
+    @contextmanager
+    def no_job_on(self, tenant: str, graph: str) -> Iterator[None]:
+        """Keeps jobs off a graph while the context is open. Raises GraphBusyError if one is running or queued."""
+        with self._graph_locks.take(tenant, graph):
+            yield
 
     def close(self) -> None:
         """Ends the runner: waits for running jobs, and stops those that wait for approval.
 
-        Queued jobs never run; the next start of the service marks them as failed.
+        Queued jobs never run; the next process that starts marks them as failed.
         """
         with self._lock:
             waiting = [gate for gate in self._gates.values() if gate.awaited_summary is not None]
         for gate in waiting:
             gate.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
-
-    def _gate(self, tenant: str, job_id: str) -> JobControl | None:
-        """Returns the control of a job, or None if it has ended or runs in another process. Raises UnknownJobError."""
-        self.status(tenant, job_id)
+        self._closed.set()
         with self._lock:
-            return self._gates.get(job_id)
+            watcher, cancelled = self._watcher, list(self._taken)
+        for job_id in cancelled:
+            self._release(job_id)
+        if watcher is not None:
+            watcher.join()
+
+    def _wish(self, job_id: str, wish: str) -> bool:
+        """Tells the process that runs a job to approve or stop it; returns False if it was approved before."""
+        free = jobs.c.id == job_id if wish == _STOP else (jobs.c.id == job_id) & (jobs.c.wish == "")
+        with self._engine.begin() as connection:
+            if not connection.execute(update(jobs).where(free).values(wish=wish)).rowcount:
+                return False
+        with self._lock:
+            gate = self._gates.get(job_id)
+        if gate is not None:
+            _carry_out(gate, wish)
+        return True
+
+    def _watch(self) -> None:
+        """Tells other processes which jobs wait here, and carries out what they were told, until no job is left."""
+        while not self._closed.wait(ASK_EVERY_S):
+            with self._lock:
+                gates, live = dict(self._gates), dict(self._live)
+                if not gates:
+                    self._watcher = None
+                    return
+            try:
+                for job_id, gate in gates.items():
+                    if (told := gate.awaited_summary) is not None:
+                        self._write(live[job_id].model_copy(update={"state": "waiting", "privacy": told}), "running")
+                wished = select(jobs.c.id, jobs.c.wish).where(jobs.c.id.in_(gates), jobs.c.wish != "")
+                with self._engine.connect() as connection:
+                    for row in connection.execute(wished).all():
+                        _carry_out(gates[row.id], row.wish)
+            except SQLAlchemyError as error:
+                log.error("jobs_not_watched", exc_info=error)
+
+    def _mark_interrupted(self, connection: Connection, tenant: str, graph: str) -> int:
+        """Marks the unfinished jobs of a graph as failed. The caller holds the graph's lock, so that none runs."""
+        body = self._describe_error(JobInterruptedError(), "e" + secrets.token_hex(8))
+        ended = {"state": "failed", "result": {"error": body.model_dump()}, "finished_at": _now()}
+        ours = (jobs.c.home == self.home) & (jobs.c.tenant == tenant) & (jobs.c.graph == graph)
+        left = update(jobs).where(ours & jobs.c.state.in_(_UNFINISHED)).values(ended)
+        return connection.execute(left).rowcount
 
     def _claim(self, tenant: str, graph: str, status: JobStatus, gate: JobControl) -> None:
-        with self._lock:
-            if (tenant, graph) in self._graphs:
-                raise GraphBusyError
-            self._graphs.add((tenant, graph))
-            self._live[status.id], self._gates[status.id] = status, gate
+        lock = self._graph_locks.take(tenant, graph)
         row = {"id": status.id, "tenant": tenant, "graph": graph, "home": self.home, "created_at": _now()}
         try:
             with self._engine.begin() as connection:
+                self._mark_interrupted(connection, tenant, graph)
                 connection.execute(insert(jobs).values({**row, **_columns(status)}))
         except BaseException:
-            self._release(tenant, graph, status.id)
+            lock.close()
             raise
+        with self._lock:
+            self._live[status.id], self._gates[status.id], self._taken[status.id] = status, gate, lock
+            if self._watcher is None:
+                self._watcher = threading.Thread(target=self._watch, name="jobs", daemon=True)
+                self._watcher.start()
 
-    def _run(self, tenant: str, graph: str, job_id: str, work: Work, clean_up: Callable[[], None]) -> None:
+    def _run(self, job_id: str, work: Work, clean_up: Callable[[], None]) -> None:
         log.info("job_started", job=job_id)
         try:
             done = work(self._reporter(job_id))
@@ -294,7 +373,7 @@ class JobRunner:
             # For example, on a full disk. Callers get the outcome from memory; the next start marks the row as failed.
             log.error("job_not_recorded", job=job_id, exc_info=error)
             unwritten = ended
-        self._release(tenant, graph, job_id, unwritten)
+        self._release(job_id, unwritten)
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:
@@ -315,18 +394,28 @@ class JobRunner:
         self._write(self._live[job_id])
         return report
 
-    def _write(self, status: JobStatus, finished: bool = False) -> None:
+    def _write(self, status: JobStatus, only_if: str | None = None, finished: bool = False) -> None:
+        """Writes a status to the job's row; with `only_if` no other state than that one is replaced."""
         row = {**_columns(status), "finished_at": _now() if finished else None}
+        ours = jobs.c.id == status.id if only_if is None else (jobs.c.id == status.id) & (jobs.c.state == only_if)
         with self._engine.begin() as connection:
-            connection.execute(update(jobs).where(jobs.c.id == status.id).values(row))
+            connection.execute(update(jobs).where(ours).values(row))
 
-    def _release(self, tenant: str, graph: str, job_id: str, unwritten: JobStatus | None = None) -> None:
+    def _release(self, job_id: str, unwritten: JobStatus | None = None) -> None:
         with self._lock:
-            self._graphs.discard((tenant, graph))
             self._live.pop(job_id, None)
             if unwritten is not None:
                 self._live[job_id] = unwritten
             self._gates.pop(job_id, None)
+            self._taken.pop(job_id).close()
+
+
+def _carry_out(gate: JobControl, wish: str) -> None:
+    if wish == _STOP:
+        gate.stop()
+    else:
+        with suppress(NotWaitingError):
+            gate.approve()
 
 
 def _columns(status: JobStatus) -> dict[str, Any]:

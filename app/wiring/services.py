@@ -19,7 +19,7 @@ from app.extractor.extractor import open_extractor
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser
-from app.graphs.jobs import DescribeError, JobRunner
+from app.graphs.jobs import MAX_CONCURRENT_LOADS, DescribeError, JobRunner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.encoders import TorchMissingError
 from app.llm.embeddings.model_files import weights_digest_of
@@ -41,7 +41,7 @@ from app.telemetry.logs import event_log
 from app.wiring.administration import cases_in, forgetter_of, graphs_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
-from app.wiring.store import ServiceContext, delete_uploads, open_store, read_master_key
+from app.wiring.store import JOBS, ServiceContext, delete_uploads, open_store, read_master_key
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.errors import StoreError
 from kg_store.storage.data_folder import DataFolder
@@ -180,7 +180,8 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     store.catalog.name_concepts_by(thinking.name_concepts)
     delete_uploads(store.incoming)
     suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking)), thinking.language)
-    jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
+    most = max(1, MAX_CONCURRENT_LOADS // (settings.workers or 1))
+    jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, settings.data_dir / JOBS, describe_error, most)
     jobs.mark_interrupted()
     suggest = suggester.suggest if thinking.in_house else no_suggestions
     chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))

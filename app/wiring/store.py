@@ -27,7 +27,7 @@ from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
-INCOMING = "incoming"
+INCOMING, JOBS = "incoming", "jobs"
 UPLOAD_LOCK = ".lock"
 """The name of a file in an upload's folder; the process that loads the upload holds it locked."""
 

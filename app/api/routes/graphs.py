@@ -70,7 +70,7 @@ _LOAD_BODY: Final = {
     }
 }
 _FILES: Final = {"requestBody": {"required": True, "content": {"multipart/form-data": UPLOAD_SCHEMA}}}
-_JOB_ERRORS: Final = NOT_FOUND | described({409: "not_waiting: the job is not waiting for approval here"})
+_JOB_ERRORS: Final = NOT_FOUND | described({409: "not_waiting: the job is not waiting for approval"})
 _FORGET_ERRORS: Final = NOT_FOUND | described({409: "ambiguous_name: choose one of the plan's; or graph_busy"})
 _PREVIEW_ERRORS: Final = NOT_ADMITTED | described(
     {409: "preview_busy: another preview of this tenant is being made, or too many of others"}
@@ -138,8 +138,8 @@ def list_graphs(caller: CallerOf, services: ServicesOf) -> GraphList:
 @admin_router.delete("/graphs/{name}", status_code=204, responses=NOT_FOUND)
 def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> None:
     """Deletes a graph, all its versions and its conversations."""
-    services.jobs.refuse_while_loading(caller.tenant, name)
-    services.graphs.delete(caller.tenant, name)
+    with services.jobs.no_job_on(caller.tenant, name):
+        services.graphs.delete(caller.tenant, name)
 
 
 @admin_router.get("/graphs/{name}/policy", responses=NOT_FOUND)
@@ -244,7 +244,7 @@ def approve_job(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobSta
     return services.jobs.approve(caller.tenant, job_id)
 
 
-@admin_router.delete("/jobs/{job_id}", responses=_JOB_ERRORS)
+@admin_router.delete("/jobs/{job_id}", responses=NOT_FOUND)
 def stop_job(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobStatus:
     """Stops a job at its next step, without a change to the graph. A job that has ended stays as it is."""
     return services.jobs.stop(caller.tenant, job_id)

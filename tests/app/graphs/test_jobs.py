@@ -6,6 +6,7 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, insert
@@ -32,18 +33,30 @@ GRAPH = GraphSummary(
 
 
 @pytest.fixture
-def runner(engine: Engine) -> Iterator[JobRunner]:
-    runner = JobRunner(engine, "home", error_body)
+def runner(engine: Engine, tmp_path: Path) -> Iterator[JobRunner]:
+    runner = JobRunner(engine, "home", tmp_path, error_body)
     yield runner
     runner.close()
 
 
-def ended(runner: JobRunner, job_id: str) -> JobStatus:
+@pytest.fixture
+def other(engine: Engine, tmp_path: Path) -> Iterator[JobRunner]:
+    """The runner of another process that shares the database and the folder."""
+    runner = JobRunner(engine, "home", tmp_path, error_body)
+    yield runner
+    runner.close()
+
+
+def reached(runner: JobRunner, job_id: str, *states: str) -> JobStatus:
     status = runner.status("north", job_id)
-    while status.state not in ("done", "failed"):
+    while status.state not in states:
         time.sleep(0.005)
         status = runner.status("north", job_id)
     return status
+
+
+def ended(runner: JobRunner, job_id: str) -> JobStatus:
+    return reached(runner, job_id, "done", "failed")
 
 
 class Gate:
@@ -77,9 +90,10 @@ def test_one_load_of_a_graph_at_a_time_and_others_beside_it(runner: JobRunner) -
     with pytest.raises(GraphBusyError):
         runner.start("north", "clinic", Gate(), cleaned.set)
     assert cleaned.is_set()
-    with pytest.raises(GraphBusyError):
-        runner.refuse_while_loading("north", "clinic")
-    runner.refuse_while_loading("south", "clinic")
+    with pytest.raises(GraphBusyError), runner.no_job_on("north", "clinic"):
+        pass
+    with runner.no_job_on("south", "clinic"), pytest.raises(GraphBusyError):
+        runner.start("south", "clinic", Gate())
     second = runner.start("north", "films", other).id
     assert other.reached.wait(10)
     gate.open.set()
@@ -105,17 +119,23 @@ def test_any_other_error_is_told_by_an_id_alone_and_cleans_up(runner: JobRunner)
     runner.start("north", "clinic", failing(ValueError()))
 
 
-def test_what_a_killed_process_left_running_has_failed_at_the_next_start(engine: Engine) -> None:
+def test_what_a_killed_process_left_running_has_failed_at_the_next_start(
+    engine: Engine, runner: JobRunner, other: JobRunner
+) -> None:
     row = {
         "tenant": "north", "graph": "clinic", "step": "sealing", "percent": 30.0, "result": {},
         "created_at": dt.datetime.now(dt.UTC),
     }  # fmt: skip
-    left = {"j1": ("home", "running"), "j2": ("home", "queued"), "j3": ("home", "done"), "j4": ("away", "running")}
+    left = {"j1": ("home", "running"), "j2": ("home", "waiting"), "j3": ("home", "done"), "j4": ("away", "running")}
     with engine.begin() as connection:
         for job_id, (home, state) in left.items():
             connection.execute(insert(jobs).values({**row, "id": job_id, "home": home, "state": state}))
-    runner = JobRunner(engine, "home", error_body)
+    gate = Gate()
+    alive = other.start("north", "films", gate).id
     assert runner.mark_interrupted() == 2
+    assert runner.status("north", alive).state in ("queued", "running")
+    gate.open.set()
+    assert ended(other, alive).state == "done"
     states = {job_id: runner.status("north", job_id).state for job_id in left}
     assert states == {"j1": "failed", "j2": "failed", "j3": "done", "j4": "running"}
     error = runner.status("north", "j1").error
@@ -156,13 +176,42 @@ def test_a_gate_that_nobody_opens_in_time_stops_its_job() -> None:
     JobControl().wait(told)
 
 
-def test_a_job_of_another_process_is_stopped_there(runner: JobRunner, engine: Engine) -> None:
-    gate = Gate()
-    job_id = runner.start("north", "clinic", gate).id
-    other = JobRunner(engine, "another home", error_body)
-    for act in (other.stop, other.approve):
+def test_a_job_is_approved_and_stopped_through_any_process(runner: JobRunner, other: JobRunner) -> None:
+    told = PrivacySummary(k=20, profiles=[], warnings=[])
+
+    def start() -> str:
+        gate = JobControl(holds=True)
+
+        def work(progress: Progress) -> JobResult:
+            progress("sealing", 50.0)
+            gate.wait(told)
+            return JobResult(GRAPH)
+
+        return runner.start("north", "clinic", work, gate=gate).id
+
+    approved = start()
+    assert reached(other, approved, "waiting").privacy == told
+    with pytest.raises(GraphBusyError):
+        other.start("north", "clinic", Gate())
+    assert other.approve("north", approved).state == "running"
+    for each in (runner, other):
         with pytest.raises(NotWaitingError):
-            act("north", job_id)
-    gate.open.set()
-    assert ended(runner, job_id).state == "done"
-    other.close()
+            each.approve("north", approved)
+    assert ended(other, approved).state == ended(runner, approved).state == "done"
+    stopped = start()
+    reached(other, stopped, "waiting")
+    other.stop("north", stopped)
+    error = ended(other, stopped).error
+    assert error is not None
+    assert error.code == "stopped"
+
+
+def test_a_graph_whose_job_was_killed_is_free_and_that_job_has_failed(engine: Engine, runner: JobRunner) -> None:
+    row = {
+        "id": "j1", "tenant": "north", "graph": "clinic", "home": "home", "state": "running", "step": "sealing",
+        "percent": 30.0, "result": {}, "created_at": dt.datetime.now(dt.UTC),
+    }  # fmt: skip
+    with engine.begin() as connection:
+        connection.execute(insert(jobs).values(row))
+    ended(runner, runner.start("north", "clinic", failing(ValueError())).id)
+    assert runner.status("north", "j1").state == "failed"
