@@ -95,7 +95,7 @@ class RateLimits:
 
     def __init__(self, per_minute: int, shared: Path | None = None, now: Callable[[], float] = time.time) -> None:
         self._most, self._now = per_minute, now
-        place = shared / "hits.db" if shared else ":memory:"
+        place = shared / "hits.sqlite" if shared else ":memory:"
         # Requests are counted in the event loop, which is one thread; waits for other workers are rare and short.
         self._hits = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
         self._hits.executescript(_HITS)
