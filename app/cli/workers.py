@@ -23,8 +23,9 @@ from app.telemetry.metrics import WORKERS_FOLDER
 
 MAX_WORKERS: Final = 4
 """The greatest number of workers that are started unasked: each takes the memory of a service. Chosen by hand."""
-MIN_MEMORY_BYTES: Final = 4 * 2**30
-"""With less memory than this, one worker is started unasked. Chosen by hand."""
+MEMORY_OF_A_WORKER: Final = 4 * 2**30
+"""The bytes of the machine's memory for each worker that is started unasked. Chosen by hand: a worker takes 0.6 GB and
+what it holds of its graphs' names, and loads need theirs."""
 HANGS_AFTER_S: Final = 60
 """A worker that does not answer its supervisor for so long is replaced. It takes seconds to import its modules."""
 LOOK_EVERY_S: Final = 0.1
@@ -32,14 +33,13 @@ _SET_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 _LEADS, _PREPARED = "leads", "prepared"
 
 
-def default_workers() -> int:
-    """Returns one worker for each core that this process may use, up to MAX_WORKERS; one if memory is short."""
+def default_workers(memory_limit: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
+    """Returns one worker for each core and each 4 GB of memory that this process may use, from 1 to MAX_WORKERS."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = Path("/sys/fs/cgroup/memory.max")
-    if limit.is_file() and (text := limit.read_text("ascii").strip()).isdecimal():
+    if memory_limit.is_file() and (text := memory_limit.read_text("ascii").strip()).isdecimal():
         memory = min(memory, int(text))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 1 if memory < MIN_MEMORY_BYTES else min(cores, MAX_WORKERS)
+    return max(1, min(cores, memory // MEMORY_OF_A_WORKER, MAX_WORKERS))
 
 
 @dataclass(slots=True)

@@ -114,8 +114,7 @@ class Settings(BaseSettings):
     workers: int | None = Field(
         default=None,
         ge=1,
-        description="processes that answer questions; by default one for each core, at most 4, and one where there is "
-        "less than 4 GB of memory",
+        description="processes that answer questions; by default one for each core and each 4 GB of memory, at most 4",
     )
     reasoner: Literal["embedded", "endpoint"] = Field(
         default="embedded", description="who reasons: `embedded` (no model call) or `endpoint` (OpenAI-compatible)"

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.cli.workers import WorkerGroup
+from app.cli.workers import MAX_WORKERS, WorkerGroup, default_workers
 from tests.support.processes.process import Process, serving
 from tests.support.service import CLINIC, OPERATOR, OPERATOR_KEY, QUESTION
 
@@ -35,6 +35,18 @@ def test_one_worker_leads_and_when_it_is_gone_another_does(tmp_path: Path) -> No
 def dies(group: WorkerGroup) -> None:
     assert group._lock is not None
     group._lock.close()
+
+
+@pytest.mark.parametrize(("gigabytes", "most"), [("3", 1), ("9", 2), ("max", MAX_WORKERS)])
+def test_so_many_workers_start_unasked_as_there_are_cores_and_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gigabytes: str, most: int
+) -> None:
+    limit = tmp_path / "memory.max"
+    limit.write_text("max\n" if gigabytes == "max" else f"{int(gigabytes) * 2**30}\n")
+    monkeypatch.setattr(os, "sysconf", lambda _name: 2**20)
+    for cores in (1, 64):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _process, cores=cores: set(range(cores)))
+        assert default_workers(limit) == min(cores, most)
 
 
 @dataclass(frozen=True, slots=True)

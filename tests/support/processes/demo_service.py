@@ -65,6 +65,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
     return ours | {
         "AROG_PORT": str(port),
+        "AROG_WORKERS": "1",
         "AROG_CACHE_DIR": str(load_settings(None).cache_dir),
         "AROG_CONFIG_DIR": str(folder / "config"),
         "HF_HUB_OFFLINE": "1",
