@@ -52,6 +52,8 @@ from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
+MAX_ROW_WORDS = 2
+"""A key's name of at most this many words is proposed as a further word for the rows."""
 NO_HEADER, MIN_ROWS = 0, 2
 """Lines without a header are rows of a table if they are at least MIN_ROWS, and a column holds numbers or dates."""
 NO_CERTAIN_HEADER = (
@@ -147,7 +149,7 @@ def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
         words = [word for word in full_words(table.key or "") if word not in KEY_WORDS | NAME_WORDS]
         said = " ".join(words)
         is_noun = bool(words) and all(map(in_lexicon, words)) and "n" in kinds_of(words[-1])
-        is_noun = is_noun and singular(words[-1]) == words[-1]
+        is_noun = is_noun and len(words) <= MAX_ROW_WORDS and singular(words[-1]) == words[-1]
         if is_noun and said not in known and not any_alike(words[-1:], str(table.concept).split()):
             found.setdefault(str(table.concept), ClassPolicy(words=(said,)))
     return found
