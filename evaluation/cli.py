@@ -243,6 +243,19 @@ def speed(
 
 
 @app.command()
+def callers(
+    workers: Annotated[int, typer.Option(min=1, help="Workers of the service")] = 2,
+    triples: Annotated[int, typer.Option(min=10_000, help="Triples of the made-up graph")] = 100_000,
+    chats: Annotated[int, typer.Option(min=64, help="Questions of each of two runs")] = 1_000,
+    at_once: Annotated[int, typer.Option(min=1, help="Callers")] = 64,
+) -> None:
+    """Measure chats a second, their times and the memory of a service that many callers ask at once."""
+    from evaluation.scale.many_callers import measure_callers
+
+    measure_callers(workers, triples, chats, at_once, console.print)
+
+
+@app.command()
 def natural(
     half: Annotated[
         Literal["seen", "shut", "all"], typer.Option(help="`shut` is the half that nobody looks at")

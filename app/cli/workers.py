@@ -106,6 +106,11 @@ class _Supervisor(Multiprocess):
         self.ended_by = signal.SIGTERM
         super().handle_term()
 
+    def handle_hup(self) -> None:
+        """Ends the workers, as one process alone ends when its terminal is closed; uvicorn would restart them."""
+        self.ended_by = signal.SIGHUP
+        self.should_exit.set()
+
 
 def run_workers(config: uvicorn.Config, listening: socket) -> signal.Signals | None:
     """Runs the workers until a signal comes, and returns it; None if they ended by themselves."""
@@ -117,7 +122,8 @@ def run_workers(config: uvicorn.Config, listening: socket) -> signal.Signals | N
 def end_by(ended_by: signal.Signals) -> None:
     """Ends this process by a signal that its supervisor has caught, so that its exit status tells of it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
     signal.raise_signal(ended_by)
 
 

@@ -1,7 +1,7 @@
-"""Many callers at once ask a running service about a made-up graph: chats a second, their times, and memory.
+"""Has many callers at once ask a running service about a made-up graph: chats a second, their times, and memory.
 
-`python -m evaluation.scale.many_callers --workers 2`. The callers run beside the service and take a share of the
-cores. Memory is read from /proc (Linux), which needs the right to look into processes that are not dumpable (root).
+The callers run beside the service and take a share of the cores. Memory is read from /proc (Linux), which needs the
+right to look into processes that are not dumpable (root).
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import secrets
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 import httpx2
-import typer
 
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
@@ -83,8 +82,10 @@ def spent_by(service: ServiceProcess) -> Spent:
     )
 
 
-async def measure(asking: Callers, service: ServiceProcess, chats: int, callers: int) -> None:
-    """Asks twice, after a warm-up, and prints a line about each time and one about memory."""
+async def _measure(
+    asking: Callers, service: ServiceProcess, chats: int, callers: int, say: Callable[[str], None]
+) -> None:
+    """Asks twice, after a warm-up, and tells times, processor time and memory of each."""
     await asking.ask(_WARM, callers)
     for _ in range(2):
         before, began = spent_by(service), time.perf_counter()
@@ -92,16 +93,26 @@ async def measure(asking: Callers, service: ServiceProcess, chats: int, callers:
         seconds = time.perf_counter() - began
         after, p95 = spent_by(service), statistics.quantiles(took, n=20)[-1]
         cores = [now - then for now, then in zip(after.seconds, before.seconds, strict=True)]
-        print(
+        say(
             f"{chats} chats, {callers} callers: {chats / seconds:.1f} a second, p50 {statistics.median(took):.2f} s, "
             f"p95 {p95:.2f} s; {chats / max(cores):.1f} for each second of processor time of the busiest process"
         )
-        print("processor seconds:", *(f"{each:.1f}" for each in cores))
-        print(f"memory {sum(before.memory_mb):.0f} MB before, after:", *(f"{each:.0f}" for each in after.memory_mb))
+        say("processor seconds: " + " ".join(f"{each:.1f}" for each in cores))
+        say(
+            f"memory {sum(before.memory_mb):.0f} MB before, after: "
+            + " ".join(f"{each:.0f}" for each in after.memory_mb)
+        )
 
 
-async def run(service: ServiceProcess, key: str, graph: tuple[Path, Sequence[str]], chats: int, callers: int) -> None:
+async def _run(
+    service: ServiceProcess,
+    key: str,
+    graph: tuple[Path, Sequence[str]],
+    asked: tuple[int, int],
+    say: Callable[[str], None],
+) -> None:
     file, names = graph
+    chats, callers = asked
     async with httpx2.AsyncClient(
         base_url=f"http://127.0.0.1:{service.port}",
         headers={"Authorization": f"Bearer {key}"},
@@ -111,24 +122,15 @@ async def run(service: ServiceProcess, key: str, graph: tuple[Path, Sequence[str
     ) as http:
         asking = Callers(http, names)
         await asking.load(file)
-        await measure(asking, service, chats, callers)
+        await _measure(asking, service, chats, callers, say)
 
 
-def main(
-    workers: Annotated[int, typer.Option(min=1)] = 2,
-    triples: Annotated[int, typer.Option(min=10_000)] = 100_000,
-    chats: Annotated[int, typer.Option(min=64)] = 1_000,
-    callers: Annotated[int, typer.Option(min=1)] = 64,
-) -> None:
-    """Ask a service of so many workers, and print what it did."""
+def measure_callers(workers: int, triples: int, chats: int, callers: int, say: Callable[[str], None]) -> None:
+    """Starts a service of so many workers with a made-up graph, and has it asked."""
     key = secrets.token_urlsafe(32)
     limits = {"REQUESTS_PER_MINUTE": _NO_LIMIT, "NAMES_PER_DAY": _NO_LIMIT}
     with tempfile.TemporaryDirectory(prefix="arog-callers-") as folder:
         file = Path(folder) / "graph.nt"
         names = write_graph(file, triples, classes=True)
         with service_process(Path(folder), ADMIN_KEY=key, WORKERS=str(workers), **limits) as service:
-            asyncio.run(run(service, key, (file, names), chats, callers))
-
-
-if __name__ == "__main__":
-    typer.run(main)
+            asyncio.run(_run(service, key, (file, names), (chats, callers), say))
