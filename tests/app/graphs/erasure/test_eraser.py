@@ -119,16 +119,18 @@ def everything_opened(store: ServiceContext) -> bytes:
     """All that the master key opens, written down without the code that erases or scans."""
     opened: list[bytes] = []
     master, catalog = store.master, store.catalog
-    graph = catalog.open("default", "house")
-    opened += [repr(each).encode() for each in graph.vault.all_records()]
-    opened += [repr([(record.names, record.lexical) for _, record in graph.vault.all_records()]).encode()]
-    folder = Path(os.environ["AROG_DATA_DIR"]) / "graphs" / graph.version
-    for file in ("names.sealed", "schema.sealed"):
-        sealed = (folder / file).read_bytes()
-        opened.append(master.open(file, bind("default", "house", graph.version), sealed))
+    kept = [catalog.history.open(row) for row in catalog.history.kept("default", "house")]
+    stored = [each for each in (catalog.open("default", "house"), *kept) if each is not None]
+    for graph in stored:
+        opened += [repr(each).encode() for each in graph.vault.all_records()]
+        opened += [repr([(record.names, record.lexical) for _, record in graph.vault.all_records()]).encode()]
+        folder = Path(os.environ["AROG_DATA_DIR"]) / "graphs" / graph.version
+        for file in ("names.sealed", "schema.sealed", "words.sealed"):
+            sealed = (folder / file).read_bytes()
+            opened.append(master.open(file, bind("default", "house", graph.version), sealed))
     with store.engine.connect() as connection:
         versions = set(connection.execute(select(vault_entries.c.version_id).distinct()).scalars())
-        assert versions == {graph.version}
+        assert versions == {each.version for each in stored}
         for row in connection.execute(select(conversations)):
             opened.append(master.open("conversation", bind(row.tenant, row.key_id, row.graph, row.id), row.sealed))
     entries = store.ledger.entries("default", limit=1000)
@@ -314,7 +316,7 @@ def test_who_still_reads_the_version_before_is_waited_for(folder: Path) -> None:
 KILLED_AT = (
     "kg_store.storage.versions.ForgottenRows.keep",
     "kg_store.version_builder.write_records",
-    "kg_store.storage.versions.GraphRows.swap",
+    "kg_store.storage.versions.GraphRows.supersede",
     "kg_store.catalog.Catalog.delete_retired_records",
     "kg_store.storage.versions.GraphRows.forget",
     "app.graphs.erasure.eraser.requests_about",
