@@ -118,7 +118,7 @@ class WordedPath:
 
 
 MAX_SEEN: Final = 1_000
-"""Greatest number of things of one kind that are looked at to learn whether a step leads to one thing or to several."""
+"""Greatest number of things of a kind that are looked at to learn whether a step leads to one thing or to several."""
 
 
 @dataclass(frozen=True, slots=True)

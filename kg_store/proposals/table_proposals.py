@@ -10,7 +10,7 @@ from pathlib import Path
 from kg_store.errors import LoadError
 from kg_store.formats.files import Encoding, encoding_of
 from kg_store.formats.json_records import refers_to_parent
-from kg_store.lexicon.lexicon import in_lexicon, kinds_of
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import (
     ALIKE,
     FIRST,
@@ -28,11 +28,13 @@ from kg_store.proposals.sheet_groups import SheetGroup, groups_of
 from kg_store.proposals.table_profiles import (
     MIN_KNOWN,
     TableProfile,
+    called_by_keys,
     concept_words,
     find_key,
     find_named_target,
     find_names,
     find_target,
+    row_noun,
     with_links,
 )
 from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
@@ -94,7 +96,7 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
             broken += ((sheet.path, LoadError(_SAME_NAME, sheet.name)) for sheet in group.sheets)
         elif profile is not None:
             found[group.file] = profile, paths_read
-    tables = with_links([profile for profile, _ in found.values()])
+    tables = with_links(called_by_keys([profile for profile, _ in found.values()]))
     certain = [table for table in tables if table.is_certain or _joins(table, tables)]
     mappings = [mapping for table in certain if (mapping := _mapping(table, certain)) is not None]
     profiles = {table.file: table for table in certain}
@@ -112,7 +114,7 @@ def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Seq
     The record of the file `camps_2025.json` is no camp where its list `camps` holds these.
     """
     inner = {each.concept for each in tables if each.file.startswith(f"{table.file}/")}
-    if profiles[table.file].rows != 1 or table.concept not in inner:
+    if profiles[table.file].rows != 1 or str(table.concept).split()[-1] not in inner:
         return table
     called = next((_label(relation_words(name)) for name in table.names if isinstance(name, str)), "")
     return table.model_copy(update={"concept": called if called not in inner | NAME_WORDS | {""} else "file"})
@@ -144,11 +146,9 @@ def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
     known |= {settings.concept for each in tables for settings in each.columns.values() if settings.concept}
     found: dict[str, ClassPolicy] = {}
     for table in tables:
-        words = [word for word in full_words(table.key or "") if word not in KEY_WORDS | NAME_WORDS]
+        words = row_noun(table.key or "")
         said = " ".join(words)
-        is_noun = bool(words) and all(map(in_lexicon, words)) and "n" in kinds_of(words[-1])
-        is_noun = is_noun and singular(words[-1]) == words[-1]
-        if is_noun and said not in known and not any_alike(words[-1:], str(table.concept).split()):
+        if words and said not in known and not any_alike(words[-1:], str(table.concept).split()):
             found.setdefault(str(table.concept), ClassPolicy(words=(said,)))
     return found
 

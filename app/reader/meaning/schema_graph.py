@@ -45,13 +45,14 @@ _ENDING = frozenset(
     "end ended ends until expires expired expiry terminated termination left closed discharged discharge returned "
     "finished".split()
 )
-_TYPING = frozenset({"instance of", "type", "subclass of"})
+_TYPING = frozenset({"instance of", "subclass of"})
 
 
 class SchemaHop(NamedTuple):
     """One hop from things of `kind` to things of the kinds `ends`, or to values of type `value`.
 
-    `label`: its label in expressions; `shown`: its words, with the descriptions of masked relations. `is_one`: it leads
+    `label`: its label in expressions; `shown`: its words, with the descriptions of masked relations. `is_one`: it
+    leads
     from each thing to one other at most.
     """
 
