@@ -1,7 +1,7 @@
 """Maps each exception to the reply to a caller: status, code, a sentence, and what to do; never the exception's text.
 
-Only the texts of LoadError and PolicyError are passed on, because they contain only a file's base name, a line and
-fixed words of ours (see kg_store.terms).
+Only the texts of LoadError, VersionError and PolicyError are passed on, because they contain only a file's base name,
+a line and fixed words of ours (see kg_store.errors).
 """
 
 from __future__ import annotations
