@@ -32,7 +32,7 @@ class StoredVersion:
 
 @dataclass(frozen=True, slots=True)
 class VersionOutline:
-    """What two versions are compared by: the MIDs of entities, and the schema."""
+    """The parts of a version that are compared: the MIDs of its entities, and its schema."""
 
     entities: Mids = field(repr=False)
     schema: Schema = field(repr=False)

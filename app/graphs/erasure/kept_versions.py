@@ -17,7 +17,7 @@ from kg_store.text.normalise import normalise
 
 @dataclass(slots=True)
 class FoundInKept:
-    """What older versions have of the erased things and the live one has not: MIDs, names and texts."""
+    """The MIDs, names and texts of the erased things that older versions have and the live one has not."""
 
     mids: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
