@@ -100,7 +100,7 @@ PARENT = "parent"
 MAX_COLUMNS = 2_000
 MAX_TABLES = 500
 MAX_DIGITS = 40
-MAX_ONE_RECORD_BYTES = 24 << 20
+MAX_ONE_RECORD_BYTES = 16 << 20
 """The greatest size of one object, because it is read whole; the resources of a FHIR bundle are read one by one."""
 _HEAD_BYTES: Final = 4_096
 _READ_AHEAD_BYTES: Final = 1 << 17
@@ -184,7 +184,9 @@ def _is_record(path: Path) -> bool:
 
     depth = 0
     with open_bytes(path) as stream, _json_errors(path.name):
-        for event, _ in ijson.basic_parse(cast(IO[bytes], _JsonBytes(stream, path.name)), use_float=False):
+        bounded = _JsonBytes(stream, path.name)
+        for event, _ in ijson.basic_parse(cast(IO[bytes], bounded), use_float=False):
+            bounded.begin_record()  # Nothing is kept here.
             if depth == 0 and event != "start_map":
                 return False
             if depth == 1 and event not in ("map_key", "start_array", "end_map"):

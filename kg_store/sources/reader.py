@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,6 +33,7 @@ from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Tables, ba
 from kg_store.sources.triple_files import TOO_LONG, read_cells
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits
+from kg_store.text.normalise import MARKS, MAX_CLUSTER
 
 if TYPE_CHECKING:
     import rdflib
@@ -106,6 +108,8 @@ def read_sources(
     # A term has two characters more than its predicate: the angle brackets.
     if any(len(raw.terms[term]) > MAX_PREDICATE_CHARS + 2 for term in set(raw.predicates.tolist())):
         raise LoadError(TOO_LONG, sources[0].name if isinstance(sources, Sequence) and len(sources) == 1 else "")
+    if any(not term.isascii() and _MARKS.search(term) for term in raw.terms):
+        raise LoadError(f"a text with more than {MAX_CLUSTER} accents on one letter: leave it out")
     raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
     return raw
 
@@ -155,6 +159,8 @@ def all_of(errors: Sequence[LoadError]) -> LoadError:
     return LoadError("\n".join([f"{len(errors)} files can't be read:", *(f"- {error}" for error in errors)]))
 
 
+# Bringing such marks into order takes quadratic time.
+_MARKS: Final = re.compile(f"[{MARKS}]{{{MAX_CLUSTER},}}")
 MAX_TRIPLES: Final = 2_000_000
 """The most triples that files may have beyond one for each of their bytes: a packed kilobyte can hold a million."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from app.chat.sealing import seal_preview
+from app.graphs.jobs import give_memory_back
 from app.graphs.previews.policy_changes import role_of, with_changes
 from client_sdk.protocol import (
     ColumnRole,
@@ -285,9 +286,26 @@ class Previewer:
         """
         given = None if policy is None else Policy.from_toml(policy)
         with self._turns.of(tenant):
-            require_unpacked_within(sources, self._most_unpacked)
-            raw, used = changed(sources, given, changes or PolicyChanges())
-            return self._made(sources, raw, used, given is None, sample, public_key)
+            try:
+                return self._read(sources, given, sample, public_key, changes or PolicyChanges())
+            except LoadError as error:
+                # A new error, because the traceback of this one keeps all that was read.
+                failed = LoadError(error.reason, error.file, error.line)
+            finally:
+                give_memory_back()
+            raise failed
+
+    def _read(
+        self,
+        sources: Sequence[Path],
+        given: Policy | None,
+        sample: int,
+        public_key: str | None,
+        changes: PolicyChanges,
+    ) -> GraphPreview:
+        require_unpacked_within(sources, self._most_unpacked)
+        raw, used = changed(sources, given, changes)
+        return self._made(sources, raw, used, given is None, sample, public_key)
 
     def _made(
         self,
