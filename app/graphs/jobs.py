@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime as dt
+import gc
 import secrets
 import threading
 import time
@@ -150,6 +151,7 @@ def give_memory_back() -> None:
 
     Does nothing with another C library.
     """
+    gc.collect()  # Parsers leave cycles of what they have read.
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -102,6 +102,8 @@ MAX_TABLES = 500
 MAX_DIGITS = 40
 MAX_ONE_RECORD_BYTES = 16 << 20
 """The greatest size of one object, because it is read whole; the resources of a FHIR bundle are read one by one."""
+MAX_LISTED_RECORD_BYTES = 4 << 20
+"""The greatest size of an object of a list."""
 _HEAD_BYTES: Final = 4_096
 _READ_AHEAD_BYTES: Final = 1 << 17
 _BUNDLE: Final = re.compile(rb'\s*\{\s*"resourceType"\s*:\s*"Bundle"')
@@ -150,6 +152,7 @@ class _JsonBytes(BoundedRuns):
     def __init__(self, stream: IO[bytes], file: str) -> None:
         super().__init__(stream, file, b'"')
         self._before, self._of_record = b"", 0
+        self.most = MAX_LISTED_RECORD_BYTES
 
     def begin_record(self) -> None:
         """Counts the bytes of the next record from here."""
@@ -158,8 +161,8 @@ class _JsonBytes(BoundedRuns):
     def _count(self, data: bytes) -> None:
         super()._count(data)
         self._of_record += len(data)
-        if self._of_record > MAX_ONE_RECORD_BYTES + _READ_AHEAD_BYTES:
-            raise LoadError(TOO_LONG_RECORD, self._file)
+        if self._of_record > self.most + _READ_AHEAD_BYTES:
+            raise LoadError(f"one object of more than {self.most >> 20} MB: {_SAY_HOW}", self._file)
         if _LONG_NUMBER.search(self._before + data):
             raise LoadError(f"a number of more than {MAX_DIGITS_OF_NUMBER:,} digits", self._file)
         self._before = (self._before + data)[-MAX_DIGITS_OF_NUMBER:]
@@ -171,11 +174,14 @@ def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
     with open_bytes(path) as stream, _json_errors(path.name):
         bounded = _JsonBytes(stream, path.name)
         if name.endswith(LINES_ENDINGS) or _has_lines(path):
-            yield from _lines(bounded, path.name)
+            read = _lines
+        elif _is_record(path):
+            read, bounded.most = _one_record, MAX_ONE_RECORD_BYTES
         else:
-            for found in (_one_record if _is_record(path) else _items)(bounded, path.name):
-                yield found
-                bounded.begin_record()
+            read = _items
+        for found in read(bounded, path.name):
+            yield found
+            bounded.begin_record()
 
 
 def _is_record(path: Path) -> bool:
