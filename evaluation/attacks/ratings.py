@@ -21,7 +21,7 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer
 from evaluation.attacks.membership import DRAWN, sample_people, sample_texts, served
-from evaluation.attacks.targets import AttackTarget, AttackTargets, Attempted, dice_of, either_way, load_text
+from evaluation.attacks.targets import AttackTarget, AttackTargets, Attempted, dice_of, learnt, load_text
 from evaluation.bench.bench import TENANT
 from evaluation.bench.question_sets import DEMO
 
@@ -39,8 +39,8 @@ WORDINGS: Final = {
     "Which town has {}?": 2,
 }
 """The wordings of questions, each with the position of the relation that a liar gives for the right one."""
-UNSURE: Final = ("Which town is tied to {}?", "Which town has {}?")
-"""The wordings that a single rating decides."""
+UNSURE: Final = "Which town is tied to {}?"
+"""The wording that a single rating decides."""
 _SEED: Final = 9
 _LIAR, _OTHER = "liar", "other"
 
@@ -98,7 +98,7 @@ class Rater:
         reply = ChatAnswer.model_validate_json(sent.content)
         return reply, dialogue.accept(text, reply), DRAWN.sub("*", sent.text)
 
-    async def lie(self, question: TownQuestion) -> str:
+    async def lie(self, question: TownQuestion) -> tuple[str, str]:
         """Asks, and rates the answer by the false town: as wrong, or as right where the town is the answer already.
 
         Returns the bytes of both replies without what is drawn anew.
@@ -109,7 +109,7 @@ class Rater:
             rating = {"rating": "wrong", "correct": [question.false]}
         body = {"conversation": reply.conversation, "answer": reply.id, **rating}
         sent = await self._http.post("/ratings", json=body, headers=self._headers)
-        return told + DRAWN.sub("*", sent.text.replace(reply.id, "*"))
+        return told, DRAWN.sub("*", sent.text.replace(reply.id, "*"))
 
 
 async def ratings(targets: AttackTargets) -> list[Attempted]:
@@ -143,34 +143,37 @@ async def poisoning(target: AttackTarget, asked: int, false: int) -> list[Attemp
 
 
 async def rated_by_others(target: AttackTarget, asked: int) -> list[Attempted]:
-    """Lets a spy ask and rate questions before and after somebody rated a random half of them.
+    """Lets somebody rate a random half of the questions, and a spy ask each before and after, and rate it too.
 
-    Compared is for which questions the replies differ from those of before. Each spy and rater is a person of their
-    own, so that each rating speaks of its own question alone.
+    Compared is what the spy, and the rater, see of the questions of either half: whether a reply differs from that of
+    before, and all of the reply to the spy's own rating. All cases are forgotten after each question, because a case
+    serves all questions in the same words.
     """
     graph, key = _loaded(target, asked)
-    questions = graph.questions(asked, wordings=UNSURE)
     rated = set(dice_of(_SEED).sample(range(asked), asked // 2))
+    spied, known = dict[int, str](), dict[int, str]()
     async with served(target.bench) as http:
-        before = [await Rater(http, key, f"early spy {at}").lie(each) for at, each in enumerate(questions)]
-        asked_before = [(await Rater(http, key, f"guest {at}").ask(each.text))[2] for at, each in enumerate(questions)]
-        for at in sorted(rated):
-            await Rater(http, key, f"rater {at}").lie(questions[at])
-        after = [await Rater(http, key, f"late spy {at}").lie(each) for at, each in enumerate(questions)]
-        own = [(await Rater(http, key, f"rater {at}").ask(each.text))[2] for at, each in enumerate(questions)]
+        liar, guest, spy = (Rater(http, key, each) for each in (_LIAR, _OTHER, "spy"))
+        for at, question in enumerate(graph.questions(asked, wordings=[UNSURE])):
+            before = (await spy.ask(question.text))[2]
+            if at in rated:
+                await liar.lie(question)
+            own = await (liar if at in rated else guest).ask(question.text)
+            known[at] = str(own[2] == before)
+            seen, told = await spy.lie(question)
+            spied[at] = f"{seen == before} {told}"
+            target.bench.services.store.cases.forget_graph(TENANT, GRAPH)
     name = "AUC, somebody else has rated the question or not"
     return [
-        _line(f"{name}: replies to a question and to its rating", before, after, rated).model_copy(
-            update={"most": MAX_SHARE}
-        ),
-        _line(f"{name}: the rater's own replies", asked_before, own, rated).model_copy(update={"control": KNOWN}),
+        _line(f"{name}: replies to a question and to its rating", spied, rated, most=MAX_SHARE),
+        _line(f"{name}: the rater's own replies", known, rated, control=KNOWN),
     ]
 
 
-def _line(name: str, before: Sequence[str], after: Sequence[str], rated: set[int]) -> Attempted:
-    differs = [float(one != other) for one, other in zip(before, after, strict=True)]
-    halves = ([each for at, each in enumerate(differs) if (at in rated) is inside] for inside in (True, False))
-    return Attempted(name=name, tries=len(differs), successes=either_way(*halves) * len(differs), blind=0.5)
+def _line(name: str, seen: Mapping[int, str], rated: set[int], **bounds: float) -> Attempted:
+    halves = ([each for at, each in seen.items() if (at in rated) is inside] for inside in (True, False))
+    found = learnt(*halves)
+    return Attempted(name=name, tries=len(seen), successes=found * len(seen), blind=0.5, **bounds)
 
 
 def _told(answer: Answer) -> tuple[Sequence[str], float | None, Sequence[str]]:
