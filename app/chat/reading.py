@@ -36,6 +36,7 @@ from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
 from kg_store.graph.schema import masks_of
 from kg_store.graph.traversal import concept_of, kinds_of, relations_to
+from kg_store.lexicon.lexicon import kinds_of as kinds_of_word
 from kg_store.names.linker import has_capitals
 from kg_store.storage.vault import VaultRecord
 from kg_store.text.english import names_one_of
@@ -99,6 +100,10 @@ an early one does; things that they named keep their pseudonyms. Chosen by hand.
 MIN_WORDS_OF_TALK: Final = 3
 """A turn with fewer words after other turns counts as small talk only by its wording, not by its likeness to small
 talk. Chosen by hand."""
+
+
+SURELY_TELL: Final = 0.9
+"""Least chance with which a turn that holds a noun asks to be told about a thing. Chosen by hand."""
 
 
 class QuestionOpener:
@@ -185,8 +190,14 @@ class QuestionReader:
             return "tell"
         if self._options.turns is None:
             return "question"
-        chances = self._options.turns.chances(_with_names_out(run))
-        return max(chances, key=lambda kind: chances[kind])
+        text = _with_names_out(run)
+        chances = self._options.turns.chances(text)
+        kind = max(chances, key=lambda kind: chances[kind])
+        # A description would pass over the noun in "what's on the ground at X", which asks for one thing.
+        asks_more = (
+            kind == "tell" and chances[kind] < SURELY_TELL and any("n" in kinds_of_word(w) for w in text.split())
+        )
+        return "question" if asks_more else kind
 
     def _completed(self, run: QuestionRun) -> Completed:
         graph, table = run.graph, run.conversation.table

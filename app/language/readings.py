@@ -9,8 +9,8 @@ from typing import Final, Literal
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import SchemaStep
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import ConceptScope, kinds_of, leads_to_values, paths_of, tail_concept
-from kg_store.terms import Step, ValueKind
+from kg_store.graph.traversal import ConceptScope, kinds_of, leads_to_values, members_of, paths_of, tail_concept, walk
+from kg_store.terms import Step, ValueKind, as_mids
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
 """The forms of answer that a question may ask for, such as a set of things, a count, or yes or no (truth)."""
@@ -117,6 +117,10 @@ class WordedPath:
         return tuple(zip(self.steps, self.concepts, strict=True))
 
 
+MAX_SEEN: Final = 1_000
+"""Greatest number of things of a kind that are looked at to learn whether a step leads to one thing or to several."""
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenSentence:
     """One sentence, and the positions in the evidence of the facts that it states."""
@@ -165,11 +169,20 @@ def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
     known = graph.schema.derived.get(schema_steps)
     if not isinstance(known, tuple):
         known = graph.schema.derived[schema_steps] = tuple(
-            step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0]))
+            step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0]))._replace(
+                is_one=_leads_to_one(graph, kind, path[0])
+            )
             for kind in kinds_of(graph.schema)
             for path in paths_of(graph, ConceptScope(kind), 1).paths
         )
     return known
+
+
+def _leads_to_one(graph: BlindGraph, kind: str, step: Step) -> bool:
+    """Returns True if `step` leads from each thing of `kind` to one other at most; large kinds are sampled."""
+    members = members_of(graph, kind)
+    heads = walk(graph, members[:: len(members) // MAX_SEEN + 1], (step,)).heads
+    return len(heads) == len(as_mids(heads))
 
 
 def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:

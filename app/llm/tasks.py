@@ -158,7 +158,8 @@ class SchemaStep(NamedTuple):
     """A step of the schema: from things of `kind` to things of `concept`, or to values of the type `value`.
 
     `label`: the step as expressions name it. `shown`: the same with the owner's descriptions of masked relations. It
-    stays inside the service.
+    stays inside the service. `is_one`: the step leads from each thing to one other at most, so that nothing can be
+    counted by it.
     """
 
     kind: str
@@ -166,6 +167,7 @@ class SchemaStep(NamedTuple):
     shown: str
     concept: str
     value: str = ""
+    is_one: bool = False
 
 
 class StepInput(TaskModel):

@@ -112,6 +112,13 @@ _SAY_HOW = "write it as a list of objects, [{...}, {...}], or one object in each
 
 TOO_LONG_RECORD = f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}"
 
+
+def refers_to_parent(table: str, column: str) -> bool:
+    """Returns True for the column by which the rows of a list inside a JSON record refer to that record."""
+    file, inside, _ = table.lower().partition("/")
+    return column == PARENT and bool(inside) and file.endswith((".json", *LINES_ENDINGS))
+
+
 Record = dict[str, Any]
 Places = frozenset[tuple[str, str]]
 

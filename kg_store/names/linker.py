@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import numpy as np
+
 from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.names.fuzzy_match import SCORE_OF_PART
 from kg_store.names.fuzzy_search import Fits, InexactHit, IsName
@@ -15,10 +17,12 @@ from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.name_table import SMALL_WORDS
 from kg_store.names.name_words import COMMON_WORDS, EmphasisMarks
 from kg_store.names.other_forms import (
+    MIN_SHARED,
     FactCounts,
     Mention,
     find_common_names,
     find_in_other_number,
+    find_nouns_behind_a,
     find_plural_names,
     longest_mentions,
     merged,
@@ -216,12 +220,16 @@ class EntityLinker:
 
     def _plural_names(self, text: str, public: PublicWords) -> list[Mention]:
         """Returns mentions by plural: "dogs", if something is called Dog."""
-        hits = [hit for hit in find_plural_names(self.index, text) if hit.linkable and is_ordinary(hit.text)]
+        found = find_plural_names(self.index, text)
+        hits = [hit for hit in found if hit.linkable and all(map(is_ordinary, hit.text.split()))]
         named = [hit for hit in hits if _says_much(text[hit.start : hit.end], public)]
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments"."""
+        """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments".
+
+        Also returns plurals and nouns behind "a" that are the name of a thing shared by others: "how many violins".
+        """
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -229,6 +237,15 @@ class EntityLinker:
             for hit in hits
             if hit.value_kind is ValueKind.TEXT and _says_much(hit.text, public) and not has_capitals(hit.text)
             if not (_ASKS_WHEN.match(text) and not _WORD.search(text, hit.end))
+        ]
+        nouns = [*find_plural_names(self.index, text), *find_nouns_behind_a(self.index, text)]
+        mentions += [
+            Mention(hit.start, hit.end, hit.mids, None)
+            for hit in nouns
+            if hit.linkable
+            and all(map(is_ordinary, hit.text.split()))
+            and _says_much(text[hit.start : hit.end], public)
+            if int(self.counts(np.unique(np.array(hit.mids, dtype=np.int64))).max(initial=0)) >= MIN_SHARED
         ]
         return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed))
 

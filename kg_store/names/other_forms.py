@@ -98,19 +98,28 @@ def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
             yield hit
 
 
+def find_nouns_behind_a(index: NameIndex, text: str) -> Iterator[NameHit]:
+    """Yields names that occur in `text` in small letters behind "a": "a swing", if something is called Swing."""
+    for hit in index.find(text):
+        before = _WORD_BEFORE.search(text, 0, hit.start)
+        is_one = before is not None and before[1].lower() in ("a", "an")
+        if hit.kind == "name" and is_one and text[hit.start : hit.end].islower():
+            yield hit
+
+
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
     """Yields names and values whose last word stands in `text` in the other number, singular or plural."""
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
-        if len(noun) < MIN_LETTERS or not (noun.isascii() and noun.isalpha()) or noun in COMMON_WORDS:
+        if len(noun) < MIN_LETTERS or not (noun.isascii() and noun.isalpha()):
             continue
         start = words[max(0, at - MAX_WORDS + 1)].start()
         for form in in_other_number(noun):
             said = text[start : word.start()] + form
             for hit in index.find(said):
                 typed = text[start + hit.start : word.end()].lower()
-                if hit.end == len(said) and not index.is_own(typed):
+                if hit.end == len(said) and not index.is_own(typed) and typed not in COMMON_WORDS:
                     yield replace(hit, start=start + hit.start, end=word.end())
 
 
@@ -156,6 +165,8 @@ def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
 FactCounts = Callable[[Mids], npt.NDArray[np.int64]]
 """Returns the number of facts that the graph holds about each node; 0 for unknown nodes."""
 
+MIN_SHARED: Final = 3
+"""A thing needs this many facts, its name among them, to count as one that classifies others. Chosen by hand."""
 MIN_FACTS: Final = 20  # A thing needs this many facts to count as well known. Chosen by hand.
 MIN_RATIO: Final = 10
 """A namesake must have this many times as many facts as the node with exactly that name. Chosen by hand."""

@@ -122,7 +122,7 @@ def words_of_column(column: str) -> list[str]:
     """Returns the words of a column's name in lower case, without punctuation: `Supplier No.` -> supplier, no."""
     plain = _IN_BRACKETS.sub(" ", column)
     spaced = readable(re.sub(r"[-./#:,;|]+", " ", plain))
-    return re.findall(r"[^\W_]+", spaced.lower())
+    return re.findall(r"[^\W_]+", re.sub(r"\be mail\b", "email", spaced.lower()))
 
 
 def full_words(column: str) -> list[str]:
@@ -136,7 +136,9 @@ def full_words(column: str) -> list[str]:
 
 
 def _written_out(column: str) -> list[str]:
-    return [part for word in words_of_column(column) for part in _ABBREVIATIONS.get(word, word).split()]
+    words = words_of_column(column)
+    words = [*words[:-1], "number"] if words[1:] and words[-1] in ("no", "nr") else words
+    return [part for word in words for part in _ABBREVIATIONS.get(word, word).split()]
 
 
 def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
@@ -191,6 +193,8 @@ MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
 MAX_SIGN_CHARS = 12
+MIN_ROW_DIGITS = 3
+"""Whole numbers with at least this many digits may number the rows; shorter ones may count or rank something."""
 LIST_MARKS: Final = ("|", ";", ",")
 MIN_LISTS, MIN_LIST_SHARE = 2, 0.05
 """Cells are lists if at least MIN_LISTS, and at least this share of the different ones, hold a mark between values."""
@@ -231,6 +235,12 @@ class Column:
     def full(self) -> list[str]:
         """The words of the column's name with abbreviations written out."""
         return full_words(self.name)
+
+    @cached_property
+    def aside(self) -> list[str]:
+        """The words in brackets behind the column's name: `Tenant (member no)` -> member, no."""
+        bracket = _IN_BRACKETS.search(self.name) if unit_of(self.name) is None else None
+        return full_words(bracket[1]) if bracket is not None else []
 
     @cached_property
     def distinct(self) -> frozenset[str]:
@@ -275,6 +285,22 @@ class Column:
         short = all(len(cell) <= MAX_SIGN_CHARS and cell.isalnum() for cell in self.distinct)
         return short and self.is_unique and self.kind is ValueKind.TEXT
 
+    @cached_property
+    def numbers_rows(self) -> bool:
+        """True for codes with digits (`T-2401`) or long whole numbers, no years, that are different in every row."""
+        cells = self._sample
+        if (
+            not self.is_unique
+            or self.is_private_text
+            or unit_of(self.name) is not None
+            or COUNT_WORDS & set(self.full)
+        ):
+            return False
+        if self.kind is ValueKind.TEXT:
+            return all(_CODE.fullmatch(cell) and len(cell) <= MAX_SIGN_CHARS for cell in cells)
+        are_long = all(cell.isdecimal() and len(cell) >= MIN_ROW_DIGITS for cell in cells)
+        return self.kind is ValueKind.NUMBER and are_long and not all(map(is_year, cells))
+
     @property
     def is_unique(self) -> bool:
         """True if every row has a cell, and no two are equal."""
@@ -295,7 +321,7 @@ class Column:
     @cached_property
     def is_private_text(self) -> bool:
         """True for e-mail addresses, phone numbers, addresses and links."""
-        by_word = self.is_called(PRIVATE_TEXT) or self.words[:2] == ["e", "mail"]
+        by_word = self.is_called(PRIVATE_TEXT)
         return by_word or self.holds_emails or self._share(_LINK) >= ALIKE
 
     @cached_property

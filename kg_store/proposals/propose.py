@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kg_store.errors import LoadError
 from kg_store.proposals.predicate_profiles import PredicateProfile, find_custom_schema, profile_predicates
 from kg_store.proposals.preview import preview
-from kg_store.proposals.table_proposals import propose_tables
+from kg_store.proposals.table_proposals import propose_tables, words_for_rows
 from kg_store.sources.policy import (
     NAME_PREDICATES,
     RDFS,
@@ -144,6 +144,7 @@ def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[
         inverse_prefix=prefix,
         mediators=MediatorPolicy(pattern=_mediator_pattern(raw)),
         relations=relations,
+        classes=words_for_rows(tables),
         tables=tables,
         triples=triples,
     )

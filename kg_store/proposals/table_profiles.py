@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kg_store.formats.files import Encoding
-from kg_store.formats.json_records import PARENT
-from kg_store.lexicon.lexicon import kinds_of
+from kg_store.formats.json_records import refers_to_parent
+from kg_store.lexicon.lexicon import in_lexicon, kinds_of
 from kg_store.proposals.column_profiles import (
     ALIAS_PHRASES,
     ALIAS_WORDS,
@@ -25,12 +26,15 @@ from kg_store.proposals.column_profiles import (
     OF_THE_SAME,
     Column,
     any_alike,
+    full_words,
 )
 from kg_store.sources.policy import stem_of
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.literals import is_year
 
+MAX_ROW_WORDS = 2
+"""A key's name of at most this many words may say what a row is."""
 MIN_TITLE_SHARE = 0.5
 MIN_NAME_SHARE = 0.1
 OF_OTHERS = 2
@@ -73,8 +77,10 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
 
     Numbers, words for keys, and words for files are left out; empty if nothing is left.
     """
-    kept = [word for word in full if word not in KEY_WORDS]
-    kept = [word for word in kept if word.isalpha() and word not in FILE_WORDS] or kept
+    kept = [re.sub(r"(?<=[^\W\d_])\d+$", "", word) for word in full if word not in KEY_WORDS]
+    bare = [word for word in kept if word.isalpha() and word not in FILE_WORDS]
+    # The `list` of `waiting_list` is kept, because "a waiting" is nothing.
+    kept = bare if bare and kinds_of(bare[-1]) != "v" else kept
     if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
         return ()
     if len(kept) > 1 and "a" in kinds_of(kept[-1]) and singular(kept[-2]) != kept[-2]:
@@ -83,16 +89,40 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
     return (*kept[:-1], singular(kept[-1]))
 
 
+def row_noun(key: str) -> tuple[str, ...]:
+    """Returns the words of a key's name if they are a noun for the rows: `Ticket No` -> ticket; else empty."""
+    words = [word for word in full_words(key) if word not in KEY_WORDS | NAME_WORDS]
+    is_noun = 0 < len(words) <= MAX_ROW_WORDS and all(map(in_lexicon, words)) and "n" in kinds_of(words[-1])
+    return tuple(words) if is_noun and singular(words[-1]) == words[-1] else ()
+
+
+def called_by_keys(tables: Sequence[TableProfile]) -> list[TableProfile]:
+    """Returns `tables`; those of which several have keys of one name have the noun in it as their concept.
+
+    The files `leicester.csv` and `rochdale.csv` with a `SiteReference` both hold sites.
+    """
+    found = []
+    for table in tables:
+        noun = row_noun(table.key or "")
+        others = [other for other in tables if other is not table and noun and row_noun(other.key or "") == noun]
+        is_told = any(any_alike(noun, other.concept_words) for other in (table, *others))
+        found.append(replace(table, concept_words=noun) if others and not is_told else table)
+    return found
+
+
 def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
     """Returns the name of the key column; None if there is none.
 
     Only unique columns can be the key. The first of these that exists is taken: a column with a word for keys that
-    belongs to the table's concept (`id`, `patient id`), another with a word for keys, a column named like the concept,
-    a column of names.
+    belongs to the table's concept (`id`, `patient id`), another with a word for keys, a first column that numbers the
+    rows, a column named like the concept, a column of names.
     """
     unique = [column for column in columns if column.is_unique and not COUNT_WORDS & set(column.full)]
-    unique = [column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key]
-    called = [column for column in unique if column.is_called_key or column.is_code]
+    numbers = [column for column in columns[:1] if column.numbers_rows]
+    unique = [
+        column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key or column in numbers
+    ]
+    called = [column for column in unique if column.is_called_key or column.is_code] or numbers
     rests = [(column, [word for word in column.full if word not in KEY_WORDS]) for column in called]
     own = [column for column, rest in rests if not rest or any_alike(rest, concept[-1:])]
     kinds = [column for column in unique if column.words == list(concept)]
@@ -250,18 +280,21 @@ def find_named_target(
         for other in others
         if (by := next((each.name for each in _told_by(other) if _holds(each, column)), None)) is not None
     ]
+    if len(found) > 1:  # `team1` refers to teams, although standings tell their names too.
+        found = [(other, by) for other, by in found if any_alike(column.full, other.concept_words)]
     return found[0] if len(found) == 1 else None
 
 
 def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
     """Returns the table that the rows of `table` were nested in, if `column` is the reference to it; else None.
 
-    In JSON, the rows of a list inside a record refer to that record.
+    In JSON, the rows of a list inside a record refer to that record. Also None for a single record around all lists,
+    because a reference to it says nothing.
     """
-    if column.name != PARENT or "/" not in table.file:
+    if not refers_to_parent(table.file, column.name):
         return None
     holder = table.file.rpartition("/")[0]
-    return next((other for other in tables if other.file == holder), None)
+    return next((other for other in tables if other.file == holder and other.rows > 1), None)
 
 
 def _told_by(table: TableProfile) -> Iterator[Column]:
@@ -312,7 +345,7 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
         return 2 + share if (is_of_the_same or speaks) and share > MIN_KNOWN else 0
     if rest and tuple(rest) == other.concept_words and share > MIN_KNOWN:
         return 6 + share
-    if column.name == key.name and share > MIN_KNOWN:
+    if (column.name == key.name or (column.aside and column.aside == key.full)) and share > MIN_KNOWN:
         return 5 + share
     if other.concept_words and any_alike(rest, other.concept_words) and share > MIN_KNOWN:
         return 4 + share

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kg_store.errors import LoadError
 from kg_store.formats.files import Encoding, encoding_of
+from kg_store.formats.json_records import refers_to_parent
 from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import (
     ALIKE,
@@ -18,21 +19,25 @@ from kg_store.proposals.column_profiles import (
     NAME_WORDS,
     PLACES,
     Column,
+    any_alike,
     full_words,
     relation_words,
     unit_of,
 )
 from kg_store.proposals.sheet_groups import SheetGroup, groups_of
 from kg_store.proposals.table_profiles import (
+    MIN_KNOWN,
     TableProfile,
+    called_by_keys,
     concept_words,
     find_key,
     find_named_target,
     find_names,
     find_target,
+    row_noun,
     with_links,
 )
-from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
+from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
     TABLE_ENDINGS,
     TEXT_ENDINGS,
@@ -91,12 +96,61 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
             broken += ((sheet.path, LoadError(_SAME_NAME, sheet.name)) for sheet in group.sheets)
         elif profile is not None:
             found[group.file] = profile, paths_read
-    tables = with_links([profile for profile, _ in found.values()])
+    tables = with_links(called_by_keys([profile for profile, _ in found.values()]))
     certain = [table for table in tables if table.is_certain or _joins(table, tables)]
-    mappings = tuple(mapping for table in certain if (mapping := _mapping(table, certain)) is not None)
+    mappings = [mapping for table in certain if (mapping := _mapping(table, certain)) is not None]
+    profiles = {table.file: table for table in certain}
+    mappings = [_with_shared_concepts(_apart(each, profiles, mappings), profiles, mappings) for each in mappings]
     read = set[Path]().union(*(paths for _, paths in found.values()))
     unread = {path: error for path, error in reversed(broken) if path not in read}
-    return ProposedTables(mappings, unread, tuple(f"NOT READ: {error}" for path, error in broken if path in read))
+    return ProposedTables(
+        tuple(mappings), unread, tuple(f"NOT READ: {error}" for path, error in broken if path in read)
+    )
+
+
+def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Sequence[TablePolicy]) -> TablePolicy:
+    """Returns the table of the one record that holds lists, called by its name's column if a list has its concept.
+
+    The record of the file `camps_2025.json` is no camp where its list `camps` holds these.
+    """
+    inner = {each.concept for each in tables if each.file.startswith(f"{table.file}/")}
+    if profiles[table.file].rows != 1 or str(table.concept).split()[-1] not in inner:
+        return table
+    called = next((_label(relation_words(name)) for name in table.names if isinstance(name, str)), "")
+    return table.model_copy(update={"concept": called if called not in inner | NAME_WORDS | {""} else "file"})
+
+
+def _with_shared_concepts(
+    table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Sequence[TablePolicy]
+) -> TablePolicy:
+    """Returns the table with `preferred site` as `site`, if most of its values are sites of another column."""
+    values = {
+        settings.concept: profiles[each.file].columns[name].distinct
+        for each in tables
+        for name, settings in each.columns.items()
+        if settings.concept is not None and " " not in settings.concept
+    }
+    columns = dict(table.columns)
+    for name, settings in table.columns.items():
+        kind = (settings.concept or "").split(" ")[-1]
+        own = profiles[table.file].columns[name].distinct
+        if kind != settings.concept and len(own & values.get(kind, frozenset())) >= MIN_KNOWN * len(own) > 0:
+            columns[name] = settings.model_copy(update={"concept": kind})
+    return table.model_copy(update={"columns": columns})
+
+
+def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
+    """Returns settings by concept with a further word for rows: `ticket` for jobs whose key is called `Ticket`."""
+    tables = list(tables)
+    known = {each.concept for each in tables}
+    known |= {settings.concept for each in tables for settings in each.columns.values() if settings.concept}
+    found: dict[str, ClassPolicy] = {}
+    for table in tables:
+        words = row_noun(table.key or "")
+        said = " ".join(words)
+        if words and said not in known and not any_alike(words[-1:], str(table.concept).split()):
+            found.setdefault(str(table.concept), ClassPolicy(words=(said,)))
+    return found
 
 
 def _sheets(path: Path) -> list[Sheet]:
@@ -188,6 +242,8 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     if not concept and key is not None:
         # An upload has no name of its own, so the key's name gives the concept: `patient_id` -> patient.
         concept = concept_words(key, full_words(key))
+    # Codes with digits below words without any: the first line is none of the rows.
+    stands_apart = stands_apart or (key == first and profiles[first].numbers_rows and not re.search(r"\d", first))
     is_certain = is_called or (stands_apart and key is not None)
     header_row = line if line != 1 else None
     encoding: Encoding = encoding_of(sheet.path) if is_text else "utf-8"
@@ -258,13 +314,14 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
-    """Returns True if two or more columns hold keys of other tables, and the first line holds none in them.
+    """Returns True if the first line is a header: columns below it hold keys of other tables, and it holds none.
 
-    The first line is then a header.
+    Two such columns are needed, or one that is called like the other table's key.
     """
     targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
     found = [(column, other) for column, other in targets if other is not None and other is not table]
-    return len(found) >= 2 and all(column.name not in other.keys for column, other in found)
+    is_same = any(column.name == other.key for column, other in found)
+    return (is_same or len(found) >= 2) and all(column.name not in other.keys for column, other in found)
 
 
 MAX_SHARED_CELLS = 100_000
@@ -298,8 +355,10 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     key = table.key
     names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
     taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
+    parents = {name for name in table.columns if refers_to_parent(table.file, name)}
+    taken |= parents - targets.keys() - named.keys()
     columns = {
-        name: _column(column, *named.get(name, (targets.get(name), None)))
+        name: _column(column, *named.get(name, (targets.get(name), None)), is_parent=name in parents)
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
@@ -308,11 +367,9 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         columns = _as_link(table, {**targets, **{name: of for name, (of, _) in named.items()}}, columns)
     if key is None and not columns and not names:
         return None
-    everywhere = table.empty
-    columns = {
-        name: settings.model_copy(update={"empty": tuple(m for m in table.columns[name].empty if m not in everywhere)})
-        for name, settings in columns.items()
-    }
+    for name, settings in columns.items():
+        marks = tuple(mark for mark in table.columns[name].empty if mark not in table.empty)
+        columns[name] = settings.model_copy(update={"empty": marks})
     return TablePolicy(
         file=table.file,
         key=key,
@@ -320,7 +377,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         names=tuple(names),
         encoding=table.encoding,
         header_row=table.header_row,
-        empty=everywhere,
+        empty=table.empty,
         columns=columns,
     )
 
@@ -365,11 +422,11 @@ def _beside_its_name(
     return settings.model_copy(update={"concept": None}) if is_named else settings
 
 
-def _column(column: Column, target: TableProfile | None, by: str | None) -> ColumnPolicy:
+def _column(column: Column, target: TableProfile | None, by: str | None, *, is_parent: bool) -> ColumnPolicy:
     separator = column.separator
     if target is not None:
         label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
-        if label in KEY_WORDS | NAME_WORDS and target.concept_words:
+        if (label in KEY_WORDS | NAME_WORDS or is_parent) and target.concept_words:
             label = _label(target.concept)
         return ColumnPolicy(relation=label, table=target.file, by=by, separator=separator)
     label = _label(relation_words(column.name)) or "related to"

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import Rows, TableFile, filled_span, with_header
 from kg_store.formats.files import encoding_of, open_bytes
-from kg_store.formats.json_records import tables_of_json
+from kg_store.formats.json_records import refers_to_parent, tables_of_json
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.formats.workbooks import sheets_of_other_workbook, sheets_of_workbook
 from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, stem_of
@@ -286,7 +286,7 @@ class Tables:
             skipped[f"tables of {path.name} are not mapped by the policy, and were not read"] += len(unread)
 
     def _of_sheet(self, sheet: Sheet, table: TablePolicy, skipped: Counter[str]) -> Iterator[Triple]:
-        unread = len(set(sheet.header(table)) - table.used().keys())
+        unread = sum(not refers_to_parent(sheet.name, each) for each in {*sheet.header(table)} - table.used().keys())
         if unread:
             skipped[f"columns of {sheet.name} are not mapped by the policy, and were not read"] += unread
         is_empty = True

@@ -158,7 +158,7 @@ class AnswerForms:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
         self._comparisons = Comparisons(asked, graph, builder)
         self._truths = Truths(asked, graph, builder, self._comparisons)
-        self._noun = next((at for at in sorted(builder.called) if self._is_asked(at)), -1)
+        self._noun = self._asked_noun()
         self._head, self._value = self._head_of_asked(), self._asked_value()
         words, self._asks_members = asked.words, asked.asks_members
         # "Who got X prescribed" asks for the patient, not for the doctor.
@@ -168,6 +168,18 @@ class AnswerForms:
         self._idle = IdleWords(asked, builder)
         self._groups = Groups(asked, graph, builder, self._noun)
         self._kind = AskedKind(asked, graph, builder, named, self._noun, self._head)
+
+    def _asked_noun(self) -> int:
+        """Returns the position of the noun that says what is asked for, or -1; of a compound it is the last.
+
+        "Which equipment types" asks for types; "which patients doctors treat" is no compound, as its first noun is
+        plural.
+        """
+        called, words = self._builder.called, self._asked.words
+        noun = next((at for at in sorted(called) if self._is_asked(at)), -1)
+        while noun + 1 in called and not self._asked.speaks_of_many(noun) and words[noun] != words[noun + 1]:
+            noun += 1
+        return noun
 
     def _is_asked(self, at: int) -> bool:
         """Returns True if the noun at `at` says what is asked for.
@@ -246,7 +258,9 @@ class AnswerForms:
         )
         fits = fits and not self._given & reading.final and not self._is_roundabout(expression)
         # A path between two things of which no word expresses the hops does not prove a "yes".
-        fits = fits and not (asked.form == "truth" and reading.silent > 1 and not asked.content)
+        # In "is there a swing at X" the swing says what is between them: the equipment that is one.
+        sorts = sum(asked.words[at - 1] in ("a", "an", "any") for at in asked.at("thing") if at)
+        fits = fits and not (asked.form == "truth" and reading.silent > 1 + sorts and not asked.content)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 

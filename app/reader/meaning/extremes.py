@@ -146,7 +146,12 @@ class Extremes:
         function = _COUNTS[self._asked.words[at]]
         free = self._asked.content & ~(each.used | used)
         ways = [(said, gain_of(said)) for said in self._said.of(hop, free, MIN_LIKENESS)]
-        is_free = not hop.value and not each.used & used and each.near < at and self._is_way_round(hop, each, at)
+        is_free = (
+            not (hop.value or self._counts_ones(hop, each))
+            and not each.used & used
+            and each.near < at
+            and self._is_way_round(hop, each, at)
+        )
         leads, some = is_free and hop.leads_to_all_of(kinds), self._graph.whole(hop.ends & kinds) if is_free else ""
         for said, gain in (*ways, (None, ONLY_ONE)):
             tokens = 1 << at | used | (said.used if said else 0)
@@ -161,6 +166,14 @@ class Extremes:
                 longer = each.spanning(tokens)
                 longer = longer._replace(kinds=hop.ends, is_whole=False, said=-1, final=said.used)
                 yield longer._replace(expression=chosen, score=score)
+
+    def _counts_ones(self, hop: SchemaHop, each: Reading) -> bool:
+        """Returns True if `hop` leads from each member to one thing, and another hop to such things leads to several.
+
+        Nobody counts the doctors who lead a clinic where other doctors work there.
+        """
+        others = (one for one, _ in self._graph.leaving(each.kinds) if "|" not in one.label)
+        return hop.is_one and any(not one.is_one and not one.ends.isdisjoint(hop.ends) for one in others)
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
         """Returns True if `hop` leads in the direction in which the question counts.
@@ -181,14 +194,16 @@ class Extremes:
         cost = HOP * (1 + hop.label.count("|"))
         if not function or not each.is_whole:
             return
+        for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+            if not hop.value and (said.first != at + 2 or hop.label.startswith("^")):
+                continue
+            chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
+            longer = each.spanning(1 << at | said.used)._replace(expression=chosen, kinds=hop.ends, said=-1)
+            longer = longer._replace(final=said.used, value=hop.value, is_whole=False, is_implied=False)
+            yield longer._replace(score=each.score + 1.0 + gain_of(said) - cost)
         if hop.value:
-            for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
-                chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
-                longer = each.spanning(1 << at | said.used)._replace(expression=chosen, kinds=frozenset(), said=-1)
-                longer = longer._replace(final=said.used)
-                score = each.score + 1.0 + gain_of(said) - cost
-                yield longer._replace(score=score, value=hop.value, is_whole=False, is_implied=False)
-        elif each.said == at + 2 or (at + 2 == len(self._asked.words) and 0 <= each.said < at):
+            return
+        if each.said == at + 2 or (at + 2 == len(self._asked.words) and 0 <= each.said < at):
             occurs = 1 << at - 1 if self._asked.words[at - 1] in _OCCURS else 0
             for tokens, gain in self._who_lead(hop, each):
                 longer = each.spanning(1 << at | tokens | occurs)

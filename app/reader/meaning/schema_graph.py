@@ -45,13 +45,15 @@ _ENDING = frozenset(
     "end ended ends until expires expired expiry terminated termination left closed discharged discharge returned "
     "finished".split()
 )
-_TYPING = frozenset({"instance of", "type", "subclass of"})
+_TYPING = frozenset({"instance of", "subclass of"})
 
 
 class SchemaHop(NamedTuple):
     """One hop from things of `kind` to things of the kinds `ends`, or to values of type `value`.
 
-    `label`: its label in expressions; `shown`: its words, with the descriptions of masked relations.
+    `label`: its label in expressions; `shown`: its words, with the descriptions of masked relations. `is_one`: it
+    leads
+    from each thing to one other at most.
     """
 
     kind: str
@@ -59,6 +61,7 @@ class SchemaHop(NamedTuple):
     shown: str
     ends: frozenset[str]
     value: str
+    is_one: bool = False
 
     @property
     def is_date(self) -> bool:
@@ -242,7 +245,10 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
 
     If a fact is stored plainly and also through a record (`a|b`), the plain hop is kept.
     """
-    hops = [SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value) for s in steps]
+    hops = [
+        SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value, s.is_one)
+        for s in steps
+    ]
     hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]
     labels = {(hop.kind, hop.shown) for hop in hops}
     hops = [

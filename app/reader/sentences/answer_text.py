@@ -180,7 +180,8 @@ def with_most(call: Call, facts: KnownFacts) -> str:
         step = operand.words[0]
     if step and call.words == (f"^{step}",) and len(call.operands) == 1:
         noun = noun_of([step])
-        return f"the {'most' if call.function == 'most' else 'least'} frequent {noun}{IS} {{1}}" if noun else HELD
+        frequent = f"the {'most' if call.function == 'most' else 'least'} frequent"
+        return f"{frequent} {agree_with_count(noun, plural(noun))}{IS} {{1}}" if noun else HELD
     things, word = things_in(operand, facts), "highest" if call.function == "most" else "lowest"
     if len(call.operands) > 1:
         some = things_in(call.operands[1], facts)

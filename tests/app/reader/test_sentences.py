@@ -79,7 +79,7 @@ def best_path(scorer: PathScorer, question: str, concept: str, paths: Sequence[t
 
 
 READS: dict[str, Callable[..., object]] = {
-    **{f"read over {name}": partial(read, name) for name in ("practice", "repairs", "films", "cities")},
+    **{f"read over {name}": partial(read, name) for name in ("practice", "repairs", "films", "cities", "yards")},
     "read over library": partial(read, "library"),
     "read as nothing sure": partial(read, "library"),
     "read and offered": offered,

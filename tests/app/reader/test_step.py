@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from app.llm.tasks import Candidate, Evidence, SchemaStep, StepInput, StepReply, Thing
+from app.reader.meaning.question.question_tokens import LABEL
+from app.reader.meaning.read_meaning import meanings
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.step import take_step
 from kg_store.algebra.expressions import parse
@@ -102,6 +104,26 @@ def test_who_does_it_is_not_whom_it_is_done_to(scorer: PathScorer) -> None:
 def test_most_counts_what_is_named(scorer: PathScorer) -> None:
     reply = stepped(scorer, "Who insures the most patients?", [PATIENTS])
     assert reply.answer == ['most(reach(Sp4t1n, "insured by"), "^insured by")']
+
+
+def test_the_most_common_is_what_a_relation_leads_to_most(scorer: PathScorer) -> None:
+    reply = stepped(scorer, "What is the most common diagnosis?", [])
+    assert reply.answer == ['most(reach(Sp4t1n, "has diagnosis"), "^has diagnosis")']
+
+
+@pytest.mark.parametrize(("is_one", "counted"), [(False, ["^of", "^works at"]), (True, ["^works at"])])
+def test_nobody_counts_what_each_has_one_of(scorer: PathScorer, is_one: bool, counted: list[str]) -> None:
+    led = SchemaStep("clinic", "^of", "^of", "doctor", is_one=is_one)
+    steps = (led, SchemaStep("clinic", "^works at", "^works at", "doctor"))
+    given = StepInput(
+        question="Which clinic has the most doctors?", things=[], evidence=[], candidates=[], steps=steps, kinds=KINDS
+    )
+    found = {
+        LABEL.findall(each.expression)[0]
+        for each in next(meanings(scorer, given)).ranked
+        if "most(" in each.expression
+    }
+    assert sorted(found) == counted
 
 
 def test_counts_of_two_things_are_compared(scorer: PathScorer) -> None:

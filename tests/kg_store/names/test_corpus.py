@@ -93,6 +93,12 @@ def categories(text: str, public: Sequence[str]) -> Spans:
     return spans(text, found)
 
 
+def shared_nouns(text: str) -> Spans:
+    names = {"Zip line": 12, "swing": 3, "otter": 2}
+    linker = EntityLinker(index_of(names, ["yard"]), counts_of(names))
+    return spans(text, linker.find_categories(text, PublicWords.of(["yard"])))
+
+
 def in_other_number(text: str) -> Spans:
     public = ["prescriptions", "job title"]
     linker = linker_of((), public, JOBS)
@@ -119,6 +125,7 @@ READS: dict[str, Callable[..., object]] = {
     "names of a few": of_a_few,
     "plurals of everyday words": plurals,
     "everyday words that are whole values": categories,
+    "nouns that are the name of a thing shared by others": shared_nouns,
     "values in the other number": in_other_number,
     "names as people type them": lambda text: spans(text, TYPED.find_mentions(text)),
     "adjectives of places": lambda text: spans(text, PLACES.find_mentions(text)),

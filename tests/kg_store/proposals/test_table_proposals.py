@@ -59,6 +59,7 @@ def test_what_is_proposed_for_files_is_what_their_case_says(tmp_path: Path, case
         return
     raw, policy = read_and_propose(files)
     assert [line for table in policy.tables for line in told(table)] == case["tables"]
+    assert {kind: list(told.words) for kind, told in policy.classes.items()} == case.get("words", {})
     assert list(raw.notes) == case.get("notes", [])
     assert read_by_policy(files, policy).terms == raw.terms
     facts = {" - ".join(fact) for fact in facts_of(load_graph(raw, policy, MID_KEY))}

@@ -190,7 +190,7 @@ def read_question(
     `numbers`: see `first_in`; `verbs`: see `particles_in`.
     """
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
-    words = with_prefix_apart(words_of(said, unknown), phrases)
+    words = with_prefix_apart(words_of(_with_own_sort(_with_when(said, phrases), phrases), unknown), phrases)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
     form, silent, group = form_of(words, roles)
     measures = {at: measure_at(words, at) for at, role in enumerate(roles) if role in _MEASURING}
@@ -199,7 +199,7 @@ def read_question(
     for at in (*silent, *_without_sense(words, roles, limits)):
         roles[at] = "grammar"
     for at in _unread(words, form):
-        roles[at] = "unknown"
+        roles[at] = "unknown" if (words[at],) not in phrases else "content"
     return AskedQuestion(
         words=words,
         roles=tuple(roles),
@@ -219,6 +219,26 @@ def read_question(
         either=tuple(_unions(words)) if form in ("things", "count") else (),
         text=question,
     )
+
+
+def _with_own_sort(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:
+    """Returns the words with "kind" or "sort" as the one word of them that is a relation of the graph: "type"."""
+    own = [word for word in ("type", "kind", "sort") if (word,) in phrases]
+    return [own[0] if len(own) == 1 and singular(word) in ("type", "kind", "sort") else word for word in said]
+
+
+_DATES: Final = frozenset({"day", "month", "year", "date"})
+
+
+def _with_when(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:
+    """Returns "in what year did X open" as "when did X open", unless a relation has the word "year" itself."""
+    words = list(said)
+    at = 1 if words[:1] and words[0] in ("in", "on") else 0
+    asks = words[at : at + 1] and words[at] in ("what", "which") and {*words[at + 2 : at + 3]} & {*TRUTHS}
+    is_time = (
+        bool(asks) and singular(words[at + 1]) in _DATES and not any(words[at + 1] in phrase for phrase in phrases)
+    )
+    return ["when", *words[at + 2 :]] if is_time else words
 
 
 def _unions(words: Sequence[str]) -> Iterator[str]:

@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import Literal
 
 from app.reader.language.answer_form import normalise_idioms
-from app.reader.language.question_words import GRAMMAR, words_in
+from app.reader.language.question_words import GRAMMAR, PREPOSITIONS, words_in
 from app.reader.language.relation_wording import EMPTY, is_telling
 from app.reader.language.stated_bounds import NUMBERS, in_reading_order
 from app.reader.meaning.question.measures import COMPARATIVE, OF_MOST, POSITIVE, SUPERLATIVE, Measure, StatedUnit
-from kg_store.text.inflection import is_compared, is_participle, verbs_of
+from kg_store.text.inflection import is_compared, is_participle, singular, verbs_of
 from kg_store.text.words import is_pseudonym
 
 Role = Literal[
@@ -140,7 +140,22 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
     for at in _in_phrases(words, phrases):
         if words[at] not in GRAMMAR and roles[at] == "grammar":
             roles[at] = "content"
+    for at in _whole_labels(words, roles, {phrase[0] for phrase in phrases if len(phrase) == 1}):
+        roles[at] = "content"
     return roles
+
+
+def _whole_labels(words: Sequence[str], roles: Sequence[Role], labels: Collection[str]) -> Iterator[int]:
+    """Yields the positions of words that usually say little and are here the whole label of a relation.
+
+    Such are sorts ("what type is X") and the last word that may say something ("which repairs are not done yet").
+    """
+    for at, word in enumerate(words):
+        is_last = at > 0 and all(role == "grammar" for role in roles[at + 1 :])
+        is_last = is_last and not (word in PREPOSITIONS and "content" in roles)  # "Which town is X from?"
+        is_said = word in labels and (is_last or word in _SORTS)
+        if (is_said or (word in _SORTS and singular(word) in labels)) and roles[at] in ("grammar", "unknown"):
+            yield at
 
 
 def particles_in(words: Sequence[str], verbs: Collection[tuple[str, str]]) -> list[int]:
