@@ -39,7 +39,11 @@ MAX_TIGHT_BYTES, MAX_RATIO = 1 << 26, 200
 """A part of more than 64 MB that is packed by more than 200 times: one cell of it may take gigabytes to read."""
 MAX_COLUMNS = 2_000
 MAX_SHEETS = 200
-_OTHER_PARTS: Final = (b"<", MAX_TAGS, "styles, named areas or other settings")
+_MOST_IN_OTHERS: Final = (b"<", MAX_TAGS, "styles, named areas or other settings")
+_MOST_IN_PARTS: Final = {
+    "xl/sharedStrings.xml": [(b"<si>", MAX_SHARED_TEXTS, "texts")],
+    "xl/workbook.xml": [(b"<sheet ", MAX_SHEETS, "sheets"), _MOST_IN_OTHERS],
+}
 _NO_TABLE = "no sheet of the workbook holds a table: a header line and rows below it"
 _NOT_READABLE = "not a workbook that can be read: save it as .xlsx anew, without a password"
 _COPY = "copy the cells that you need into a new workbook, or save the sheet as CSV"
@@ -105,10 +109,10 @@ def check_parts(path: Path) -> None:
                 with packed.open(part) as stream:
                     _require_short_rows(stream, path)
             elif part.filename.endswith((".xml", ".rels")):
-                mark, most, what = (b"<si>", MAX_SHARED_TEXTS, "texts") if part.filename == _SHARED else _OTHER_PARTS
-                with packed.open(part) as stream:
-                    if sum(chunk.count(mark) for chunk in _chunks(stream)) > most:
-                        raise LoadError(f"the workbook has more than {most:,} {what}: {_COPY}", path.name)
+                for mark, most, what in _MOST_IN_PARTS.get(part.filename, [_MOST_IN_OTHERS]):
+                    with packed.open(part) as stream:
+                        if sum(chunk.count(mark) for chunk in _chunks(stream)) > most:
+                            raise LoadError(f"the workbook has more than {most:,} {what}: {_COPY}", path.name)
 
 
 def _require_short_rows(stream: IO[bytes], path: Path) -> None:
