@@ -289,7 +289,8 @@ class Anonymiser:
 
         A value that the caller may not see is left out, so that its word stays in the text like any other.
         """
-        for span in self._finder.categories(found.text, spans):
+        # Where the graph does not say what its things are, such nouns are read apart (see `_by_kinds`).
+        for span in self._finder.categories(found.text, spans, sorts=self._is_concept is None):
             if mids := self._holds(span.mids):
                 yield replace(span, mids=mids)
 

@@ -204,10 +204,12 @@ class SpanFinder:
             found = [*(each for each in found if each.end <= start), replace(span, start=start)]
         return found
 
-    def categories(self, text: str, spans: Sequence[Span]) -> list[Span]:
-        """Returns everyday words outside of `spans` that are values of the graph."""
+    def categories(self, text: str, spans: Sequence[Span], *, sorts: bool) -> list[Span]:
+        """Returns everyday words outside of `spans` that are values of the graph; with `sorts` also names of things
+        that others share."""
         covered = cover(text, spans)
         found = self._linker.find_categories(text, self._lexicon.public)
+        found += self._linker.find_sorts(text, self._lexicon.public) if sorts else []
         return [
             Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind)
             for each in found

@@ -226,10 +226,7 @@ class EntityLinker:
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments".
-
-        Also returns plurals and nouns behind "a" that are the name of a thing shared by others: "how many violins".
-        """
+        """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments"."""
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -238,14 +235,17 @@ class EntityLinker:
             if hit.value_kind is ValueKind.TEXT and _says_much(hit.text, public) and not has_capitals(hit.text)
             if not (_ASKS_WHEN.match(text) and not _WORD.search(text, hit.end))
         ]
-        nouns = [*find_plural_names(self.index, text), *find_nouns_behind_a(self.index, text)]
-        mentions += [
+        return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed))
+
+    def find_sorts(self, text: str, public: PublicWords) -> list[Mention]:
+        """Returns plurals and nouns behind "a" that are the name of a thing shared by others: "how many violins"."""
+        mentions = [
             Mention(hit.start, hit.end, hit.mids, None)
-            for hit in nouns
+            for hit in (*find_plural_names(self.index, text), *find_nouns_behind_a(self.index, text))
             if hit.linkable
             and all(map(is_ordinary, hit.text.split()))
             and _says_much(text[hit.start : hit.end], public)
-            if int(self.counts(np.unique(np.array(hit.mids, dtype=np.int64))).max(initial=0)) >= MIN_SHARED
+            and int(self.counts(np.unique(np.array(hit.mids, dtype=np.int64))).max(initial=0)) >= MIN_SHARED
         ]
         return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed))
 
