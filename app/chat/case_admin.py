@@ -26,7 +26,7 @@ MAX_NAMES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class SampleAnswer:
-    """What one thing would be answered with: by the case, and by the paths before. All three are real names."""
+    """A sample answer: a thing, what the case answers for it, and what the paths before did. All are real names."""
 
     thing: Names = field(repr=False)
     now: Names = field(repr=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import datetime as dt
-import gc
 import secrets
 import threading
 import time
@@ -16,6 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Engine, insert, select, update
 
 from app.database.tables import jobs
+from app.graphs.previews.previewer import give_memory_back
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
 from kg_store.version_builder import GraphInfo
@@ -144,17 +143,6 @@ def summary_of(info: GraphInfo) -> GraphSummary:
         loaded_at=info.loaded_at,
         public_words=len(info.public_words),
     )
-
-
-def give_memory_back() -> None:
-    """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
-
-    Does nothing with another C library.
-    """
-    gc.collect()  # Parsers leave cycles of what they have read.
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 Work = Callable[[Progress], JobResult]

@@ -210,7 +210,7 @@ class AnswerRated(Wire):
 
 
 class CaseSample(Wire):
-    """What one thing of the graph would be answered with: the ends of the case's paths, and of those before.
+    """A sample answer of a case: a thing of the graph, the ends of the case's paths, and those of the paths before.
 
     All three are pseudonyms, whose names the list's capsule holds; those of ends stand for all names together.
     """

@@ -32,7 +32,7 @@ BOMBS: Final = (*UPLOADS, *POLICIES, *QUESTIONS)
 MAX_MEMORY_BYTES: Final = 1_200 << 20
 MAX_WAIT_S: Final = 5.0
 ENDS_WITHIN_S: Final = 180.0
-"""What takes longer than this counts as not refused."""
+"""Seconds after which a bomb counts as not refused."""
 GRAPH, BOMBER, WITNESS = "house", "bomber", "witness"
 _EVERY_S: Final = 0.25
 # Reads a whole file with the standard library, as a service without bounds would.

@@ -192,7 +192,7 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
 
 
 class TextKind(Enum):
-    """What a text is of a node: its given name, the last part of its IRI, or the value that the node is."""
+    """The part of a text for its node: a given name, the last part of the IRI, or the value that the node is."""
 
     NAME = "name"
     LOCAL = "local name"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +13,6 @@ from pathlib import Path
 from typing import Final, cast
 
 from app.chat.sealing import seal_preview
-from app.graphs.jobs import give_memory_back
 from app.graphs.previews.policy_changes import role_of, with_changes
 from client_sdk.protocol import (
     ColumnRole,
@@ -257,6 +258,17 @@ class Turns:
         finally:
             with self._lock:
                 self._busy.discard(tenant)
+
+
+def give_memory_back() -> None:
+    """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
+
+    Does nothing with another C library.
+    """
+    gc.collect()  # Parsers leave cycles of what they have read.
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 class Previewer:
