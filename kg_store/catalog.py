@@ -27,11 +27,10 @@ from kg_store.sources.reader import read_by_policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, mids_of
 from kg_store.storage.vault import VaultScope
-from kg_store.storage.versions import GraphRows, VersionRow
+from kg_store.storage.versions import GraphRows
 from kg_store.terms import Mids, NodeKind, Schema, as_mids
 from kg_store.text.words import forget_words
 from kg_store.version_builder import (
-    INFO_PURPOSE,
     NAMES_FILE,
     SCHEMA_FILE,
     WORDS_FILE,
@@ -43,10 +42,10 @@ from kg_store.version_builder import (
     NameConcepts,
     Progress,
     VersionCipher,
-    read_info,
     read_unseen,
     unseen_without,
 )
+from kg_store.version_history import VersionHistory
 
 if TYPE_CHECKING:
     import rdflib
@@ -193,20 +192,32 @@ class Catalog:
     is deleted at the next start. Condition: the database's tables exist (`kg_store.storage.tables.metadata`).
     """
 
-    def __init__(self, folder: Path, engine: Engine, master: MasterKey, public_phrases: Iterable[str] = ()) -> None:
+    history: VersionHistory
+    """The versions of each graph that are kept beside the live one."""
+
+    def __init__(
+        self,
+        folder: Path,
+        engine: Engine,
+        master: MasterKey,
+        public_phrases: Iterable[str] = (),
+        versions_kept: int = 1,
+    ) -> None:
+        """`versions_kept`: the versions of each graph that a load leaves, the new one among them."""
         self._folder = DataFolder(folder)
         self._engine, self._master = engine, master
         self._builder = Builder(self._folder, engine, master, public_phrases)
         self._sealer = VersionCipher(self._folder, master)
-        self._rows = GraphRows(engine, master, self._folder.id)
+        self._rows = GraphRows(engine, master, self._folder.id, versions_kept)
         self._tenant_names = TenantNames(self._rows, self._sealer, engine, master)
         self._opened = OpenGraphs(self._folder, engine, master, self._rows, self._builder)
         self._versions = NewVersions(self._folder, self._rows, self._opened)
+        self.history = VersionHistory(self._folder, self._rows, self._sealer, self._opened)
         self._versions.sweep()
 
     def graphs(self, tenant: str) -> list[GraphInfo]:
         """Returns the reports of the tenant's graphs, sorted by graph name."""
-        return [self._info(row) for row in self._rows.current(tenant)]
+        return [self.history.info(row) for row in self._rows.current(tenant)]
 
     def newest(self, most: int) -> list[tuple[str, str]]:
         """Returns (tenant, graph name) of the `most` graphs of all tenants that were loaded last, the newest first."""
@@ -293,7 +304,7 @@ class Catalog:
         then stays as it is.
         """
         build = partial(self._builder.renamed, concepts=concepts, progress=progress)
-        return self._replaced(opened, progress, build)
+        return self._replaced(opened, progress, build, keeps=True)
 
     def closure_of_removal(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
         """Returns everything that must be removed with `mids`; MIDs that the graph does not hold are ignored."""
@@ -307,21 +318,25 @@ class Catalog:
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
-        """Makes a new current version without the things in `going`.
+        """Puts a version without the things in `going` in the place of `opened`, which is current or kept.
 
-        Raises LoadError for the same reasons as `rename_concepts`, and if nothing else is left.
+        Raises LoadError if that version was replaced or deleted meanwhile, and if nothing else is left.
         """
         build = partial(self._builder.without, going=going, name_concepts=name_concepts, progress=progress)
-        return self._replaced(opened, progress, build)
+        return self._replaced(opened, progress, build, keeps=False)
 
     def _replaced(
-        self, opened: PrivateGraph, progress: Progress, build: Callable[[VaultScope, BaseVersion], Built]
+        self,
+        opened: PrivateGraph,
+        progress: Progress,
+        build: Callable[[VaultScope, BaseVersion], Built],
+        keeps: bool,
     ) -> GraphInfo:
         with self._versions.begin(opened.tenant, opened.name) as (graph, version_id):
             info = self.info_of(opened)
             base = BaseVersion(info, opened.blind.schema, opened.vault, opened.names, opened.policy)
             built = build(VaultScope(graph.tenant, graph.name, version_id), base)
-            self._rows.swap(graph, version_id, built, instead_of=opened.version)
+            self._rows.supersede(graph, version_id, built, opened.version, keeps)
         progress("done", 1.0)
         return built.info
 
@@ -335,7 +350,7 @@ class Catalog:
         self._opened.clear()
 
     def delete_retired_records(self, tenant: str, name: str, mids: Sequence[int]) -> None:
-        """Deletes the vault rows of `mids`, and all files with names, from the versions that are not current any more.
+        """Deletes the vault rows of `mids`, and all files with names, from the versions that are to be deleted.
 
         A question that still runs on such a version then finds no names for these things.
         """
@@ -357,7 +372,8 @@ class Catalog:
         It collects garbage, because a finished question may leave a version in a cycle of references. An idle process
         would keep that version otherwise.
         """
-        if all(map(self._rows.is_complete, self._opened.held_versions())):
+        held = self._opened.held_versions()
+        if not held or held <= self._rows.current_ids():
             return
         self._opened.drop_replaced()
         forget_words()
@@ -371,18 +387,19 @@ class Catalog:
         return Adjacency.map_from(self._folder.path_of(opened.version))
 
     def info_of(self, opened: PrivateGraph) -> GraphInfo:
-        """Returns the report of an open version. Raises LoadError if it is not the current version any more."""
-        rows = [row for row in self._rows.current(opened.tenant, opened.name) if row.id == opened.version]
+        """Returns the report of an open version. Raises LoadError if it is neither current nor kept any more."""
+        rows = [row for row in self._rows.stored(opened.tenant, opened.name) if row.id == opened.version]
         if not rows:
             raise LoadError("the graph was deleted or loaded anew meanwhile")
-        return self._info(rows[0])
+        return self.history.info(rows[0])
+
+    def delete_kept(self, version_id: str) -> None:
+        """Deletes a kept version; one that is current stays."""
+        self._rows.retire_kept(version_id)
+        self._versions.sweep()
 
     def delete(self, tenant: str, name: str) -> None:
         """Deletes a graph; questions in progress can still finish on it. Raises UnknownGraphError."""
         self._rows.delete_graph(tenant, name)
         self._opened.drop(tenant, name)
         self._versions.sweep()
-
-    def _info(self, row: VersionRow) -> GraphInfo:
-        sealed = self._sealer.unseal(VaultScope(row.tenant, row.name, row.id), INFO_PURPOSE, row.sealed_info)
-        return read_info(row.tenant, row.name, row.id, sealed)

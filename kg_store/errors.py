@@ -16,6 +16,10 @@ class LoadError(StoreError):
         super().__init__(place + reason)
 
 
+class VersionError(StoreError):
+    """Raised if a version of a graph can't be made live: it is not kept, or holds what was erased since."""
+
+
 class PolicyError(StoreError):
     """Raised if a policy file is not valid; the text names the field and says what is allowed there."""
 

@@ -139,6 +139,11 @@ class OpenGraphs:
                 self.tell_opened(opened.in_house)
         return opened
 
+    def open_apart(self, row: VersionRow) -> PrivateGraph | None:
+        """Opens a version that no question may find here; returns None like `open`."""
+        with self._lock:
+            return self._open(row)
+
     def part(self, whole: PrivateGraph, role: str) -> PrivateGraph:
         """Returns the part of an open version that a role of its policy sees; built when first asked for."""
         key = whole.tenant, whole.name, role
@@ -157,9 +162,9 @@ class OpenGraphs:
     def drop_replaced(self) -> None:
         """Drops the references to versions that are not current any more; a running question keeps its own."""
         with self._lock:
-            complete = self._rows.complete_ids()
-            self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
-            self._parts = {key: each for key, each in self._parts.items() if each.version in complete}
+            current = self._rows.current_ids()
+            self._opened = {key: each for key, each in self._opened.items() if each.version in current}
+            self._parts = {key: each for key, each in self._parts.items() if each.version in current}
 
     def drop(self, tenant: str, name: str) -> None:
         """Drops the reference to one graph."""
@@ -262,11 +267,11 @@ class NewVersions:
             self.sweep()
 
     def sweep(self) -> None:
-        """Deletes the versions that are neither current nor held by this or another process."""
+        """Deletes the versions that are neither current nor kept, and that no process holds."""
         self._opened.drop_replaced()
         with self._folder.alone():
-            known = set(self._rows.not_current())
-            strays = set(self._folder.unfinished_ids()) - self._rows.complete_ids()
+            known = set(self._rows.to_delete())
+            strays = set(self._folder.unfinished_ids()) - self._rows.stored_ids()
             for version_id in sorted(known | strays):
-                is_needed = partial(self._rows.is_complete, version_id)
+                is_needed = partial(self._rows.is_stored, version_id)
                 self._folder.delete_unless_held(version_id, is_needed, partial(self._rows.forget, version_id))

@@ -197,7 +197,8 @@ class Builder:
             raise LoadError("roles of the policy name concepts that would not be there any more")
         path = self._folder.path_of(before.info.version)
         self._write_arrays(scope, Adjacency.map_from(path), schema, read_unseen(path))
-        return self._copied(scope, before, index, before.info, frozenset(), progress)
+        info = replace(before.info, loaded_at=datetime.now(UTC).replace(microsecond=0))
+        return self._copied(scope, before, index, info, frozenset(), progress)
 
     def without(
         self,
@@ -263,10 +264,7 @@ class Builder:
         records = ((mid, record) for mid, record in before.vault.all_records() if mid not in gone)
         for written in write_records(self._engine, self._master, scope, records):
             progress("sealing names and values", min(1.0, written / total))
-        info = replace(
-            info, version=scope.version_id, loaded_at=datetime.now(UTC).replace(microsecond=0),
-            public_words=index.report().public_words,
-        )  # fmt: skip
+        info = replace(info, version=scope.version_id, public_words=index.report().public_words)
         return self._finished(scope, info, before.policy)
 
     def _write_arrays(self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges) -> None:

@@ -1,7 +1,7 @@
 """Maps each exception to the reply to a caller: status, code, a sentence, and what to do; never the exception's text.
 
-Only the texts of LoadError and PolicyError are passed on, because they contain only a file's base name, a line and
-fixed words of ours (see kg_store.terms).
+Only the texts of LoadError, VersionError and PolicyError are passed on, because they contain only a file's base name,
+a line and fixed words of ours (see kg_store.errors).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from app.memory.cases import UnknownCaseError
 from app.privacy.safe_text import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ErrorBody
-from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, PolicyError, UnknownGraphError
+from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, PolicyError, UnknownGraphError, VersionError
 
 
 class BadRequestError(Exception):
@@ -249,6 +249,9 @@ def problem_of(error: BaseException) -> Problem:
         case LoadError():
             hint = "Correct the file at that place and load it again; the graph is as it was before."
             return Problem(422, "load_failed", f"{error}.", hint)
+        case VersionError():
+            hint = "GET /admin/graphs/{name}/versions lists the versions that are kept; the graph is as it was before."
+            return Problem(422, "rollback_failed", f"{str(error)[:1].upper()}{str(error)[1:]}.", hint)
         case PolicyError():
             return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
     if _is_disk_full(error):

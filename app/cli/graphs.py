@@ -126,7 +126,7 @@ def load(
                 if not typer.confirm("Make this version live?"):
                     raise LoadError("this version is dropped, and nothing has changed")
 
-        load = graphs.load(tenant, name, [*files, *ontology], given, confirm)
+        load = graphs.load(tenant, name, [*files, *ontology], given, confirm, shows_relations=True)
         loaded = load.run(shown.enter_context(bar(errors, name)))
     graph = loaded.graph
     say(
@@ -149,6 +149,41 @@ def list_graphs(tenant: Tenant = "default") -> None:
             counts = (graph.triples, graph.entities, graph.values, graph.relations)
             table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
     console.print(table)
+
+
+@app.command()
+def versions(name: GraphName, tenant: Tenant = "default") -> None:
+    """List the versions of a graph that are kept: the live one and those before it, which `rollback` brings back."""
+    from rich.filesize import decimal
+    from rich.table import Table
+
+    table = Table("number", "id", "loaded", "entities", "triples", "relations", "on disk")
+    with _graphs() as graphs:
+        for each in graphs.versions(tenant, name).versions:
+            counts = (f"{count:,}" for count in (each.entities, each.triples, each.relations))
+            loaded = f"{each.loaded_at:%Y-%m-%d %H:%M}"
+            number = f"{each.number} live" if each.live else str(each.number)
+            table.add_row(number, each.version[:8], loaded, *counts, decimal(each.bytes))
+    console.print(table)
+
+
+@app.command()
+def rollback(
+    name: GraphName,
+    version: Annotated[
+        str | None, typer.Argument(help="Its number or id; else the one loaded before the live one")
+    ] = None,
+    yes: Yes = False,
+    tenant: Tenant = "default",
+) -> None:
+    """Make a kept version of a graph live again; a running service uses it at once. The live one is kept too."""
+    with _graphs() as graphs:
+        plan = graphs.rollback(tenant, name, version)
+        for sentence in plan.sentences(shows_relations=True):
+            tell(sentence)
+        if not yes:
+            typer.confirm("Make it live?", abort=True)
+        say(plan.run(lambda _step, _percent: None).notes[0])
 
 
 @app.command()

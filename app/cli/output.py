@@ -49,7 +49,7 @@ def failures_in_words(console: Console) -> Iterator[None]:
     """
     try:
         yield
-    except typer.Exit:
+    except (typer.Exit, typer.Abort):
         raise
     except Exception as error:
         code, sentence = _in_words(error)

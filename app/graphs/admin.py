@@ -12,17 +12,17 @@ from app.chat.conversations import ConversationStore
 from app.graphs.jobs import JobResult, Progress, summary_of
 from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of, summarise
+from app.graphs.rollback import RollbackPlan, describe_changes, is_common, version_of
 from app.memory.cases import CaseStore
-from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, PrivacySummary
+from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, GraphVersions, PrivacySummary
 from kg_store.catalog import Catalog, NameConcepts
 from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
 from kg_store.graph.anonymity import DEFAULT_K, measure_anonymity
-from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import FORMATS
-from kg_store.sources.triple_files import words_of
 from kg_store.version_builder import GraphInfo
+from kg_store.version_history import VersionChanges, VersionOutline
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
 REPLACED = (
@@ -31,6 +31,7 @@ REPLACED = (
 )
 MIN_SHARE_KEPT = 0.5
 SMALLER = "More than half of the entities are gone. If that is a mistake, load the files of before again."
+KEPT = "The version of before is kept: `arog graph rollback {name}` makes it live again."
 READ_IT = "It names what is masked, so it is not kept with this outcome: read it as the policy of the graph."
 
 _SHEET = re.compile(r"(\.(?:xlsx|json|jsonl|ndjson))/([^,:()]+?)(?= have | hold | are | were |[,:()]|$)")
@@ -49,6 +50,8 @@ class LoadRequest:
     policy: Policy | None = field(repr=False)
     is_recorded: bool = False
     """True if the outcome is stored unsealed, so that it must not contain file names that may be names of persons."""
+    shows_relations: bool = False
+    """True if the notes may name any relation that is not masked: they are for the owner's terminal alone."""
 
     def recorded_names(self) -> dict[str, str]:
         """Returns the neutral name in records (`file-2.csv`) for each file whose own name may be somebody's."""
@@ -56,7 +59,7 @@ class LoadRequest:
         for number, path in enumerate(self.sources, start=1):
             packed = ".gz" if path.name.endswith(".gz") else ""
             plain = PurePath(path.name.removesuffix(packed))
-            if self.is_recorded and not _is_common(plain.stem):
+            if self.is_recorded and not is_common(plain.stem):
                 found[path.name] = f"file-{number}{plain.suffix}{packed}"
         return found
 
@@ -102,8 +105,15 @@ class LoadJob:
             self._approve(privacy)
             graphs = self._catalog.graphs(request.tenant)
             before = next((graph for graph in graphs if graph.name == request.name), None)
+            outline = self._catalog.history.live_outline(request.tenant, request.name)
+            after = VersionOutline.of(load.adjacency, load.schema)
             info = load.swap()
         notes, policy = [*info.notes, *_replacing(before, info)], None
+        if outline is not None:
+            changes = VersionChanges.between(outline, after)
+            notes += describe_changes(changes, request.shows_relations)
+        if before is not None and self._catalog.history.keeps(request.tenant, request.name, before.version):
+            notes.append(KEPT.format(name=request.name))
         if request.policy is None:
             notes.append(PROPOSED)
             # The result of a job is stored unsealed, so predicates that may be cells must not appear in it.
@@ -142,12 +152,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
         # In one pass, longest name first, so that a neutral name that was put in is not replaced again.
         longest = sorted(known, key=len, reverse=True)
         text = re.sub("|".join(map(re.escape, longest)), lambda found: known[found[0]], text)
-    return _SHEET.sub(lambda found: found[0] if _is_common(found[2]) else found[1], text)
-
-
-def _is_common(name: str) -> bool:
-    words = words_of(name)
-    return bool(words) and all(map(in_lexicon, words)) and not re.search(r"\d", name)
+    return _SHEET.sub(lambda found: found[0] if is_common(found[2]) else found[1], text)
 
 
 ENDINGS = FORMATS
@@ -190,13 +195,15 @@ class GraphAdmin:
         policy: str | None,
         approve: Approve = lambda _summary: None,
         is_recorded: bool = False,
+        shows_relations: bool = False,
     ) -> LoadJob:
         """Returns a load, to be run at once or as a job (`is_recorded`: its outcome is stored unsealed).
 
+        `shows_relations`: the notes are for the owner's terminal, and may name every relation that is not masked.
         Raises PolicyError at once if `policy` is not valid.
         """
         given = None if policy is None else Policy.from_toml(policy)
-        request = LoadRequest(tenant, name, sources, given, is_recorded)
+        request = LoadRequest(tenant, name, sources, given, is_recorded, shows_relations)
         return LoadJob(self._catalog, request, self._name_concepts, self._most_unpacked, self._k, approve)
 
     def report(self, tenant: str, name: str, k: int | None = None) -> GraphReport:
@@ -213,6 +220,20 @@ class GraphAdmin:
         """Returns the policy of the current version. Raises UnknownGraphError."""
         policy = self._catalog.open(tenant, name).policy
         return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
+
+    def versions(self, tenant: str, name: str) -> GraphVersions:
+        """Returns the versions of a graph that are live or kept, the oldest first. Raises UnknownGraphError."""
+        return GraphVersions(graph=name, versions=list(map(version_of, self._catalog.history.versions(tenant, name))))
+
+    def rollback(self, tenant: str, name: str, version: str | None) -> RollbackPlan:
+        """Returns the way back to a kept version: what changes with it, and the job.
+
+        `version`: its number, or its id or the beginning of it; without one, that loaded before the live one. Raises
+        UnknownGraphError, VersionError.
+        """
+        live, to = self._catalog.history.chosen(tenant, name, version)
+        changes = self._catalog.history.changes(tenant, name, live.info.version, to.info.version)
+        return RollbackPlan(self._catalog.history, live, to, changes)
 
     def delete(self, tenant: str, name: str) -> None:
         """Deletes a graph with its conversations, its cases and the records of who read its names.

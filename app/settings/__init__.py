@@ -201,6 +201,9 @@ class Settings(BaseSettings):
     max_unpacked_bytes: int = Field(
         default=17_179_869_184, ge=1_024, description="what the .gz files of one load may unpack to, in bytes"
     )
+    graph_versions_kept: int = Field(
+        default=3, ge=1, le=20, description="versions of a graph that a load leaves, the new one among them"
+    )
     requests_per_minute: int = Field(default=120, ge=1, description="requests that one API key may make a minute")
     reply_step_ms: float = Field(
         default=100.0, ge=0, le=5_000, description="replies to questions leave at multiples of so many milliseconds"

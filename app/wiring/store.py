@@ -115,7 +115,7 @@ def open_store(settings: Settings) -> ServiceContext:
         ) from None
     except (SQLAlchemyError, ArgumentError):
         raise ConfigurationError("the database of AROG_DATABASE_URL can't be opened or migrated") from None
-    catalog = Catalog(settings.data_dir, engine, master, _RequestWords())
+    catalog = Catalog(settings.data_dir, engine, master, _RequestWords(), settings.graph_versions_kept)
     if not catalog.key_fits():
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")

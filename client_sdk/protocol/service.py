@@ -370,3 +370,38 @@ def retry_after_s(text: str | None, now: datetime) -> float | None:
     except ValueError:
         return None
     return max(0.0, ((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds())
+
+
+class GraphVersion(Wire):
+    """One version of a graph that is live or kept.
+
+    `number` counts from 1, the oldest, so that it changes when an older one is deleted; `version` is its id. `bytes`
+    is its size on disk, with its names in the database.
+    """
+
+    number: int
+    version: str
+    loaded_at: datetime
+    triples: int
+    entities: int
+    relations: int
+    bytes: int
+    live: bool
+
+
+class GraphVersions(Wire):
+    """GET /admin/graphs/{name}/versions: the live version of a graph and those that are kept, the oldest first."""
+
+    graph: str
+    versions: list[GraphVersion]
+
+
+class RollbackGraph(Wire):
+    """POST /admin/graphs/{name}/rollback: which kept version becomes live.
+
+    `version` is its number, or its id or at least six characters of the beginning of it.
+    """
+
+    version: str | None = Field(
+        default=None, min_length=1, max_length=32, description="the one loaded before the live one by default"
+    )

@@ -12,25 +12,28 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError
+from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError, VersionError
 from kg_store.storage.master_key import MasterKey, bind, new_mid_key
 from kg_store.storage.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
 
-BUILDING, COMPLETE, RETIRED = "building", "complete", "retired"
+BUILDING, COMPLETE, KEPT, RETIRED = "building", "complete", "kept", "retired"
 _MID_KEY_PURPOSE = "mid key"
 _DELETED_ROWS = 20_000
 _MIDS_PER_BATCH = 500
 
+_FULL_ROW = (
+    graphs.c.tenant, graphs.c.name, graph_versions.c.id, graph_versions.c.folder_id,
+    graph_versions.c.sealed_info, graph_versions.c.sealed_policy,
+)  # fmt: skip
+_OPEN_STATES, _GOING_STATES = (COMPLETE, KEPT), (BUILDING, RETIRED)
+
 # Built once, because every question runs it, and building it takes longer than reading the row.
 _CURRENT = (
-    select(
-        graphs.c.tenant, graphs.c.name, graph_versions.c.id, graph_versions.c.folder_id,
-        graph_versions.c.sealed_info, graph_versions.c.sealed_policy,
-    )
+    select(*_FULL_ROW)
     .join(graph_versions, graphs.c.current_version == graph_versions.c.id)
     .where(graphs.c.tenant == bindparam("tenant"))
     .order_by(graphs.c.name)
-)  # fmt: skip
+)
 _CURRENT_OF_ONE = _CURRENT.where(graphs.c.name == bindparam("name"))
 
 
@@ -65,10 +68,14 @@ class SealedParts:
 
 
 class GraphRows:
-    """Reads and writes the rows of graphs and versions. `folder_id`: the data folder whose versions it may delete."""
+    """Reads and writes the rows of graphs and versions. `folder_id`: the data folder whose versions it may delete.
 
-    def __init__(self, engine: Engine, master: MasterKey, folder_id: str) -> None:
+    `versions_kept`: the versions of each graph that a swap leaves, the current one among them.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey, folder_id: str, versions_kept: int = 1) -> None:
         self._engine, self._master, self._folder_id = engine, master, folder_id
+        self._versions_kept = versions_kept
 
     def begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
         """Inserts an unfinished version, and the graph if it is new; such a graph is not listed yet."""
@@ -91,33 +98,99 @@ class GraphRows:
         return found
 
     def swap(
-        self,
-        graph: GraphRow,
-        version_id: str,
-        built: SealedParts,
-        instead_of: str | None = None,
-        forgotten: frozenset[int] | None = None,
+        self, graph: GraphRow, version_id: str, built: SealedParts, forgotten: frozenset[int] | None = None
     ) -> None:
-        """Makes a version the current one.
+        """Makes a new version the current one, and keeps the one before among the last `versions_kept`.
 
-        Raises LoadError in three cases: the graph was deleted; `instead_of` is given, but another version is current
-        by now; `forgotten` is given, but something else was erased from the graph meanwhile.
+        Raises LoadError if the graph was deleted, or if `forgotten` is given, but something else was erased from the
+        graph meanwhile.
         """
-        loaded = {"state": COMPLETE, "loaded_at": datetime.now(UTC)}
-        loaded |= {"sealed_info": built.sealed_info, "sealed_policy": built.sealed_policy}
         with self._engine.begin() as connection:
             this = graphs.c.id == graph.id
-            if instead_of is not None:
-                this &= graphs.c.current_version == instead_of
             moved = connection.execute(update(graphs).where(this).values(current_version=version_id))
             if moved.rowcount != 1:
-                raise LoadError("the graph was deleted, or got another version, meanwhile")
+                raise LoadError("the graph was deleted meanwhile")
             if forgotten is not None and not forgotten_mids(connection, graph.id) <= forgotten:
                 raise LoadError("something was forgotten in the graph meanwhile: load it again")
-            of_graph = graph_versions.c.graph_id == graph.id
-            retired = update(graph_versions).where(of_graph, graph_versions.c.state == COMPLETE)
-            connection.execute(retired.values(state=RETIRED))
-            connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(loaded))
+            self._keep_last(connection, graph.id)
+            _complete(connection, version_id, built, COMPLETE, datetime.now(UTC))
+
+    def _keep_last(self, connection: Connection, graph_id: str) -> None:
+        """Keeps the version that was current and the newest of the others; the rest is deleted later."""
+        states = graph_versions.c.graph_id == graph_id, graph_versions.c.state.in_(_OPEN_STATES)
+        was_current = graph_versions.c.state == COMPLETE
+        query = select(graph_versions.c.id).where(*states)
+        newest_first = query.order_by(was_current.desc(), graph_versions.c.loaded_at.desc())
+        found = list(connection.execute(newest_first).scalars())
+        stay = self._versions_kept - 1
+        for state, ids in ((KEPT, found[:stay]), (RETIRED, found[stay:])):
+            connection.execute(update(graph_versions).where(graph_versions.c.id.in_(ids)).values(state=state))
+
+    def supersede(self, graph: GraphRow, version_id: str, built: SealedParts, before: str, keeps: bool) -> None:
+        """Puts a new version in the place of the version `before`, current or kept; its place in time stays.
+
+        `keeps`: the version before is kept too, if it was current, and the new one is the newest. Raises LoadError if
+        `before` was deleted or replaced meanwhile.
+        """
+        this = graph_versions.c.id == before
+        with self._engine.begin() as connection:
+            now_current = update(graphs).where(graphs.c.id == graph.id, graphs.c.current_version == before)
+            moved = connection.execute(now_current.values(current_version=version_id)).rowcount
+            row = connection.execute(select(graph_versions.c.state, graph_versions.c.loaded_at).where(this)).first()
+            if row is None or row.state != (COMPLETE if moved else KEPT) or (keeps and not moved):
+                raise LoadError("the graph was deleted, or got another version, meanwhile")
+            if keeps:
+                self._keep_last(connection, graph.id)
+                _complete(connection, version_id, built, COMPLETE, datetime.now(UTC))
+            else:
+                connection.execute(update(graph_versions).where(this).values(state=RETIRED))
+                _complete(connection, version_id, built, row.state, row.loaded_at)
+
+    def roll_back(self, tenant: str, name: str, version_id: str, instead_of: str) -> None:
+        """Makes a kept version current, and keeps the version `instead_of`, which is current.
+
+        Raises VersionError if another version is current by now, if the kept one is gone, if an erasure is unfinished,
+        or if the version holds something that was erased since.
+        """
+        with self._engine.begin() as connection:
+            graph_id = _graph_id(connection, tenant, name)
+            this = graphs.c.id == graph_id, graphs.c.current_version == instead_of
+            moved = connection.execute(update(graphs).where(*this).values(current_version=version_id))
+            kept = graph_versions.c.graph_id == graph_id, graph_versions.c.state == KEPT
+            again = update(graph_versions).where(graph_versions.c.id == version_id, *kept).values(state=COMPLETE)
+            if moved.rowcount != 1 or connection.execute(again).rowcount != 1:
+                raise VersionError("the graph got another version meanwhile: look at its versions again")
+            aside = update(graph_versions).where(graph_versions.c.id == instead_of).values(state=KEPT)
+            connection.execute(aside)
+            if connection.execute(select(erasures.c.id).where(erasures.c.graph_id == graph_id)).first():
+                raise VersionError(
+                    "an erasure from this graph is not finished: finish it with `arog graph forget` first"
+                )
+            of_version = vault_entries.c.version_id == version_id
+            erased = vault_entries.c.mid.in_(
+                select(forgotten_things.c.mid).where(forgotten_things.c.graph_id == graph_id)
+            )
+            if connection.execute(select(vault_entries.c.mid).where(of_version, erased)).first():
+                raise VersionError("that version holds something that was forgotten since, so it never comes back")
+
+    def stored(self, tenant: str, name: str) -> list[VersionRow]:
+        """Returns a graph's complete versions, current and kept, in the order in which they were loaded."""
+        query = (
+            select(*_FULL_ROW)
+            .join(graphs, graphs.c.id == graph_versions.c.graph_id)
+            .where(graphs.c.tenant == tenant, graphs.c.name == name, graph_versions.c.state.in_(_OPEN_STATES))
+            .order_by(graph_versions.c.loaded_at)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        return [VersionRow(row.id, row.tenant, row.name, row.folder_id, *row[4:]) for row in rows]
+
+    def vault_bytes(self, version_id: str) -> int:
+        """Returns the size of the encrypted names and values of a version."""
+        size = func.sum(func.length(vault_entries.c.sealed))
+        with self._engine.connect() as connection:
+            found = connection.execute(select(size).where(vault_entries.c.version_id == version_id)).scalar()
+        return int(found or 0)
 
     def current(self, tenant: str, name: str | None = None) -> list[VersionRow]:
         """Returns the current versions of a tenant's graphs, sorted by name, or only that of one graph."""
@@ -155,8 +228,8 @@ class GraphRows:
         """Deletes a graph. Raises UnknownGraphError if there is none with a complete version."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, name, graphs.c.current_version.is_not(None))
-            complete = (graph_versions.c.graph_id == graph_id, graph_versions.c.state == COMPLETE)
-            connection.execute(update(graph_versions).where(*complete).values(state=RETIRED))
+            stored = (graph_versions.c.graph_id == graph_id, graph_versions.c.state.in_(_OPEN_STATES))
+            connection.execute(update(graph_versions).where(*stored).values(state=RETIRED))
             connection.execute(delete(graphs).where(graphs.c.id == graph_id))
             for table in (forgotten_things, erasures):
                 connection.execute(delete(table).where(table.c.graph_id == graph_id))
@@ -175,17 +248,17 @@ class GraphRows:
         return found.mid_key
 
     def older_versions(self, tenant: str, name: str) -> list[str]:
-        """Returns the ids of a graph's versions that were replaced but not yet deleted, or are being built."""
+        """Returns the ids of a graph's versions that are to be deleted, or are being built."""
         query = (
             select(graph_versions.c.id)
             .join(graphs, graphs.c.id == graph_versions.c.graph_id)
-            .where(graphs.c.tenant == tenant, graphs.c.name == name, graph_versions.c.state != COMPLETE)
+            .where(graphs.c.tenant == tenant, graphs.c.name == name, graph_versions.c.state.in_(_GOING_STATES))
         )
         with self._engine.connect() as connection:
             return list(connection.execute(query).scalars())
 
     def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
-        """Deletes the vault rows of `mids` from the older versions of a graph; returns the ids of these versions."""
+        """Deletes the vault rows of `mids` from the versions that are to be deleted; returns the ids of these."""
         versions = self.older_versions(tenant, name)
         for version_id in versions:
             for start in range(0, len(mids), _MIDS_PER_BATCH):
@@ -196,27 +269,41 @@ class GraphRows:
 
     def retire(self, version_id: str) -> None:
         """Marks the version that a failed load has begun for deletion; a version that became current stays."""
-        begun = (graph_versions.c.id == version_id, graph_versions.c.state == BUILDING)
-        with self._engine.begin() as connection:
-            connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))
+        self._retire(version_id, BUILDING)
 
-    def not_current(self) -> list[str]:
+    def retire_kept(self, version_id: str) -> None:
+        """Marks a kept version for deletion; one that is current by now stays."""
+        self._retire(version_id, KEPT)
+
+    def _retire(self, version_id: str, state: str) -> None:
+        this = (graph_versions.c.id == version_id, graph_versions.c.state == state)
+        with self._engine.begin() as connection:
+            connection.execute(update(graph_versions).where(*this).values(state=RETIRED))
+
+    def to_delete(self) -> list[str]:
         """Returns the ids of this folder's versions that are unfinished or retired."""
         query = select(graph_versions.c.id).where(
-            graph_versions.c.folder_id == self._folder_id, graph_versions.c.state != COMPLETE
+            graph_versions.c.folder_id == self._folder_id, graph_versions.c.state.in_(_GOING_STATES)
         )
         with self._engine.connect() as connection:
             return list(connection.execute(query).scalars())
 
-    def complete_ids(self) -> set[str]:
+    def current_ids(self) -> set[str]:
         query = select(graph_versions.c.id).where(graph_versions.c.state == COMPLETE)
         with self._engine.connect() as connection:
             return set(connection.execute(query).scalars())
 
-    def is_complete(self, version_id: str) -> bool:
+    def stored_ids(self) -> set[str]:
+        """Returns the ids of all versions that are current or kept."""
+        query = select(graph_versions.c.id).where(graph_versions.c.state.in_(_OPEN_STATES))
+        with self._engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
+    def is_stored(self, version_id: str) -> bool:
+        """Returns True if a version is current or kept."""
         query = select(graph_versions.c.state).where(graph_versions.c.id == version_id)
         with self._engine.connect() as connection:
-            return connection.execute(query).scalar() == COMPLETE
+            return connection.execute(query).scalar() in _OPEN_STATES
 
     def forget(self, version_id: str) -> None:
         """Deletes a version's rows in batches, so that other writers get their turn."""
@@ -243,6 +330,12 @@ class GraphRows:
             return None
         mid_key = self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), row.sealed_mid_key)
         return GraphRow(row.id, tenant, name, mid_key)
+
+
+def _complete(connection: Connection, version_id: str, built: SealedParts, state: str, loaded_at: datetime) -> None:
+    complete = {"state": state, "loaded_at": loaded_at}
+    complete |= {"sealed_info": built.sealed_info, "sealed_policy": built.sealed_policy}
+    connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(complete))
 
 
 ERASURE_PURPOSE = "erasure"

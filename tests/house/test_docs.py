@@ -17,7 +17,7 @@ from app.api.routes.routers import admin_router, caller_router, probe_router
 from app.graphs.jobs import AmbiguousNameError, ErasureUnfinishedError
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
-from kg_store.errors import LoadError, PolicyError
+from kg_store.errors import LoadError, PolicyError, VersionError
 from tests.support.pages import (
     command_page,
     http_page,
@@ -40,6 +40,7 @@ CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), IN
         TooLargeError(1, ""),
         RateLimitedError(1),
         LoadError(""),
+        VersionError(""),
         PolicyError(""),
         AmbiguousNameError(2),
         ErasureUnfinishedError(""),

@@ -70,9 +70,9 @@ def engine_in(folder: Path) -> Engine:
     return engine
 
 
-def catalog_in(folder: Path, master: str = MASTER, phrases: Sequence[str] = ()) -> Catalog:
+def catalog_in(folder: Path, master: str = MASTER, phrases: Sequence[str] = (), versions_kept: int = 1) -> Catalog:
     folder.mkdir(exist_ok=True)
-    return Catalog(folder, engine_in(folder), MasterKey.from_text(master), phrases)
+    return Catalog(folder, engine_in(folder), MasterKey.from_text(master), phrases, versions_kept)
 
 
 def concepts_of(schema: Schema) -> Sequence[str]:

@@ -40,10 +40,12 @@ from client_sdk.protocol import (
     GraphPolicy,
     GraphPreview,
     GraphReport,
+    GraphVersions,
     JobStatus,
     PolicyChanges,
     RefineConcepts,
     RefineEstimate,
+    RollbackGraph,
 )
 
 JobId = Annotated[str, InPath(max_length=64)]
@@ -72,6 +74,7 @@ _LOAD_BODY: Final = {
 _FILES: Final = {"requestBody": {"required": True, "content": {"multipart/form-data": UPLOAD_SCHEMA}}}
 _JOB_ERRORS: Final = NOT_FOUND | described({409: "not_waiting: the job is not waiting for approval here"})
 _FORGET_ERRORS: Final = NOT_FOUND | described({409: "ambiguous_name: choose one of the plan's; or graph_busy"})
+_ROLLBACK_ERRORS: Final = NOT_FOUND | described({409: "graph_busy", 422: "rollback_failed: no such version is kept"})
 _PREVIEW_ERRORS: Final = NOT_ADMITTED | described(
     {409: "preview_busy: another preview of this tenant is being made, or too many of others"}
 )
@@ -140,6 +143,25 @@ def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> Non
     """Deletes a graph, all its versions and its conversations."""
     services.jobs.refuse_while_loading(caller.tenant, name)
     services.graphs.delete(caller.tenant, name)
+
+
+@admin_router.get("/graphs/{name}/versions", responses=NOT_FOUND)
+def list_versions(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphVersions:
+    """Lists the versions of a graph: the live one, and those that are kept and can be made live again."""
+    return services.graphs.versions(caller.tenant, name)
+
+
+@admin_router.post("/graphs/{name}/rollback", status_code=202, responses=_ROLLBACK_ERRORS)
+def roll_back_graph(
+    name: GraphName, caller: CallerOf, services: ServicesOf, wanted: RollbackGraph | None = None
+) -> JobStatus:
+    """Starts a job that makes a kept version of a graph live; without a body, the one loaded before the live one.
+
+    Questions in flight finish on the version that they began with, and the version that was live is kept. The job's
+    notes tell what is gained and lost.
+    """
+    plan = services.graphs.rollback(caller.tenant, name, None if wanted is None else wanted.version)
+    return services.jobs.start(caller.tenant, name, plan.run)
 
 
 @admin_router.get("/graphs/{name}/policy", responses=NOT_FOUND)

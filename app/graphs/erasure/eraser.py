@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from app.accounts.names_read import NamesRead
 from app.chat.conversations import ConversationStore
 from app.egress.ledger.retention import LedgerUpkeep, requests_about
+from app.graphs.erasure.kept_versions import KeptVersions
 from app.graphs.erasure.plan import (
     Choice,
     ErasurePlan,
@@ -100,6 +101,8 @@ class _ErasureRun:
     """The graph after the things were removed."""
     _sought: ResidueQuery
     """The names and texts of the things, except those that other things have too."""
+    _kept: KeptVersions
+    """The versions that are kept beside the live one, after the things were removed from them."""
 
     def __init__(self, stores: ErasureStores, erasure: Erasure, progress: Progress) -> None:
         self._stores, self._erasure, self._progress = stores, erasure, progress
@@ -120,10 +123,10 @@ class _ErasureRun:
         self._end(is_read, traces)
         shared = sum(bool(self._opened.names.named(name)) for name in self._erasure.names)
         done = summarise_erasure(self._erasure, met, requests, uploads)
-        return [*done, *describe_scan(traces, self._sought, shared)]
+        return [*done, *self._kept.sentences(), *describe_scan(traces, self._sought, shared)]
 
     def _take_out(self) -> None:
-        """Removes the things from the graph's current version.
+        """Removes the things from the graph's current version, and then from those that are kept.
 
         Tries again if another load replaces that version meanwhile. Raises ErasureUnfinishedError after _TRIES times.
         """
@@ -132,6 +135,7 @@ class _ErasureRun:
             opened = self._stores.catalog.open(tenant, graph)
             going = self._stores.catalog.closure_of_removal(opened, self._erasure.chosen)
             if not len(going.chosen):
+                self._take_out_of_kept(opened)
                 self._stores.catalog.delete_retired_records(tenant, graph, self._erasure.mids)
                 return
             # Stored before they are removed: a run that continues after a crash must know what to look for.
@@ -144,6 +148,14 @@ class _ErasureRun:
                 if attempt == _TRIES - 1 or self._stores.catalog.open(tenant, graph) is opened:
                     raise
         raise ErasureUnfinishedError("the graph is loaded again and again meanwhile")
+
+    def _take_out_of_kept(self, live: PrivateGraph) -> None:
+        stores = self._stores
+        self._kept = KeptVersions(stores.catalog, stores.name_concepts)
+        found = self._kept.closure(live, self._erasure.chosen)
+        self._keep(found.mids, found.names, found.texts)
+        self._progress("versions that are kept", 45.0)
+        self._kept.take_out(live, self._erasure)
 
     def _keep(self, mids: Sequence[int], names: Sequence[str], texts: Sequence[str]) -> None:
         """Adds these MIDs, names and texts to the stored erasure."""
@@ -220,7 +232,7 @@ class _ErasureRun:
             if rows % 1000 == 0:
                 self._progress(f"looking for traces: {rows} rows", 70.0)
 
-        of = erasure.tenant, erasure.graph, erasure.mids
+        of = erasure.tenant, erasure.graph, erasure.mids, self._kept.stay
         traces = look_for(stores.engine, stores.master, stores.folder, *of, sought, tell)
         gone = set(erasure.mids)
         traces.holding += any(gone.intersection(hit.mids) for text in sought.texts for hit in opened.names.find(text))
@@ -261,14 +273,14 @@ class Eraser:
 
     def choices(self, tenant: str, graph: str, name: str) -> list[Choice]:
         """Returns the things that `name` may mean, in a stable order. Raises UnknownGraphError."""
-        return self._chooser.choices(self._catalog.open(tenant, graph), name)
+        return self._chooser.choices(self._version_with(tenant, graph, name), name)
 
     def plan(self, tenant: str, graph: str, wish: ErasureRequest) -> ErasurePlan:
         """Returns what an erasure would remove, in counts.
 
         Raises UnknownGraphError, UnknownNameError, AmbiguousNameError, LoadError.
         """
-        opened = self._catalog.open(tenant, graph)
+        opened = self._version_with(tenant, graph, wish.name)
         going = self._catalog.closure_of_removal(opened, self._chooser.chosen(opened, wish))
         names, texts = names_of_removed(opened, going.mids)
         own = {*going.mids.tolist()}
@@ -287,6 +299,7 @@ class Eraser:
             mentions=len(opened.names.holding(sought.texts) - own),
             shared=sum(bool(set(opened.names.named(name)) - own) for name in names),
             around=affected_neighbours(opened, going),
+            kept=len(self._catalog.history.kept(tenant, graph)),
         )
 
     def job(self, tenant: str, graph: str, wish: ErasureRequest | None, wait_s: float = PATIENCE_S) -> ErasureJob:
@@ -296,13 +309,25 @@ class Eraser:
         once.
         """
         begun = self._rows.begun(tenant, graph)
-        opened = self._catalog.open(tenant, graph)
+        live = self._catalog.open(tenant, graph)
         if wish is None and not begun:
             raise UnknownNameError
         chosen: Sequence[int] = ()
         if wish is not None and not self.has_unfinished_erasure(tenant, graph, wish.name):
-            chosen = self._chooser.chosen(opened, wish)
-        return ErasureJob(self._stores, opened, begun, chosen, wait_s)
+            chosen = self._chooser.chosen(self._version_with(tenant, graph, wish.name), wish)
+        return ErasureJob(self._stores, live, begun, chosen, wait_s)
+
+    def _version_with(self, tenant: str, graph: str, name: str) -> PrivateGraph:
+        """Returns the live version if it has something of that name, else the newest kept one that has, else the live.
+
+        So a person who is in an older version alone can be erased too. Raises UnknownGraphError.
+        """
+        live = self._catalog.open(tenant, graph)
+        if self._chooser.choices(live, name):
+            return live
+        history = self._catalog.history
+        kept = (history.open(row) for row in history.kept(tenant, graph))
+        return next((each for each in kept if each is not None and self._chooser.choices(each, name)), live)
 
     def has_unfinished_erasure(self, tenant: str, graph: str, name: str) -> bool:
         """True if an erasure of that name was begun and is not finished.

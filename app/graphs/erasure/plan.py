@@ -128,7 +128,7 @@ class ErasurePlan:
 
     `around`: things that stay and share facts with it, by concept. `alone`: things connected only to what is removed,
     which go too. `mentions`: names and values of other things that contain one of its names. `shared`: its names that
-    other things have too.
+    other things have too. `kept`: versions that are kept beside the live one.
     """
 
     things: int
@@ -142,6 +142,7 @@ class ErasurePlan:
     mentions: int
     shared: int
     around: dict[str, int]
+    kept: int = 0
 
     def sentences(self) -> list[str]:
         around = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(self.around.items()))
@@ -157,6 +158,8 @@ class ErasurePlan:
             told.append(f"{self.mentions} names or values of others hold one of the names, and stay as they are")
         if self.shared:
             told.append(f"{self.shared} of the names are others' too, and stay for them")
+        if self.kept:
+            told.append(f"{self.kept} older versions are written anew without it, or deleted where that is not enough")
         return told
 
 

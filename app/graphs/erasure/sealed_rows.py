@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -170,20 +170,24 @@ def look_for(
     tenant: str,
     graph: str,
     mids: Collection[int],
+    stay: Mapping[str, Collection[int]],
     sought: ResidueQuery,
     progress: Callable[[int], None],
 ) -> ResidueReport:
     """Searches every sealed row of the tenant and every file below `folder`, and returns the counts.
 
+    `stay`: those of `mids` that a version, given by its id, rightly has, because they belong to others there.
     `progress` gets the number of rows opened so far.
     """
     traces, gone = ResidueReport(), frozenset(mids)
+    left = {version_id: gone.difference(rightly) for version_id, rightly in stay.items()}
     for where in sealed_columns():
         # Unfinished erasures contain what is searched for, until they are done.
         if where.table is not erasures:
             for row in _rows(engine, where):
                 if getattr(row, "tenant", tenant) == tenant:
-                    _look_into(row, where, master, graph, gone, sought, traces)
+                    of_version = left.get(getattr(row, "version_id", ""), gone)
+                    _look_into(row, where, master, graph, of_version, sought, traces)
                     progress(traces.opened)
     for path in folder.rglob("*"):
         if path.is_file():

@@ -241,3 +241,24 @@ async def test_the_operator_makes_and_ends_keys_of_other_tenants(service: Runnin
     reply = await service.http.delete(f"/admin/keys/{own['key_id']}?tenant=south", headers=OPERATOR)
     assert reply.status_code == 204
     refused(await service.http.delete("/admin/keys/k1?tenant=default", headers=south), 403, "not_permitted")
+
+
+async def test_an_admin_rolls_a_graph_back_as_a_job(service: Running) -> None:
+    files = [("file", ("clinic.ttl", (CLINIC + ":extra :knows :other .").encode()))]
+    loaded = await service.http.post("/admin/graphs/clinic", files=files, headers=OPERATOR)
+    notes = (await service.ended(loaded.json()["id"], OPERATOR))["notes"]
+    assert "2 entities gained, 0 lost." in notes
+    assert "Relations gained: knows." in notes
+    listed = (await service.http.get("/admin/graphs/clinic/versions", headers=OPERATOR)).json()["versions"]
+    assert [each["live"] for each in listed] == [False, True]
+    started = await service.http.post("/admin/graphs/clinic/rollback", headers=OPERATOR)
+    assert started.status_code == 202
+    job = await service.ended(started.json()["id"], OPERATOR)
+    assert job["state"] == "done"
+    assert job["graph"]["version"] == listed[0]["version"]
+    assert "0 entities gained, 2 lost." in job["notes"]
+    answer = await service.http.post("/chat", json=question(), headers=OPERATOR)
+    assert answer.json()["answered"]
+    missing = await service.http.post("/admin/graphs/clinic/rollback", json={"version": "9"}, headers=OPERATOR)
+    assert "The graph keeps no such version" in refused(missing, 422, "rollback_failed").message
+    assert (await service.http.post("/admin/graphs/clinic/rollback")).status_code == 401

@@ -119,16 +119,18 @@ def everything_opened(store: ServiceContext) -> bytes:
     """All that the master key opens, written down without the code that erases or scans."""
     opened: list[bytes] = []
     master, catalog = store.master, store.catalog
-    graph = catalog.open("default", "house")
-    opened += [repr(each).encode() for each in graph.vault.all_records()]
-    opened += [repr([(record.names, record.lexical) for _, record in graph.vault.all_records()]).encode()]
-    folder = Path(os.environ["AROG_DATA_DIR"]) / "graphs" / graph.version
-    for file in ("names.sealed", "schema.sealed"):
-        sealed = (folder / file).read_bytes()
-        opened.append(master.open(file, bind("default", "house", graph.version), sealed))
+    kept = [catalog.history.open(row) for row in catalog.history.kept("default", "house")]
+    stored = [each for each in (catalog.open("default", "house"), *kept) if each is not None]
+    for graph in stored:
+        opened += [repr(each).encode() for each in graph.vault.all_records()]
+        opened += [repr([(record.names, record.lexical) for _, record in graph.vault.all_records()]).encode()]
+        folder = Path(os.environ["AROG_DATA_DIR"]) / "graphs" / graph.version
+        for file in ("names.sealed", "schema.sealed", "words.sealed"):
+            sealed = (folder / file).read_bytes()
+            opened.append(master.open(file, bind("default", "house", graph.version), sealed))
     with store.engine.connect() as connection:
         versions = set(connection.execute(select(vault_entries.c.version_id).distinct()).scalars())
-        assert versions == {graph.version}
+        assert versions == {each.version for each in stored}
         for row in connection.execute(select(conversations)):
             opened.append(master.open("conversation", bind(row.tenant, row.key_id, row.graph, row.id), row.sealed))
     entries = store.ledger.entries("default", limit=1000)
@@ -314,7 +316,7 @@ def test_who_still_reads_the_version_before_is_waited_for(folder: Path) -> None:
 KILLED_AT = (
     "kg_store.storage.versions.ForgottenRows.keep",
     "kg_store.version_builder.write_records",
-    "kg_store.storage.versions.GraphRows.swap",
+    "kg_store.storage.versions.GraphRows.supersede",
     "kg_store.catalog.Catalog.delete_retired_records",
     "kg_store.storage.versions.GraphRows.forget",
     "app.graphs.erasure.eraser.requests_about",
@@ -381,4 +383,45 @@ def test_killed_at_any_step_the_graph_is_whole_and_the_next_call_goes_on(
         assert (
             connection.execute(select(ledger_replies.c.entry).where(ledger_replies.c.sealed.is_not(None))).all() == []
         )
+    store.close()
+
+
+OLDER = GRAPH.replace(":p1", ":q1").replace("Quillowmere", "Quillowmere the Elder")
+WITHOUT_HER = PREFIXES + ':d1 a :Doctor ; rdfs:label "Orvindel Jaskworthy" ; :knows :d2 . :d2 a :Doctor .'
+
+
+@pytest.mark.parametrize(("first", "left"), [(GRAPH, 2), (OLDER, 1)])
+def test_no_rollback_brings_back_who_was_erased(folder: Path, first: str, left: int) -> None:
+    for text in (first, GRAPH):
+        (folder.parent / "house.ttl").write_text(text)
+        assert arog("graph", "load", "house", "house.ttl", "--policy", "policy.toml").exit_code == 0
+    store = open_store(load_settings())
+    assert set(canaries_in(everything_opened(store), HERS)) == set(HERS)
+    store.close()
+    told = arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mentions", "--wait", "5")
+    assert told.exit_code == 0, told.output
+    store = open_store(load_settings())
+    assert len(store.catalog.history.kept("default", "house")) == left
+    assert canaries_in(everything_opened(store), HERS) == []
+    assert canaries_in(raw(folder), HERS) == []
+    store.close()
+    for _ in range(left):
+        back = arog("graph", "rollback", "house", "--yes")
+        assert back.exit_code == 0, back.output
+        assert canaries_in(back.output.encode(), HERS) == []
+        store = open_store(load_settings())
+        assert store.catalog.open("default", "house").linker.find_mentions("Quillowmere, Vexquilda Thrombury") == []
+        assert canaries_in(everything_opened(store) + raw(folder), HERS) == []
+        store.close()
+
+
+def test_who_is_in_a_kept_version_alone_is_erased_from_it(folder: Path) -> None:
+    (folder.parent / "house.ttl").write_text(WITHOUT_HER)
+    assert arog("graph", "load", "house", "house.ttl").exit_code == 0
+    told = arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mentions", "--wait", "5")
+    assert told.exit_code == 0, told.output
+    assert "1 older versions were written anew without it" in told.stdout
+    store = open_store(load_settings())
+    assert canaries_in(everything_opened(store) + raw(folder), HERS) == []
+    assert len(store.catalog.history.kept("default", "house")) == 1
     store.close()
