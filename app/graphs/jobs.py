@@ -14,6 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Engine, insert, select, update
 
 from app.database.tables import jobs
+from app.graphs.previews.previewer import give_memory_back
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
 from kg_store.version_builder import GraphInfo
@@ -295,6 +296,7 @@ class JobRunner:
             log.error("job_not_recorded", job=job_id, exc_info=error)
             unwritten = ended
         self._release(tenant, graph, job_id, unwritten)
+        give_memory_back()
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:
