@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from app.privacy.pseudonyms import PseudonymTable, words_in
 from client_sdk.crypto.sealing import (
     capsule_context,
+    cases_context,
     excerpt_context,
     parse_public_key,
     preview_context,
@@ -23,6 +24,7 @@ from client_sdk.crypto.sealing import (
 from client_sdk.protocol import (
     Capsule,
     CapsuleContent,
+    CaseList,
     ChatAnswer,
     Fact,
     GraphExcerpt,
@@ -68,6 +70,15 @@ def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str
     """
     content = CapsuleContent(answer_id=preview.id, table=dict(table))
     return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
+
+
+def seal_cases(public_key_text: str, cases: CaseList, table: Mapping[str, Names]) -> CaseList:
+    """Returns `cases` with the names of their samples encrypted in a capsule. Raises BadPublicKeyError.
+
+    Promise and limits: as `seal_names`.
+    """
+    content = CapsuleContent(answer_id=cases.report.graph, table=dict(table))
+    return cases.model_copy(update={"capsule": _sealed(public_key_text, content, cases_context(cases))})
 
 
 def seal_excerpt(public_key_text: str, excerpt: GraphExcerpt, table: Mapping[str, Names]) -> GraphExcerpt:

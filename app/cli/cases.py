@@ -14,7 +14,7 @@ from app.cli.graphs import GraphName, Tenant
 from app.cli.output import NOT_USABLE, opened_store, tell
 
 if TYPE_CHECKING:
-    from client_sdk.protocol import CaseChoice
+    from client_sdk.protocol import CaseChoice, Names
 
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids of cases, as `arog cases list` shows them")]
 OfKey = Annotated[str | None, typer.Option("--key", help="All cases of the API key with this id")]
@@ -23,11 +23,16 @@ app = typer.Typer(help="Cases: what people rated right.", no_args_is_help=True)
 
 @app.command("list")
 def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
-    """List the cases of a graph: for each the API key that rated, the day, words, path, and number of answers."""
+    """List the cases of a graph: for each the API key that rated, the day, words, paths, answers, and three samples.
+
+    The samples contain real names, for your own screen.
+    """
     from app.wiring.administration import cases_in
 
     with opened_store() as store:
-        for case in cases_in(store).listed(tenant, graph).cases:
+        cases = cases_in(store)
+        samples = cases.samples(tenant, graph)
+        for case in cases.listed(tenant, graph).cases:
             waiting = "held back: it contradicts a sure answer" if case.held else "counts for who rated"
             approved = f"approved {case.approved_at:%Y-%m-%d}" if case.approved_at else waiting
             print(f"{case.id}  key {case.key_id}, made {case.made_at:%Y-%m-%d}, {approved}")
@@ -37,6 +42,14 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
                 print(f"  path: {path}")
             for path in case.before:
                 print(f"  path before: {path}")
+            for sample in samples.get(case.id, ()):
+                before = f"; before: {_joined(sample.before)}" if case.before else ""
+                print(f"  sample: {_joined(sample.thing)} -> {_joined(sample.now)}{before}")
+
+
+def _joined(names: Names) -> str:
+    more = names.total - len(names.names)
+    return (", ".join(names.names) or "nothing") + (f" and {more} more" if more > 0 else "")
 
 
 @app.command()

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.database.tables import jobs
+from app.graphs.previews.previewer import give_memory_back
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
 from kg_store.version_builder import GraphInfo
@@ -373,7 +374,12 @@ class JobRunner:
             # For example, on a full disk. Callers get the outcome from memory; the next start marks the row as failed.
             log.error("job_not_recorded", job=job_id, exc_info=error)
             unwritten = ended
+<<<<<<< HEAD
         self._release(job_id, unwritten)
+=======
+        self._release(tenant, graph, job_id, unwritten)
+        give_memory_back()
+>>>>>>> 598f91a225b7820b30054e371a4c182e93ef26e4
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, Capsule, CapsuleContent, SuiteName, TraceContent
 from client_sdk.protocol.chat import ChatAnswer
 from client_sdk.protocol.graphs import GraphExcerpt, GraphPreview
+from client_sdk.protocol.service import CaseList
 
 X25519_BYTES: Final = 32
 MLKEM_SEED_BYTES: Final = 64
@@ -291,6 +292,12 @@ def preview_context(preview: GraphPreview) -> bytes:
     """Returns the context that binds the names of a preview to its sample."""
     sample = [entity.model_dump(mode="json") for entity in preview.sample]
     return "\n".join(("arog preview 2", preview.id, _digest(sample))).encode()
+
+
+def cases_context(cases: CaseList) -> bytes:
+    """Returns the context that binds the names of sample answers to the list of cases."""
+    bound = cases.model_dump(mode="json", exclude={"capsule"})
+    return "\n".join(("arog cases 1", _digest(bound))).encode()
 
 
 def excerpt_context(excerpt: GraphExcerpt) -> bytes:

@@ -209,12 +209,24 @@ class AnswerRated(Wire):
     held: bool = False
 
 
+class CaseSample(Wire):
+    """A sample answer of a case: a thing of the graph, the ends of the case's paths, and those of the paths before.
+
+    All three are pseudonyms, whose names the list's capsule holds; those of ends stand for all names together.
+    """
+
+    thing: str
+    now: str
+    before: str = ""
+
+
 class CaseListed(Wire):
     """A case: a question's words without names, and the relation paths that answer it, learnt from a rating.
 
     `key_id`: the API key that rated; `used`: the number of answers that followed the case; `asked`: the question's
     words; `before`: the paths of the answer that was rated wrong; `held`: it contradicts a sure answer; `raters`: the
-    number of persons who gave the same wording the same rating.
+    number of persons who gave the same wording the same rating; `samples`: up to three sample answers, if the list was
+    asked for with a public key.
     """
 
     id: str
@@ -227,6 +239,7 @@ class CaseListed(Wire):
     paths: list[str]
     held: bool = False
     raters: int = 1
+    samples: list[CaseSample] = Field(default_factory=list)
 
 
 class CaseReport(Wire):
@@ -246,10 +259,11 @@ class CaseReport(Wire):
 
 
 class CaseList(Wire):
-    """The cases of a graph, oldest first."""
+    """The cases of a graph, oldest first. `capsule` holds the names of their samples, sealed to the caller's key."""
 
     report: CaseReport
     cases: list[CaseListed]
+    capsule: Capsule | None = None
 
 
 class CaseChoice(Wire):

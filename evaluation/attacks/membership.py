@@ -47,7 +47,7 @@ _QUESTION, _TELL, _ABOUT_NOTES = "Where does {} live?", "Tell me about {}.", "Is
 _NOT_PERMITTED = "a value that the policy hides, in a granted graph"
 _PUBLIC = KeyPair.generate().public_text
 # Identifiers, ciphertexts and pseudonyms are drawn anew for every reply, and times are compared on their own.
-_DRAWN = re.compile(
+DRAWN = re.compile(
     r'"(?:id|conversation|sealed)":"[^"]*"|"milliseconds":\{[^}]*\}|\b[EVS][a-z0-9]{5}\b|\br[0-9a-f]{16}\b'
 )
 
@@ -205,7 +205,7 @@ class ApiCaller:
         seconds = time.perf_counter() - began
         head = "\n".join(f"{name}: {value}" for name, value in sorted(reply.headers.items()))
         told = head + "\n\n" + reply.text
-        masked = _DRAWN.sub("*", re.sub(r"content-length: \d+", "", told))
+        masked = DRAWN.sub("*", re.sub(r"content-length: \d+", "", told))
         content = f"{reply.status_code}\n{masked}"
         if reply.status_code != 200:
             return TimedResponse(content, len(told), seconds)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from evaluation.attacks import (
+    bombs,
     extraction,
     forms,
     injection,
@@ -13,6 +14,7 @@ from evaluation.attacks import (
     membership,
     names,
     pseudonyms,
+    ratings,
     structure,
     traces,
     users,
@@ -43,6 +45,8 @@ ATTACKS: dict[str, Attack] = {
     "names": names.names_in_egress,
     "forms": forms.forms_in_egress,
     "traces": traces.traces,
+    "ratings": ratings.ratings,
+    "bombs": bombs.bombs,
 }
 
 

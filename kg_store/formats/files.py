@@ -9,7 +9,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -141,6 +141,58 @@ class BoundedRuns(io.RawIOBase):
             self._run = len(plain) - last - 1
 
 
+MAX_XML_DEPTH: Final = 10_000
+"""The deepest nesting of XML elements: a parser of RDF/XML takes quadratic time for it."""
+MAX_OPEN_BRACKETS: Final = 500_000
+"""The most open brackets of Turtle: a parser keeps half a kilobyte for each."""
+_OTHER_MARKUP: Final = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_OPENS: Final = re.compile(rb"<[^/!?]")
+
+
+class BoundedCount(io.RawIOBase):
+    """Wraps a stream; reading raises LoadError with `reason` once the sum of `count` over all pieces exceeds `most`.
+
+    The sum never falls below 0. Limit: `count` sees pieces, texts and comments too, so that it is not exact, and
+    `most` has to be far above what files need.
+    """
+
+    def __init__(self, stream: IO[bytes], file: str, count: Callable[[bytes], int], most: int, reason: str) -> None:
+        self._stream, self._file, self._of, self._most, self._reason = stream, file, count, most, reason
+        self._sum = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        self._sum = max(0, self._sum + self._of(data))
+        if self._sum > self._most:
+            raise LoadError(self._reason, self._file)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def with_few_brackets(stream: IO[bytes], file: str) -> IO[bytes]:
+    """Returns a stream of Turtle, TriG or N3; reading raises LoadError if more than MAX_OPEN_BRACKETS are open."""
+    reason = f"more than {MAX_OPEN_BRACKETS:,} brackets lie within each other"
+    return io.BufferedReader(BoundedCount(stream, file, _opened_brackets, MAX_OPEN_BRACKETS, reason), _PIECE_BYTES)
+
+
+def with_few_elements(stream: IO[bytes], file: str, most: int) -> IO[bytes]:
+    """Returns a stream of XML; reading raises LoadError if it has more than `most` elements."""
+    reason = f"more than {most:,} XML elements: export the graph as CSV, or split the file"
+    return io.BufferedReader(BoundedCount(stream, file, lambda data: len(_OPENS.findall(data)), most, reason))
+
+
+def _opened_elements(data: bytes) -> int:
+    markup = _OTHER_MARKUP.sub(b"", data)
+    return len(_OPENS.findall(markup)) - markup.count(b"</") - markup.count(b"/>")
+
+
+def _opened_brackets(data: bytes) -> int:
+    return sum(map(data.count, (b"[", b"(", b"{"))) - sum(map(data.count, (b"]", b")", b"}")))
+
+
 def bounded_lines(text: io.TextIOWrapper, file: str) -> Iterator[str]:
     """Yields the lines of `text`. Raises LoadError at a line of more than MAX_LINE_CHARS, before all of it is read."""
     number = 0
@@ -159,14 +211,21 @@ _ROOT = re.compile(rb"<[A-Za-z_]")
 _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
 
 
+MAX_JSON_LD_BYTES: Final = 1 << 25
+"""The greatest size of a JSON-LD file, because it is read whole, into up to thirty times as much memory."""
+
+
 def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
     """Returns JSON-LD, checked to need no remote context, and written anew from the parsed tree.
 
     So the parser reads exactly the keys that were checked. Counts in `skipped` the keys that no context defines, which
     a parser leaves out. Raises LoadError for invalid JSON and for remote contexts.
     """
+    text = stream.read(MAX_JSON_LD_BYTES + 1)
+    if len(text) > MAX_JSON_LD_BYTES:
+        raise LoadError(f"JSON-LD of more than {MAX_JSON_LD_BYTES >> 20} MB: convert it to N-Triples (.nt)", file)
     try:
-        tree = json.loads(stream.read())
+        tree = json.loads(text)
         written = json.dumps(tree).encode()
     except json.JSONDecodeError as error:
         raise LoadError("not valid JSON", file, error.lineno) from None
@@ -228,10 +287,14 @@ def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:
         raise LoadError("the XML document type does not end, or is too long", file)
     if len(prolog) == _MAX_PROLOG_BYTES and not _ROOT.search(prolog):
         raise LoadError("what stands before the first XML element is too long", file)
-    return io.BufferedReader(_Rejoined(prolog, stream))
+    joined = cast(IO[bytes], Rejoined(prolog, stream))
+    reason = f"XML elements lie more than {MAX_XML_DEPTH:,} deep within each other"
+    return io.BufferedReader(BoundedCount(joined, file, _opened_elements, MAX_XML_DEPTH, reason), _PIECE_BYTES)
 
 
-class _Rejoined(io.RawIOBase):
+class Rejoined(io.RawIOBase):
+    """Joins the beginning of a stream, which was read already, and the rest."""
+
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self._head, self._rest = io.BytesIO(head), rest
 

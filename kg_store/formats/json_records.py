@@ -26,6 +26,7 @@ from kg_store.formats.files import (
     MAX_LITERAL_BYTES,
     TOO_LONG_LITERAL,
     BoundedRuns,
+    Rejoined,
     bounded_lines,
     open_bytes,
 )
@@ -99,10 +100,17 @@ PARENT = "parent"
 MAX_COLUMNS = 2_000
 MAX_TABLES = 500
 MAX_DIGITS = 40
-MAX_ONE_RECORD_BYTES = 1 << 26
-"""The greatest size of a file that is one object, because it is read whole."""
+MAX_ONE_RECORD_BYTES = 16 << 20
+"""The greatest size of one object, because it is read whole; the resources of a FHIR bundle are read one by one."""
+MAX_LISTED_RECORD_BYTES = 4 << 20
+"""The greatest size of an object of a list."""
+_HEAD_BYTES: Final = 4_096
+_READ_AHEAD_BYTES: Final = 1 << 17
+_BUNDLE: Final = re.compile(rb'\s*\{\s*"resourceType"\s*:\s*"Bundle"')
 _NOT_JSON = "not valid JSON, or cut off"
 _SAY_HOW = "write it as a list of objects, [{...}, {...}], or one object in each line"
+
+TOO_LONG_RECORD = f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}"
 
 
 def refers_to_parent(table: str, column: str) -> bool:
@@ -143,17 +151,25 @@ def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[
 
 
 class _JsonBytes(BoundedRuns):
-    """A stream for ijson that raises LoadError before the parser reads a number of too many digits.
+    """A stream for ijson that raises LoadError before the parser reads a number of too many digits, or a long record.
 
     Its C parser would end the process at an integer too long for Python's `int` (4,300 digits).
     """
 
     def __init__(self, stream: IO[bytes], file: str) -> None:
         super().__init__(stream, file, b'"')
-        self._before = b""
+        self._before, self._of_record = b"", 0
+        self.most = MAX_LISTED_RECORD_BYTES
+
+    def begin_record(self) -> None:
+        """Counts the bytes of the next record from here."""
+        self._of_record = 0
 
     def _count(self, data: bytes) -> None:
         super()._count(data)
+        self._of_record += len(data)
+        if self._of_record > self.most + _READ_AHEAD_BYTES:
+            raise LoadError(f"one object of more than {self.most >> 20} MB: {_SAY_HOW}", self._file)
         if _LONG_NUMBER.search(self._before + data):
             raise LoadError(f"a number of more than {MAX_DIGITS_OF_NUMBER:,} digits", self._file)
         self._before = (self._before + data)[-MAX_DIGITS_OF_NUMBER:]
@@ -165,11 +181,14 @@ def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
     with open_bytes(path) as stream, _json_errors(path.name):
         bounded = _JsonBytes(stream, path.name)
         if name.endswith(LINES_ENDINGS) or _has_lines(path):
-            yield from _lines(bounded, path.name)
+            read = _lines
         elif _is_record(path):
-            yield from _one_record(bounded, path.name)
+            read, bounded.most = _one_record, MAX_ONE_RECORD_BYTES
         else:
-            yield from _items(bounded, path.name)
+            read = _items
+        for found in read(bounded, path.name):
+            yield found
+            bounded.begin_record()
 
 
 def _is_record(path: Path) -> bool:
@@ -178,7 +197,9 @@ def _is_record(path: Path) -> bool:
 
     depth = 0
     with open_bytes(path) as stream, _json_errors(path.name):
-        for event, _ in ijson.basic_parse(cast(IO[bytes], _JsonBytes(stream, path.name)), use_float=False):
+        bounded = _JsonBytes(stream, path.name)
+        for event, _ in ijson.basic_parse(cast(IO[bytes], bounded), use_float=False):
+            bounded.begin_record()  # Nothing is kept here.
             if depth == 0 and event != "start_map":
                 return False
             if depth == 1 and event not in ("map_key", "start_array", "end_map"):
@@ -192,21 +213,36 @@ def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Reco
 
     For a FHIR bundle, yields each resource in it, with the resource's type as key and its number in place of a line.
     """
-    text = stream.read(MAX_ONE_RECORD_BYTES + 1)
+    head = stream.read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8)
+    if _BUNDLE.match(head):
+        yield from _resources(Rejoined(head, cast(IO[bytes], stream)))
+        return
+    text = head + stream.read(MAX_ONE_RECORD_BYTES + 1 - len(head))
     if len(text) > MAX_ONE_RECORD_BYTES:
-        raise LoadError(f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}", file)
+        raise LoadError(TOO_LONG_RECORD, file)
     try:
-        record = json.loads(text.removeprefix(codecs.BOM_UTF8), parse_float=Decimal)
+        record = json.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError):
         raise LoadError(_NOT_JSON, file) from None
     if isinstance(record.get("@context"), dict):
         raise LoadError("this is JSON-LD: give the file the ending .jsonld", file)
     if record.get("resourceType") == "Bundle" and isinstance(record.get("entry"), list):
         entries = (each.get("resource") for each in record["entry"] if isinstance(each, dict))
-        resources = [each for each in entries if isinstance(each, dict)]
-        yield from ((str(each.get("resourceType", "")), at, each) for at, each in enumerate(resources, start=1))
+        yield from _numbered(entries)
     else:
         yield "", 1, {key: value for key, value in record.items() if key != "@context"}
+
+
+def _resources(stream: Rejoined) -> Iterator[tuple[str, int, Record]]:
+    """Yields the resources of a bundle, one in memory at a time."""
+    import ijson
+
+    yield from _numbered(ijson.items(io.BufferedReader(stream), "entry.item.resource", use_float=False))
+
+
+def _numbered(resources: Iterable[object]) -> Iterator[tuple[str, int, Record]]:
+    for number, each in enumerate((each for each in resources if isinstance(each, dict)), start=1):
+        yield str(each.get("resourceType", "")), number, each
 
 
 def _has_lines(path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
@@ -10,7 +11,15 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from kg_store.errors import LoadError
-from kg_store.formats.files import BoundedRuns, encoding_of, open_bytes, tame_xml
+from kg_store.formats.files import (
+    MAX_LITERAL_BYTES,
+    TOO_LONG_LITERAL,
+    BoundedRuns,
+    encoding_of,
+    open_bytes,
+    tame_xml,
+    with_few_elements,
+)
 from kg_store.formats.neo4j_exports import (
     Node,
     Relationship,
@@ -22,6 +31,11 @@ from kg_store.formats.neo4j_exports import (
 )
 
 MAX_BYTES: Final = 1 << 26
+MAX_CARD_LINES: Final = 300_000
+MAX_RECORD_LINES: Final = 100_000
+"""The most lines of one person or family of a GEDCOM file, which is read whole."""
+MAX_ELEMENTS: Final = 1_000_000
+"""The most elements of a GraphML file, which is read whole; each takes up to a kilobyte."""
 _WORDS: Final = {
     "fn": "name", "summary": "name", "tel": "phone", "org": "organisation", "bday": "birthday", "adr": "address",
     "dtstart": "start", "dtend": "end", "organizer": "organiser", "attendee": "attendee", "url": "website",
@@ -44,6 +58,8 @@ def read_cards(path: Path, left: Counter[str]) -> Iterator[Node]:
         packed = stream.read(MAX_BYTES + 1)
     if len(packed) > MAX_BYTES:
         raise LoadError(f"more than {MAX_BYTES >> 20} MB: split it into several files", path.name)
+    if packed.count(b"\n") > MAX_CARD_LINES:
+        raise LoadError(f"more than {MAX_CARD_LINES:,} lines: split it into several files", path.name)
     text = packed.decode(encoding_of(path), "replace").removeprefix("\ufeff")
     try:
         read = list(vobject.readComponents(text, allowQP=True, ignoreUnreadable=True))
@@ -89,6 +105,7 @@ def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]
     """
     from ged4py.parser import GedcomReader
 
+    _require_short_records(path)
     unread = 0
     try:
         with GedcomReader(str(path)) as reader:
@@ -104,6 +121,20 @@ def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]
         raise LoadError("not a GEDCOM file that can be read", path.name) from None
     if unread:
         left[f"entries of {path.name}, such as notes and sources, are not read, and were left out"] += unread
+
+
+def _require_short_records(path: Path) -> None:
+    count = 0
+    with open_bytes(path) as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(MAX_LITERAL_BYTES + 1), b""), start=1):
+            count = 0 if _RECORD.match(line) else count + 1
+            if len(line) > MAX_LITERAL_BYTES:
+                raise LoadError(TOO_LONG_LITERAL, path.name, number)
+            if count > MAX_RECORD_LINES:
+                raise LoadError(f"a person or family of more than {MAX_RECORD_LINES:,} lines", path.name, number)
+
+
+_RECORD: Final = re.compile(rb"[^\w]*0[\x00 ]")
 
 
 def _person(record: Any) -> Node:
@@ -152,7 +183,8 @@ def read_graphml(path: Path) -> Iterator[Node | Relationship]:
 
     try:
         with open_bytes(path) as stream:
-            safe = tame_xml(cast(IO[bytes], BoundedRuns(stream, path.name, b"<")), path.name)
+            few = with_few_elements(stream, path.name, MAX_ELEMENTS)
+            safe = tame_xml(cast(IO[bytes], BoundedRuns(few, path.name, b"<")), path.name)
             graph = networkx.read_graphml(safe, force_multigraph=True)
     except LoadError:
         raise

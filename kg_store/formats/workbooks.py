@@ -11,11 +11,11 @@ import subprocess  # nosec B404
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import Rows, TableOfFile
@@ -27,15 +27,27 @@ if TYPE_CHECKING:
 
 
 MAX_WORKBOOK_BYTES = 1 << 30
-MAX_SHARED_BYTES = 1 << 28
+MAX_SHARED_BYTES = 1 << 27
 """The greatest size of the part in which a workbook keeps its texts, because it is read whole."""
+MAX_SHARED_TEXTS = 1_000_000
+"""The most different texts in a workbook: they are read anew in each pass, a million in some ten seconds."""
+MAX_TAGS = 400_000
+"""The most XML tags in a part that is read whole, such as styles and named areas; Excel itself has 64,000 styles."""
+MAX_ROW_BYTES = 1 << 23
+"""The greatest size of a row of a sheet, and of all that stands beside the rows, because each is read whole."""
 MAX_TIGHT_BYTES, MAX_RATIO = 1 << 26, 200
 """A part of more than 64 MB that is packed by more than 200 times: one cell of it may take gigabytes to read."""
 MAX_COLUMNS = 2_000
 MAX_SHEETS = 200
+_MOST_IN_OTHERS: Final = (b"<", MAX_TAGS, "styles, named areas or other settings")
+_MOST_IN_PARTS: Final = {
+    "xl/sharedStrings.xml": [(b"<si>", MAX_SHARED_TEXTS, "texts")],
+    "xl/workbook.xml": [(b"<sheet ", MAX_SHEETS, "sheets"), _MOST_IN_OTHERS],
+}
 _NO_TABLE = "no sheet of the workbook holds a table: a header line and rows below it"
 _NOT_READABLE = "not a workbook that can be read: save it as .xlsx anew, without a password"
-_SHARED = "xl/sharedStrings.xml"
+_COPY = "copy the cells that you need into a new workbook, or save the sheet as CSV"
+_SHARED, _SHEETS = "xl/sharedStrings.xml", "xl/worksheets/"
 _MERGED = re.compile(rb'<mergeCell\s+ref="([A-Z]{1,3}\d{1,7}):')
 _CHUNK_BYTES = 1 << 20
 # The length of the longest tag of a merged cell, which may lie across two chunks.
@@ -49,6 +61,7 @@ def sheets_of_workbook(path: Path) -> list[TableOfFile]:
     """
     with _workbook_errors(path):
         macros = check_size(path)
+        check_parts(path)
         with closing(_opened(path, stored_values=True)) as workbook:
             _require_few(workbook.worksheets, path)
             titles = [sheet.title for sheet in workbook.worksheets if _is_filled(sheet)]
@@ -85,11 +98,48 @@ def check_size(path: Path) -> bool:
     return any(part.filename.endswith("vbaProject.bin") for part in parts)
 
 
+def check_parts(path: Path) -> None:
+    """Reads through the parts of an .xlsx, a megabyte at a time.
+
+    Raises LoadError if one would take too much memory: a row that is too long, or too many styles or named areas.
+    """
+    with zipfile.ZipFile(path) as packed:
+        for part in packed.infolist():
+            if part.filename.startswith(_SHEETS):
+                with packed.open(part) as stream:
+                    _require_short_rows(stream, path)
+            elif part.filename.endswith((".xml", ".rels")):
+                for mark, most, what in _MOST_IN_PARTS.get(part.filename, [_MOST_IN_OTHERS]):
+                    with packed.open(part) as stream:
+                        if sum(chunk.count(mark) for chunk in _chunks(stream)) > most:
+                            raise LoadError(f"the workbook has more than {most:,} {what}: {_COPY}", path.name)
+
+
+def _require_short_rows(stream: IO[bytes], path: Path) -> None:
+    run, tail = 0, b""
+    for chunk in _chunks(stream):
+        seen = tail + chunk
+        first, last = seen.find(b"<row"), seen.rfind(b"<row")
+        if run + (len(chunk) if first < 0 else first) > MAX_ROW_BYTES:
+            reason = f"a row, or what stands beside the rows, of more than {MAX_ROW_BYTES >> 20} MB"
+            raise LoadError(f"{reason}: {_COPY}", path.name)
+        run = run + len(chunk) if last < 0 else len(seen) - last
+        tail = chunk[-3:]
+
+
+def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: stream.read(_CHUNK_BYTES), b"")
+
+
 def _opened(path: Path, stored_values: bool) -> Workbook:
     """Opens a workbook. With `stored_values`, a formula cell holds its value at the time of saving."""
     from openpyxl import load_workbook
 
-    return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
+    workbook = load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
+    for sheet in workbook.worksheets:
+        # A sheet may claim a billion cells; without its claim, rows end with their last cell.
+        sheet.reset_dimensions()
+    return workbook
 
 
 @contextmanager
@@ -131,39 +181,49 @@ def _within_bounds(cells: list[str], path: Path, title: str, line: int) -> list[
 
 def _notes(path: Path, title: str) -> tuple[tuple[int, str], ...]:
     """Returns notes on formulas, errors and merged cells: the number of each, and where the first is."""
-    formulas: list[str] = []
+    formulas: dict[str, None] = {}
     errors: list[str] = []
     with closing(_opened(path, stored_values=False)) as workbook:
-        for row in workbook[title].iter_rows():
-            formulas += [cell.coordinate for cell in row if cell.data_type == "f"]
-            errors += [cell.coordinate for cell in row if cell.data_type == "e"]
-    with closing(_opened(path, stored_values=True)) as workbook:
         sheet = workbook[title]
-        stored = {cell.coordinate: cell for row in sheet.iter_rows() for cell in row if cell.value is not None}
         part = getattr(sheet, "_worksheet_path", "")
-    lost = [at for at in formulas if at not in stored or stored[at].data_type == "e"]
+        for row in sheet.iter_rows():
+            formulas.update((cell.coordinate, None) for cell in row if cell.data_type == "f")
+            errors += [cell.coordinate for cell in row if cell.data_type == "e"]
+    lost = _without_result(path, title, formulas)
     merged = _merged(path, part)
     place = f"of {path.name}/{title}"
-    told = (
+    told: tuple[tuple[Collection[str], str], ...] = (
         (lost, f"formulas {place} have no stored result and were left out: open it, save it, and load it again"),
         ([at for at in formulas if at not in lost], f"formulas {place} were read as the results that it stores"),
         (errors, f"cells {place} hold an error and were left out"),
         (merged, f"merged cells {place}: their text counts for the first of them alone"),
     )
-    return tuple((len(cells), f"{sentence} (the first at {cells[0]})") for cells, sentence in told if cells)
+    return tuple((len(cells), f"{sentence} (the first at {next(iter(cells))})") for cells, sentence in told if cells)
+
+
+def _without_result(path: Path, title: str, formulas: Iterable[str]) -> dict[str, None]:
+    """Returns the places of those formulas for which the workbook stores no result, or an error."""
+    left = dict.fromkeys(formulas)
+    if left:
+        with closing(_opened(path, stored_values=True)) as workbook:
+            for row in workbook[title].iter_rows():
+                for cell in row:
+                    if cell.value is not None and cell.data_type != "e":
+                        left.pop(cell.coordinate, None)
+    return left
 
 
 def _merged(path: Path, part: str) -> list[str]:
-    found: list[str] = []
+    found: dict[str, None] = {}
     with zipfile.ZipFile(path) as packed:
         if part not in packed.namelist():
             return []
         with packed.open(part) as stream:
             tail = b""
-            while chunk := stream.read(_CHUNK_BYTES):
-                found += [at.decode() for at in _MERGED.findall(tail + chunk) if at.decode() not in found]
+            for chunk in _chunks(stream):
+                found |= dict.fromkeys(at.decode() for at in _MERGED.findall(tail + chunk))
                 tail = chunk[-_OVERLAP_BYTES:]
-    return found
+    return [*found]
 
 
 MAX_BYTES: Final = 1 << 27

@@ -18,7 +18,7 @@ from kg_store.loading.node_names import Names
 from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples
 from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, Wordings, WordsToShow, is_common
-from kg_store.sources.policy import Policy, RelationPolicy, Shown
+from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
 from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid
@@ -49,6 +49,10 @@ MIN_GROWING = 30
 """Relations grow with the rows if they are more than this number and more than MAX_DECLINING_SHARE of the facts."""
 MIN_OWN_USES = 10
 """A relation with this many facts is not masked for growing with the rows."""
+MIN_PIVOT, MAX_MARKS = 4, 3
+"""At least so many columns of at most so many different cells, the same ones ("yes" and "no"), are a pivot: the names
+of such columns are the values of one property ("syphilis", "stroke"). Chosen by hand.
+"""
 _OF_TABLES = "urn:arog:"
 
 
@@ -62,6 +66,7 @@ class MaskReason(StrEnum):
     DIGITS = "holds digits"
     WORDS = "holds a word that is not a common English one"
     RARE = "occurs once or twice, where others occur often"
+    PIVOT = "is one of several columns that hold the same few words, so its name may be a value"
     MANY = "is one of so many that they grow with the rows"
     OWNER = "is masked by the policy"
 
@@ -95,15 +100,16 @@ def default_masks(
     relations = [*_relations(triples, policy, labels, declared)]
     kinds = [*_classes(triples, policy, labels, classes, declared)]
     names = NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
+    pivot = _pivot(triples)
     terms = {position: (triples.raw.text(position), word) for position, word in classes.word_of.items()}
     by_owner = [named for named in terms.values() if _is_listed(policy.mask_classes, *named)]
     chosen = [MaskedTerm("class", *named, MaskReason.OWNER) for named in by_owner]
     kinds = [each for each in kinds if (each.term, each.word) not in by_owner]
-    masked = (*_masked("class", kinds, names), *chosen)
+    masked = (*_masked("class", kinds, names, pivot), *chosen)
     hidden = {each.term for each in masked} if policy.types == "concept" else {term for term, _ in terms.values()}
     # Classes whose words every role sees as concepts.
     shown = {at for at, named in terms.items() if named[0] not in hidden and _is_told_to_all(policy, *named)}
-    return (*_masked("relation", relations, names, shown), *masked)
+    return (*_masked("relation", relations, names, pivot, shown), *masked)
 
 
 def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
@@ -211,6 +217,7 @@ def _masked(
     kind: Literal["relation", "class"],
     candidates: Sequence[WordsToShow],
     names: NamesOfGraph,
+    pivot: Container[int],
     shown: Container[int] = (),
 ) -> Iterator[MaskedTerm]:
     uses = [each.uses for each in candidates]
@@ -218,8 +225,22 @@ def _masked(
     grows = len(uses) > max(MIN_GROWING, MAX_DECLINING_SHARE * sum(uses))
     for each in candidates:
         reason = MaskReason.NAME if names.hold(each, shown) else _reason(each, usual, grows)
+        reason = MaskReason.PIVOT if reason is None and each.position in pivot else reason
         if reason is not None:
             yield MaskedTerm(kind, each.term, each.word, reason)
+
+
+def _pivot(triples: SortedTriples) -> set[int]:
+    """Returns the columns of tables that are values of one property: MIN_PIVOT or more with the same few cells."""
+    raw = triples.raw
+    cells: dict[int, frozenset[int]] = {}
+    for position in np.unique(raw.predicates[triples.facts]).tolist():
+        if raw.text(position).startswith(RELATION_NAMESPACE):
+            found = frozenset(raw.objects[triples.facts & (raw.predicates == position)].tolist())
+            if len(found) <= MAX_MARKS:
+                cells[position] = found
+    alike = ([position for position, found in cells.items() if found <= marks] for marks in set(cells.values()))
+    return {position for positions in alike if len(positions) >= MIN_PIVOT for position in positions}
 
 
 def _usual(uses: Sequence[int]) -> int:

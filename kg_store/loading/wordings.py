@@ -6,13 +6,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
 
 from kg_store.graph.schema import holds_any
-from kg_store.lexicon.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon, kinds_of
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, property_twins
@@ -21,12 +22,17 @@ from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_files import words_of
 from kg_store.terms import Relation
 from kg_store.text.english import is_ordinary
-from kg_store.text.inflection import singular, singular_phrase
+from kg_store.text.inflection import regular_plural, singular, singular_phrase
 from kg_store.text.labels import clean, is_short_label, local_name, readable, readable_relation
 
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
-_BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})
 MAX_WORDS_OF_A_PERSON: Final = 3
+MIN_PEOPLE: Final = 0.6
+"""A kind is one of people if at least this share of its names look like those of persons. Chosen by hand."""
+MIN_SHARED, MIN_SHARE_OF_KIND = 3, 0.2
+"""A word in this many names, and this share of the names, of one kind tells the kind of a thing. Chosen by hand."""
+MAX_OWN_SHARE: Final = 0.5
+"""People of whom at most this share is called like their kind may have given it their name. Chosen by hand."""
 # With digits, so that patient17 does not become patient.
 _SPELLED = re.compile(r"[^\W_]+")
 # Words of columns and properties that are in no dictionary and name nobody.
@@ -81,35 +87,93 @@ class NamesOfGraph:
         runs = {run for each in candidates for run in _runs(each.words)}
         vocabulary = {word for run in runs for word in run.split(" ")}
         doubtful = {word for each in candidates for word in _doubtful(each.words)}
-        somebody = {word for each in candidates for word in _after_prepositions(each.words)}
+        parts = PartsOfNames({word for word in vocabulary if word in doubtful or _may_name(word)})
         self._whole: dict[str, set[int]] = defaultdict(set)
-        self._parts: dict[str, set[int]] = defaultdict(set)
-        self._surnames: dict[str, set[int]] = defaultdict(set)
-        for node, text, is_name in _texts_of_nodes(triples, named, policy.local_part_names):
+        for node, text, kind in _texts_of_nodes(triples, named, policy.local_part_names):
             words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
             # The file "summer rivers.csv" gives its rows the class "summer river". The singular changes one word, so
             # the first or the last of several words has to stand in a run as it is.
             may_be_run = len(words) == 1 or (words and not vocabulary.isdisjoint((words[0], words[-1])))
             for spelled in {" ".join(words), singular_phrase(words)} & runs if may_be_run else ():
                 self._whole[spelled].add(node)
-            for word in doubtful.intersection(words) if is_name and doubtful else ():
-                # A word of the node's own class identifies nobody: wards are called "ward ...".
-                if word not in classes.words_of(node):
-                    self._parts[word].add(node)
-            # "Jane Price" may be a person; "Social Work" is not, because its first word is a common one.
-            is_person = 1 < len(words) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(words[0])
-            if is_name and is_person and words[-1] in somebody:
-                self._surnames[words[-1]].add(node)
+            parts.add(node, words, kind, int(classes.set_of[node]), classes.words_of(node))
+        self._parts = parts.found(doubtful)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
-        """Returns True if the words equal or contain a name or text value of some node.
+        """Returns True if the words equal or contain a name or text value of some node, or a part of a name.
 
         Nodes in `shown` do not count, nor does the relation or class itself if it is a node.
         """
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
-        nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
-        nodes += [self._surnames.get(word, ()) for word in _after_prepositions(each.words)]
+        nodes += [self._parts.get(word, ()) for word in each.words]
         return any(node != each.position and node not in shown for node in chain.from_iterable(nodes))
+
+
+class PartsOfNames:
+    """Finds which words of the schema are parts of names, or are text values of one word.
+
+    A part of a name counts if the name looks like a person's ("Jane Price"), or if most names of its kind do ("Summer
+    Rivers", among patients). A word does not count if the kind of the thing is called so (wards are called "ward
+    ..."), or if it stands in many names of one kind ("Kestrel Wing", "Heron Wing").
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        """Prepares a search for `words`, those of the schema, in the singular and in the plural."""
+        self._wanted: dict[str, set[str]] = defaultdict(set)
+        for word in words:
+            for form in (word, regular_plural(word), singular(word)):
+                self._wanted[form].add(word)
+        self._names: Counter[int] = Counter()
+        self._people: Counter[int] = Counter()
+        self._seen: dict[tuple[int, str], SeenWord] = defaultdict(SeenWord)
+
+    def add(self, node: int, words: Sequence[str], kind: TextKind, group: int, own: Container[str]) -> None:
+        """Adds a text of a node. `group`: a number for the node's classes; `own`: the words of these classes."""
+        plain = words[1:] if words and words[0] in _TITLES else words
+        is_person = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(plain[0])
+        if kind is TextKind.NAME:
+            self._names[group] += 1
+            self._people[group] += is_person
+        for word in words if kind is not TextKind.VALUE or len(words) == 1 else ():
+            for wanted in self._wanted.get(word, ()):
+                seen = self._seen[group, wanted]
+                seen.is_own |= wanted in own or word in own
+                seen.all.add(node)
+                if is_person or len(words) == 1:
+                    seen.alone.add(node)
+
+    def found(self, doubtful: Container[str]) -> Mapping[str, set[int]]:
+        """Returns the nodes that each word speaks of; a word in `doubtful` counts wherever it stands in a name."""
+        nodes: dict[str, set[int]] = defaultdict(set)
+        for (group, word), seen in self._seen.items():
+            names = self._names[group]
+            are_people = names > 0 and self._people[group] >= MIN_PEOPLE * names
+            if seen.is_own and not (are_people and len(seen.all) <= MAX_OWN_SHARE * names):
+                continue
+            is_of_kind = len(seen.all) >= MIN_SHARED and len(seen.all) >= MIN_SHARE_OF_KIND * names
+            if word in doubtful or (are_people and not is_of_kind):
+                nodes[word] |= seen.all
+            elif not is_of_kind:
+                nodes[word] |= seen.alone
+        return nodes
+
+
+@dataclass(slots=True)
+class SeenWord:
+    """A word of the schema in texts of things of one kind.
+
+    `all`: the things; `alone`: those of which it is the whole text, or whose name looks like a person's. `is_own`: the
+    kind is called so.
+    """
+
+    all: set[int] = field(default_factory=set)
+    alone: set[int] = field(default_factory=set)
+    is_own: bool = False
+
+
+def _may_name(word: str) -> bool:
+    """Returns False for words such as "of" and "too", which are neither nouns, verbs nor adjectives."""
+    return not in_lexicon(word) or not set("nva").isdisjoint(kinds_of(word))
 
 
 def _doubtful(words: Sequence[str]) -> Iterator[str]:
@@ -117,12 +181,6 @@ def _doubtful(words: Sequence[str]) -> Iterator[str]:
     for before, word in pairwise(("", *words)):
         if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
             yield word
-
-
-def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
-    """Yields the last word if it follows a preposition, as a name may: "told by price", "enemies of bishop"."""
-    if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
-        yield words[-1]
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:
@@ -133,8 +191,18 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
             yield " ".join(words[first:end])
 
 
-def _texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
-    """Yields names of nodes, given or local, and short text values, as (node, text, True for a name)."""
+class TextKind(Enum):
+    """The part of a text for its node: a given name, the last part of the IRI, or the value that the node is."""
+
+    NAME = "name"
+    LOCAL = "local name"
+    VALUE = "value"
+
+
+def _texts_of_nodes(
+    triples: SortedTriples, named: Names, has_local_names: bool
+) -> Iterator[tuple[int, str, TextKind]]:
+    """Yields names of nodes, given or local, and short text values, each with its node."""
     raw, kinds = triples.raw, triples.raw.kinds()
     nodes = np.flatnonzero(triples.nodes)
     literal, cell, iri = TermKind.LITERAL, TermKind.TEXT, TermKind.IRI
@@ -142,14 +210,14 @@ def _texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool)
         if kind == literal:
             lexical = raw.text(node)
             if len(lexical) <= MAX_LINKABLE_CHARS:
-                yield node, lexical, False
+                yield node, lexical, TextKind.VALUE
             continue
         for text in named.get(node, ()):
-            yield node, text, True
+            yield node, text, TextKind.NAME
         if kind == cell:
-            yield node, raw.text(node), True
+            yield node, raw.text(node), TextKind.NAME
         elif kind == iri and has_local_names:
-            yield node, local_name(raw.text(node)), True
+            yield node, local_name(raw.text(node)), TextKind.LOCAL
 
 
 MAX_FROM_SOURCES: Final = 12

@@ -236,10 +236,17 @@ def pair_of(word: str, other: str) -> str:
     return " ".join(sorted((word, other)))
 
 
+MAX_TYPED_CHARS: Final = 64
+"""The longest word whose typing errors are tried: they are 53 times as many as its letters, and as long each."""
+
+
 def one_slip_away(word: str) -> Iterator[str]:
-    """Yields `word` and all words with one letter removed, added, changed or swapped (letters a to z)."""
+    """Yields `word` and all words with one letter removed, added, changed or swapped (letters a to z).
+
+    A word of more than MAX_TYPED_CHARS letters is yielded alone.
+    """
     yield word
-    for at in range(len(word) + 1):
+    for at in range(len(word) + 1 if len(word) <= MAX_TYPED_CHARS else 0):
         head, tail = word[:at], word[at:]
         yield from (head + letter + tail for letter in ascii_lowercase)
         if tail:

@@ -324,13 +324,20 @@ def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
     return (is_same or len(found) >= 2) and all(column.name not in other.keys for column, other in found)
 
 
+MAX_SHARED_CELLS = 100_000
+
+
 def _columns(sheet: Sheet, table: TablePolicy | None = None) -> dict[str, list[str]]:
     lines = sheet.lines(table)
     _, header = next(lines)
     columns: dict[str, list[str]] = {column: [] for column in header}
+    same: dict[str, str] = {}
     for _, cells in lines:
         for column, cell in zip(header, cells, strict=True):
-            columns[column].append(cell)
+            # Equal cells share their memory: a packed kilobyte can hold millions of them.
+            columns[column].append(same.get(cell, cell))
+            if len(same) < MAX_SHARED_CELLS:
+                same[cell] = cell
     return columns
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,14 @@ import numpy as np
 import pyoxigraph
 
 from kg_store.errors import LoadError
-from kg_store.formats.files import BoundedRuns, encoding_of, local_json, tame_xml, translate_io_errors
+from kg_store.formats.files import (
+    BoundedRuns,
+    encoding_of,
+    local_json,
+    tame_xml,
+    translate_io_errors,
+    with_few_brackets,
+)
 from kg_store.formats.neo4j_exports import Node, Relationship, Values
 from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
 from kg_store.sources.policy import TablePolicy, TriplesPolicy
@@ -25,6 +33,7 @@ from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Tables, ba
 from kg_store.sources.triple_files import TOO_LONG, read_cells
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits
+from kg_store.text.normalise import MARKS, MAX_CLUSTER
 
 if TYPE_CHECKING:
     import rdflib
@@ -47,6 +56,7 @@ _RDF = {
 FORMATS = (*_RDF, *TABLE_ENDINGS, *GRAPH_ENDINGS)
 """The file endings that a load accepts; each may be followed by `.gz`."""
 
+_NESTED = ("Turtle", "TriG", "N3")
 # The base for relative IRIs is a name that can't be looked up (RFC 2606).
 _REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 _BASE = "http://file.invalid/"
@@ -88,7 +98,7 @@ def read_sources(
         sources = kept
     raw = without_lists(
         collect(
-            _all_files(sources, progress, TextFiles(sources, tables, triples), skipped)
+            _few(_all_files(sources, progress, TextFiles(sources, tables, triples), skipped), sources)
             if isinstance(sources, Sequence)
             else _rdflib_triples(sources)
         )
@@ -98,6 +108,8 @@ def read_sources(
     # A term has two characters more than its predicate: the angle brackets.
     if any(len(raw.terms[term]) > MAX_PREDICATE_CHARS + 2 for term in set(raw.predicates.tolist())):
         raise LoadError(TOO_LONG, sources[0].name if isinstance(sources, Sequence) and len(sources) == 1 else "")
+    if any(not term.isascii() and _MARKS.search(term) for term in raw.terms):
+        raise LoadError(f"a text with more than {MAX_CLUSTER} accents on one letter: leave it out")
     raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
     return raw
 
@@ -145,6 +157,21 @@ def all_of(errors: Sequence[LoadError]) -> LoadError:
     if len(errors) == 1:
         return errors[0]
     return LoadError("\n".join([f"{len(errors)} files can't be read:", *(f"- {error}" for error in errors)]))
+
+
+# Bringing such marks into order takes quadratic time.
+_MARKS: Final = re.compile(f"[{MARKS}]{{{MAX_CLUSTER},}}")
+MAX_TRIPLES: Final = 2_000_000
+"""The most triples that files may have beyond one for each of their bytes: a packed kilobyte can hold a million."""
+
+
+def _few(triples: Triples, paths: Sequence[Path]) -> Triples:
+    most = MAX_TRIPLES + sum(path.stat().st_size for path in paths)
+    for number, triple in enumerate(triples):
+        if number >= most:
+            reason = f"more than {most:,} facts, more than files of this size hold: unpack or split them"
+            raise LoadError(reason, paths[0].name if len(paths) == 1 else "")
+        yield triple
 
 
 class TextFiles:
@@ -226,6 +253,8 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         source = tame_xml(cast(IO[bytes], BoundedRuns(stream, file, b"<")), file)
     else:
         _skip_mark(stream, file)
+        if label in _NESTED:
+            source = with_few_brackets(stream, file)
     blank = f"_:{number}."
     try:
         for subject, predicate, tail, graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):

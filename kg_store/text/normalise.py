@@ -14,6 +14,8 @@ from typing import Final
 from confusable_homoglyphs.confusables import confusables_data
 
 _HARD = "\x00"  # Marks a character that is not folded to exactly one: it disappears, grows, or joins the one before.
+MAX_CLUSTER: Final = 64
+"""The most characters that are folded as one, because folding takes quadratic time; no writing needs as many marks."""
 _APOSTROPHES = frozenset("'`´‘’‚‛′‵ʹʻʼʽˈ՚＇｀＇ꞌ")
 _QUOTES = frozenset('"“”„‟″‶〝〞〟＂')
 _HYPHENS = frozenset("⁃−˗﹣－")
@@ -172,7 +174,7 @@ def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool
         character = text[position]
         if _is_ignored(character):
             dropped = True
-        elif found and _joins(character) and _swap(found[-1][0][-1]) != " ":
+        elif found and _joins(character) and _swap(found[-1][0][-1]) != " " and position - found[-1][1] < MAX_CLUSTER:
             before = found[-1]
             found[-1] = (before[0] + character, before[1], position + 1, before[3])
             dropped = False

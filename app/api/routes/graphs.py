@@ -233,13 +233,20 @@ def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, service
     return services.jobs.start(caller.tenant, name, job.run)
 
 
-@admin_router.get("/graphs/{name}/cases", responses=NOT_FOUND)
-def list_cases(name: GraphName, caller: CallerOf, services: ServicesOf) -> CaseList:
+@admin_router.get("/graphs/{name}/cases", responses=NOT_ADMITTED | NOT_FOUND)
+def list_cases(
+    name: GraphName,
+    caller: CallerOf,
+    services: ServicesOf,
+    public_key: Annotated[str | None, Query(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)] = None,
+) -> CaseList:
     """Lists what the service has learnt from ratings of a graph's answers (its cases), and how it affected answers.
 
     A case holds the words of a question without its names, and the path of relations that leads to the right answer.
+    With `public_key` each has up to three sample answers, whose names are sealed to it.
     """
-    return services.cases.listed(caller.tenant, name)
+    services.store.devices.admit(caller, public_key)
+    return services.cases.listed(caller.tenant, name, public_key)
 
 
 @admin_router.post("/graphs/{name}/cases/approve", responses=NOT_FOUND)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -258,6 +260,17 @@ class Turns:
                 self._busy.discard(tenant)
 
 
+def give_memory_back() -> None:
+    """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
+
+    Does nothing with another C library.
+    """
+    gc.collect()  # Parsers leave cycles of what they have read.
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 class Previewer:
     """Makes previews, at most MAX_PREVIEWS at the same time, because each takes the memory of a load.
 
@@ -285,9 +298,26 @@ class Previewer:
         """
         given = None if policy is None else Policy.from_toml(policy)
         with self._turns.of(tenant):
-            require_unpacked_within(sources, self._most_unpacked)
-            raw, used = changed(sources, given, changes or PolicyChanges())
-            return self._made(sources, raw, used, given is None, sample, public_key)
+            try:
+                return self._read(sources, given, sample, public_key, changes or PolicyChanges())
+            except LoadError as error:
+                # A new error, because the traceback of this one keeps all that was read.
+                failed = LoadError(error.reason, error.file, error.line)
+            finally:
+                give_memory_back()
+            raise failed
+
+    def _read(
+        self,
+        sources: Sequence[Path],
+        given: Policy | None,
+        sample: int,
+        public_key: str | None,
+        changes: PolicyChanges,
+    ) -> GraphPreview:
+        require_unpacked_within(sources, self._most_unpacked)
+        raw, used = changed(sources, given, changes)
+        return self._made(sources, raw, used, given is None, sample, public_key)
 
     def _made(
         self,

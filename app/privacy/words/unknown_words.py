@@ -17,7 +17,7 @@ from app.privacy.words.grammar import BULLETS, KIN, MEASURING, Stand, Token, Tur
 from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
 from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name, stands_as_a_name
 from kg_store.lexicon.lexicon import in_lexicon
-from kg_store.names.name_words import COMMON_WORDS, may_name, one_slip_away
+from kg_store.names.name_words import COMMON_WORDS, MAX_TYPED_CHARS, may_name, one_slip_away
 from kg_store.text.english import PublicWords, may_be_proper, stems
 from kg_store.text.normalise import normalise
 
@@ -410,9 +410,11 @@ def _forms(own: str) -> tuple[str, ...]:
 def _run_together(word: str, lexicon: Lexicon) -> str:
     """Returns `word` split into words of the schema, of kinship and of facts about people: childrendead, placeofbirth.
 
-    Empty if there is no split or several. At least one part must be of the schema or kinship: two other common words
-    joined are often somebody's name (goodfriend, townsend).
+    Empty if there is no split or several, or if the word is longer than MAX_TYPED_CHARS. At least one part must be of
+    the schema or kinship: two other common words joined are often somebody's name (goodfriend, townsend).
     """
+    if len(word) > MAX_TYPED_CHARS:
+        return ""
     own = {form for each in lexicon.schema for form in _forms(each)} | _KIN
     pieces = {piece for piece in own | _TOLD_OF if len(piece) >= MIN_PIECE and piece in word}
     told = {piece for piece in pieces if not lexicon.names_somebody(piece)}

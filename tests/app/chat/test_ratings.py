@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
+from app.chat.case_admin import MAX_SAMPLES
 from app.chat.conversations import ConversationStore
 from app.chat.reply import LEANS_ON_APPROVED, LEANS_ON_RATING
 from app.chat.search import SURE
 from app.database.tables import cases
 from app.memory.cases import MAX_CORRECTED_CONFIDENCE, CaseContent
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, cases_context, open_capsule
 from client_sdk.errors import UnknownConversationError
+from client_sdk.protocol import CaseList
 from tests.support.rated_graph import ASKED, PEOPLE, RELATIONS, SECRETS, TOWNS, case_list, chat, town, turtle
 from tests.support.service import OPERATOR, Running, bearer, running
 
@@ -324,3 +327,23 @@ async def test_ratings_of_one_conversation_and_its_questions_may_come_at_once(ho
         answer.rate("wrong"), talk.ask(ASKED.format(PEOPLE[1])), answer.rate("wrong", [town(0, LEARNT)])
     )
     assert rated.rating == again.rating == "wrong"
+
+
+async def test_an_owner_sees_sample_answers_of_a_case_and_nobody_else_their_names(house: Running) -> None:
+    await taught(house, key_of(house))
+    pair = KeyPair.generate()
+    reply = await house.http.get(
+        "/admin/graphs/towns/cases", params={"public_key": pair.public_text}, headers=OPERATOR
+    )
+    listed = CaseList.model_validate_json(reply.content)
+    assert not any(secret in reply.text for secret in SECRETS)
+    assert listed.capsule is not None
+    names = open_capsule(listed.capsule, pair, cases_context(listed)).table
+    samples = listed.cases[0].samples
+    assert len(samples) == MAX_SAMPLES
+    for sample in samples:
+        at = PEOPLE.index(names[sample.thing].names[0])
+        assert names[sample.now].names == [town(at, LEARNT)]
+        assert names[sample.before].names != [town(at, LEARNT)]
+    with pytest.raises(CannotOpenError):
+        open_capsule(listed.capsule, pair, cases_context(listed.model_copy(update={"cases": []})))

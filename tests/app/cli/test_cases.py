@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from app.accounts.names_read import Reader
+from app.chat.case_admin import MAX_SAMPLES
 from app.memory.cases import CaseContent
 from app.settings import load_settings
 from app.wiring.store import open_store
@@ -40,6 +41,9 @@ def test_cases_are_listed_reported_and_exported(kept: list[str]) -> None:
     assert all(case in listed for case in kept)
     assert "path: treated by -> lives in" in listed
     assert "rated so by 2 persons" in listed
+    samples = [line for line in listed.splitlines() if line.startswith("  sample: ")]
+    assert 0 < len(samples) <= 2 * MAX_SAMPLES
+    assert all(" -> " in line for line in samples)
     assert arog("cases", "report", "clinic").stdout == (
         "2 cases, 0 of them approved, 0 held back for you to look at\n"
         "1 answers leaned on cases: 1 rated right, 0 rated wrong\n"
