@@ -374,12 +374,8 @@ class JobRunner:
             # For example, on a full disk. Callers get the outcome from memory; the next start marks the row as failed.
             log.error("job_not_recorded", job=job_id, exc_info=error)
             unwritten = ended
-<<<<<<< HEAD
         self._release(job_id, unwritten)
-=======
-        self._release(tenant, graph, job_id, unwritten)
         give_memory_back()
->>>>>>> 598f91a225b7820b30054e371a4c182e93ef26e4
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:
