@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from app.accounts.api_keys import Caller
@@ -34,7 +35,7 @@ from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
-from kg_store.graph.schema import masks_of
+from kg_store.graph.schema import masks_of, own_words_of
 from kg_store.graph.traversal import concept_of, kinds_of, relations_to
 from kg_store.lexicon.lexicon import kinds_of as kinds_of_word
 from kg_store.names.linker import has_capitals
@@ -212,7 +213,15 @@ class QuestionReader:
             today=self._options.today,
             leading=lambda mids: relations_to(graph.blind, mids),
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
-            kinds={word for kind in kinds_of(graph.in_house) for word in kind.lower().split()},
+            kinds={
+                word
+                for kind in (
+                    *kinds_of(graph.in_house),
+                    *chain.from_iterable(graph.in_house.kind_words.values()),
+                    *own_words_of(graph.in_house).values(),
+                )
+                for word in kind.lower().split()
+            },
         )
         messages = without_questions(run.request.messages[-MAX_MESSAGES_READ:])
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])

@@ -270,7 +270,7 @@ class Anonymiser:
 
     def _with_unmarked(self, turn: _Turn) -> _Turn:
         """Returns `turn` with everyday words read as names where the graph has things with these names."""
-        unmarked = self._finder.unmarked(turn.found)
+        unmarked = [each for each in self._finder.unmarked(turn.found) if not self._is_kind(turn.text, each)]
         return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
 
     def _spans(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
@@ -291,8 +291,12 @@ class Anonymiser:
         """
         # Where the graph does not say what its things are, such nouns are read apart (see `_by_kinds`).
         for span in self._finder.categories(found.text, spans, sorts=self._is_concept is None):
-            if mids := self._holds(span.mids):
+            if not self._is_kind(found.text, span) and (mids := self._holds(span.mids)):
                 yield replace(span, mids=mids)
+
+    def _is_kind(self, text: str, span: Span) -> bool:
+        """Returns True for "clients" in "how many clients", which names no thing called so, if that is a kind."""
+        return span.value_kind is None and singular(text[span.start : span.end].lower()) in self._kinds
 
     def _known(self, span: Span) -> Span:
         mids = self._holds(span.mids) if span.mids else ()

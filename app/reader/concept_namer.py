@@ -272,7 +272,7 @@ class ConceptNamer:
             self._of_hops(signature, labels, agreement) if word is None else word
             for signature, word in zip(schema.signatures, given, strict=True)
         ]
-        return named if _has_classes(schema) else _with_texts(schema, named)
+        return _apart(schema, named) if _has_classes(schema) else _with_texts(schema, named)
 
     def _of_hops(self, signature: Signature, labels: Mapping[Hop, str], agreement: NounAgreement) -> str:
         said = agreement.of(signature.hops) or agreement.of_like(signature.hops)
@@ -363,7 +363,21 @@ def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Coun
     """
     if signature.kind is NodeKind.VALUE:
         return _value_word(schema, signature.hops)
-    return signature.classes[0] if signature.classes else _borrowed_class(signature, classes)
+    if signature.classes:
+        return signature.classes[0]
+    return None if signature.masked else _borrowed_class(signature, classes)
+
+
+def _apart(schema: Schema, concepts: Sequence[str]) -> list[str]:
+    """Returns `concepts` with "thing" for things of a masked class that are called like a shown class.
+
+    They are none of that class, and a count of it would count them.
+    """
+    classes = {each for signature in schema.signatures for each in signature.classes}
+    return [
+        "thing" if signature.masked and not signature.classes and concept in classes else concept
+        for signature, concept in zip(schema.signatures, concepts, strict=True)
+    ]
 
 
 def _has_classes(schema: Schema) -> bool:

@@ -190,7 +190,7 @@ def _classes(
         own = local_name(term).replace("_", " ").lower()
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
-            yield WordsToShow(position, term, word, words_of(word), uses[term], is_declared)
+            yield WordsToShow(position, term, word, words_of(word), uses[term], is_declared, is_class=True)
 
 
 def _is_told_to_all(policy: Policy, term: str, word: str) -> bool:

@@ -53,7 +53,7 @@ class WordsToShow:
     """The words of a relation or class, to be checked for names.
 
     `position`: the number of its term; `term`: its IRI or cell; `uses`: the number of its facts (or, for a class,
-    nodes). `is_declared`: the sources describe it as schema.
+    nodes). `is_declared`: the sources describe it as schema. `is_class`: it is no relation.
     """
 
     position: int
@@ -62,6 +62,7 @@ class WordsToShow:
     words: list[str] = field(repr=False)
     uses: int
     is_declared: bool
+    is_class: bool = False
 
 
 UNITS_WITH_DIGITS: Final = frozenset("m2 m3 cm2 cm3 km2 mm2 mm3 ft2 ft3 co2 no2 o2 so2 h2o pm10".split())
@@ -97,7 +98,7 @@ class NamesOfGraph:
             for spelled in {" ".join(words), singular_phrase(words)} & runs if may_be_run else ():
                 self._whole[spelled].add(node)
             parts.add(node, words, kind, int(classes.set_of[node]), classes.words_of(node))
-        self._parts = parts.found(doubtful)
+        self._parts, self._parts_of_people = parts.found(doubtful), parts.found(doubtful, with_single=False)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
         """Returns True if the words equal or contain a name or text value of some node, or a part of a name.
@@ -105,7 +106,9 @@ class NamesOfGraph:
         Nodes in `shown` do not count, nor does the relation or class itself if it is a node.
         """
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
-        nodes += [self._parts.get(word, ()) for word in each.words]
+        # A value may be called like a class: "client", where somebody's role is told.
+        parts = self._parts_of_people if each.is_class else self._parts
+        nodes += [parts.get(word, ()) for word in each.words]
         return any(node != each.position and node not in shown for node in chain.from_iterable(nodes))
 
 
@@ -139,11 +142,16 @@ class PartsOfNames:
                 seen = self._seen[group, wanted]
                 seen.is_own |= wanted in own or word in own
                 seen.all.add(node)
-                if is_person or len(words) == 1:
-                    seen.alone.add(node)
+                if is_person:
+                    seen.of_people.add(node)
+                elif len(words) == 1:
+                    seen.single.add(node)
 
-    def found(self, doubtful: Container[str]) -> Mapping[str, set[int]]:
-        """Returns the nodes that each word speaks of; a word in `doubtful` counts wherever it stands in a name."""
+    def found(self, doubtful: Container[str], *, with_single: bool = True) -> Mapping[str, set[int]]:
+        """Returns the nodes that each word speaks of; a word in `doubtful` counts wherever it stands in a name.
+
+        `with_single`: names and values of one word count, which many a thing has that is no person.
+        """
         nodes: dict[str, set[int]] = defaultdict(set)
         for (group, word), seen in self._seen.items():
             names = self._names[group]
@@ -154,7 +162,7 @@ class PartsOfNames:
             if word in doubtful or (are_people and not is_of_kind):
                 nodes[word] |= seen.all
             elif not is_of_kind:
-                nodes[word] |= seen.alone
+                nodes[word] |= seen.of_people | (seen.single if with_single else set())
         return nodes
 
 
@@ -162,12 +170,13 @@ class PartsOfNames:
 class SeenWord:
     """A word of the schema in texts of things of one kind.
 
-    `all`: the things; `alone`: those of which it is the whole text, or whose name looks like a person's. `is_own`: the
-    kind is called so.
+    `all`: the things; `of_people`: those whose name looks like a person's; `single`: those of which it is the whole
+    text. `is_own`: the kind is called so.
     """
 
     all: set[int] = field(default_factory=set)
-    alone: set[int] = field(default_factory=set)
+    of_people: set[int] = field(default_factory=set)
+    single: set[int] = field(default_factory=set)
     is_own: bool = False
 
 

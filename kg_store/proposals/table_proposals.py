@@ -357,6 +357,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
     parents = {name for name in table.columns if refers_to_parent(table.file, name)}
     taken |= parents - targets.keys() - named.keys()
+    taken -= set(_asked_keys(table, names))
     columns = {
         name: _column(column, *named.get(name, (targets.get(name), None)), is_parent=name in parents)
         for name, column in table.columns.items()
@@ -380,6 +381,13 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         empty=table.empty,
         columns=columns,
     )
+
+
+def _asked_keys(table: TableProfile, names: Sequence[str | tuple[str, ...]]) -> list[str]:
+    """Returns the key if people ask for it: the code in an ear tag, of goats that have names. Empty otherwise."""
+    key = table.columns.get(table.key or "")
+    is_asked = key is not None and key.name not in names and not key.is_called_key
+    return [key.name] if key and is_asked and key.numbers_rows and key.kind is ValueKind.TEXT else []
 
 
 def _as_link(
