@@ -8,7 +8,6 @@ Meanwhile another tenant asks a question and previews a small table, again and a
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import subprocess  # our own words alone  # nosec B404
 import sys
@@ -110,14 +109,18 @@ def inspect(bomb: Bomb, folder: Path) -> Effect:
 
 
 def _run(command: Sequence[str]) -> tuple[int, int]:
-    """Returns the peak memory of a process, or of its own children if one has more, and its exit code."""
+    """Returns the peak memory of a process, or of its own children if one has more, and its exit code.
+
+    The peak that the system tells at the end of a process would hold the memory of the process that started it.
+    """
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # noqa: S603  # nosec B603
         stopper = threading.Timer(ENDS_WITHIN_S, process.kill)
         stopper.start()
-        _, status, used = os.wait4(process.pid, 0)
+        memory = PeakMemory(process.pid)
+        with memory:
+            code = process.wait()
         stopper.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_maxrss * (1 if sys.platform == "darwin" else 1024), process.returncode
+    return memory.bytes, code
 
 
 def _naive(folder: Path) -> int:
