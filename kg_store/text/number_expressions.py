@@ -41,8 +41,6 @@ _HALVES: Final = frozenset(
 _QUARTERS: Final = frozenset("quarter quarters viertel quart quarts cuartos quarti".split())
 _LEADING: Final = re.compile(r"[0-9]+(?:[.,'’][0-9]+)*")
 _ZEROS: Final = frozenset(("oh", "o"))
-_POWERS: Final = ("²", "³")
-"""Figures that are no numbers behind a letter: they belong to a unit, as in m² and m³."""
 MAX_SCALE: Final = Decimal(10) ** 30
 
 
@@ -451,8 +449,7 @@ def _figures(text: str) -> Iterator[NumberExpression]:
         meant = "-".join(f"{int(part):02d}" for part in date.groups() if part) if date else None
         yield _meaning(text, *match.span(), meant, False)
     for match in _NUMERAL.finditer(text):
-        is_power = match.group() in _POWERS and match.start() > 0 and text[match.start() - 1].isalpha()
-        if has_other_figures(match.group()) and not is_power:
+        if has_other_figures(match.group()):
             is_word = len(match.group()) == 1 and match.group().isalpha()
             yield _meaning(text, *match.span(), undo_digits(match.group()), is_word)
 

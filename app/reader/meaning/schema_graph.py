@@ -52,8 +52,7 @@ class SchemaHop(NamedTuple):
     """One hop from things of `kind` to things of the kinds `ends`, or to values of type `value`.
 
     `label`: its label in expressions; `shown`: its words, with the descriptions of masked relations. `is_one`: it
-    leads
-    from each thing to one other at most.
+    leads from each thing to one other at most.
     """
 
     kind: str

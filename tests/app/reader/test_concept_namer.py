@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer, NounAgreement, agreed, noun_of
-from kg_store.terms import Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId, ValueKind
+from kg_store.terms import Hop, Mid, NodeKind, Relation, RelationId, Schema, Signature, SignatureId, ValueKind
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +125,18 @@ def test_a_relation_that_names_nothing_leads_to_what_most_of_its_things_are() ->
     assert adjoining.word == "city"
     assert agreement.of(schema.signatures[1].hops) is None
     assert agreement.of_like([schema.signatures[2].hops[0]]) is None
+
+
+def test_things_of_a_masked_class_are_not_called_like_a_shown_one(namer: ConceptNamer) -> None:
+    schema = schema_of(
+        [("builder", None), ("engine", None)],
+        (NodeKind.ENTITY, "Locomotive", ["builder", "^engine"]),
+        (NodeKind.ENTITY, "", ["builder", "^engine"]),
+    )
+    shown, other = schema.signatures
+    assert namer.name(schema) == ["Locomotive", "Locomotive"]
+    masked = replace(schema, signatures=(shown, replace(other, masked=(Mid(7),))))
+    assert namer.name(masked)[1] != "Locomotive"
 
 
 def test_a_masked_relation_says_no_noun() -> None:

@@ -232,13 +232,11 @@ _DATES: Final = frozenset({"day", "month", "year", "date"})
 
 def _with_when(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:
     """Returns "in what year did X open" as "when did X open", unless a relation has the word "year" itself."""
-    words = list(said)
-    at = 1 if words[:1] and words[0] in ("in", "on") else 0
-    asks = words[at : at + 1] and words[at] in ("what", "which") and {*words[at + 2 : at + 3]} & {*TRUTHS}
-    is_time = (
-        bool(asks) and singular(words[at + 1]) in _DATES and not any(words[at + 1] in phrase for phrase in phrases)
-    )
-    return ["when", *words[at + 2 :]] if is_time else words
+    at = 1 if said[:1] and said[0] in ("in", "on") else 0
+    asks, period, verb = (*said[at : at + 3], "", "", "")[:3]
+    is_time = asks in ("what", "which") and singular(period) in _DATES and verb in TRUTHS
+    is_relation = any(singular(period) in phrase for phrase in phrases)
+    return ["when", *said[at + 2 :]] if is_time and not is_relation else list(said)
 
 
 def _unions(words: Sequence[str]) -> Iterator[str]:
