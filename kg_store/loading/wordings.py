@@ -31,6 +31,11 @@ MIN_PEOPLE: Final = 0.6
 """A kind is one of people if at least this share of its names look like those of persons. Chosen by hand."""
 MIN_SHARED, MIN_SHARE_OF_KIND = 3, 0.2
 """A word in this many names, and this share of the names, of one kind tells the kind of a thing. Chosen by hand."""
+MAX_BY_CHANCE: Final = 40
+"""Where names hold more different common words than this, some are words of the schema by chance (among thousands of
+artists one is called Place, and one Birth): such a word then counts only where a name may stand. Chosen by hand.
+"""
+_BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})
 MAX_OWN_SHARE: Final = 0.5
 """People of whom at most this share is called like their kind may have given it their name. Chosen by hand."""
 # With digits, so that patient17 does not become patient.
@@ -88,7 +93,8 @@ class NamesOfGraph:
         runs = {run for each in candidates for run in _runs(each.words)}
         vocabulary = {word for run in runs for word in run.split(" ")}
         doubtful = {word for each in candidates for word in _doubtful(each.words)}
-        parts = PartsOfNames({word for word in vocabulary if word in doubtful or _may_name(word)})
+        told = {word for each in candidates for word in _after_prepositions(each.words)}
+        parts = PartsOfNames({word for word in vocabulary if word in doubtful or _may_name(word)}, told)
         self._whole: dict[str, set[int]] = defaultdict(set)
         for node, text, kind in _texts_of_nodes(triples, named, policy.local_part_names):
             words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
@@ -120,8 +126,12 @@ class PartsOfNames:
     ..."), or if it stands in many names of one kind ("Kestrel Wing", "Heron Wing").
     """
 
-    def __init__(self, words: Iterable[str]) -> None:
-        """Prepares a search for `words`, those of the schema, in the singular and in the plural."""
+    def __init__(self, words: Iterable[str], told: Container[str] = ()) -> None:
+        """Prepares a search for `words`, those of the schema, in the singular and in the plural.
+
+        `told`: those that stand where a name may stand, behind a preposition at the end ("told by price").
+        """
+        self._told, self._common, self._common_alone = told, set[str](), set[str]()
         self._wanted: dict[str, set[str]] = defaultdict(set)
         for word in words:
             for form in (word, regular_plural(word), singular(word)):
@@ -137,6 +147,10 @@ class PartsOfNames:
         if kind is TextKind.NAME:
             self._names[group] += 1
             self._people[group] += is_person
+        if is_person or len(words) == 1:
+            common = self._common if is_person else self._common_alone
+            if len(common) <= MAX_BY_CHANCE:
+                common.update(word for word in words if in_lexicon(word))
         for word in words if kind is not TextKind.VALUE or len(words) == 1 else ():
             for wanted in self._wanted.get(word, ()):
                 seen = self._seen[group, wanted]
@@ -159,10 +173,12 @@ class PartsOfNames:
             if seen.is_own and not (are_people and len(seen.all) <= MAX_OWN_SHARE * names):
                 continue
             is_of_kind = len(seen.all) >= MIN_SHARED and len(seen.all) >= MIN_SHARE_OF_KIND * names
-            if word in doubtful or (are_people and not is_of_kind):
+            counts_people = len(self._common) <= MAX_BY_CHANCE or word in self._told
+            if word in doubtful or (are_people and counts_people and not is_of_kind):
                 nodes[word] |= seen.all
             elif not is_of_kind:
-                nodes[word] |= seen.of_people | (seen.single if with_single else set())
+                counts_single = with_single and len(self._common_alone) <= MAX_BY_CHANCE
+                nodes[word] |= (seen.of_people if counts_people else set()) | (seen.single if counts_single else set())
         return nodes
 
 
@@ -190,6 +206,12 @@ def _doubtful(words: Sequence[str]) -> Iterator[str]:
     for before, word in pairwise(("", *words)):
         if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
             yield word
+
+
+def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
+    """Yields the last word if it follows a preposition, as a name may: "told by price", "enemies of bishop"."""
+    if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
+        yield words[-1]
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:

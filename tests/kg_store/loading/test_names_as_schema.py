@@ -14,6 +14,7 @@ import openpyxl
 import pytest
 
 from kg_store.errors import LoadError
+from kg_store.loading.wordings import PartsOfNames, TextKind
 from kg_store.proposals.preview import preview
 from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.triple_files import words_of
@@ -153,3 +154,22 @@ def test_no_part_of_a_name_or_value_is_shown_as_schema(told: Mapping[str, Any], 
             shown_secrets(told, tmp_path)
         return
     assert shown_secrets(told, tmp_path) == []
+
+
+NOUNS = """
+table chair window door floor roof wall room house street road bridge river lake sea hill tree leaf flower grass bird
+horse sheep cattle bread butter cheese sugar salt water milk coffee paper book letter picture music garden kitchen
+morning evening summer winter spring weather cloud rain snow wind
+"""
+
+
+@pytest.mark.parametrize(("people", "masked"), [(6, ["told by price", "unit price"]), (60, ["told by price"])])
+def test_among_many_names_some_are_words_of_the_schema_by_chance(people: int, masked: list[str]) -> None:
+    surnames = ["price", *NOUNS.split()][:people]
+    found = []
+    for relation, behind in (("told by price", {"price"}), ("unit price", set[str]())):
+        parts = PartsOfNames({"price"}, behind)
+        for node, surname in enumerate(surnames):
+            parts.add(node, ["zorvik", surname], TextKind.NAME, 0, ())
+        found += [relation] if parts.found(()).get("price") else []
+    assert found == masked
