@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Engine, delete, func, insert, select
+from sqlalchemy import Engine, bindparam, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.api_keys import Caller
@@ -25,6 +25,15 @@ PERSONS_OF_A_KEY: Final = 2
 
 A limit by key is needed because whoever holds the key can make up persons. Chosen by hand.
 """
+
+# Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to find the rows.
+_OF_KEY: Final = [names_read.c[name] == bindparam(name) for name in ("tenant", "graph", "key_id", "day")]
+_OF_PERSON: Final = names_read.c.person == bindparam("person")
+_KNOWN: Final = select(names_read.c.digest).where(
+    *_OF_KEY, _OF_PERSON, names_read.c.digest.in_(bindparam("digests", expanding=True))
+)
+_COUNTS: Final = select(func.count(), func.count().filter(_OF_PERSON)).where(*_OF_KEY)
+_ADD: Final = insert(names_read)
 
 Keys = Callable[[], Sequence[bytes]]
 """A function that returns the keys for the digests of names, the newest first."""
@@ -93,14 +102,11 @@ class NamesRead:
 
     def _take(self, reader: Reader, digests: set[str], most: int) -> tuple[int, int]:
         now = self._now()
-        of_key = _of_graph(reader.tenant, reader.graph) & (names_read.c.key_id == reader.key_id)
-        of_key &= names_read.c.day == now.date()
-        of_person = of_key & (names_read.c.person == reader.person)
+        row: dict[str, Any] = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
+        row |= {"person": reader.person, "day": now.date()}
         with self._engine.begin() as connection:
-            known = connection.execute(select(names_read.c.digest).where(of_person, names_read.c.digest.in_(digests)))
-            fresh = digests - set(known.scalars())
-            by_key = connection.execute(select(func.count()).where(of_key)).scalar_one()
-            before = connection.execute(select(func.count()).where(of_person)).scalar_one()
+            fresh = digests - set(connection.execute(_KNOWN, {**row, "digests": list(digests)}).scalars())
+            by_key, before = connection.execute(_COUNTS, row).one()
             if (
                 fresh
                 and not reader.is_admin
@@ -108,10 +114,7 @@ class NamesRead:
             ):
                 raise NamesUsedUpError(most, renews_in_s(now))
             if fresh:
-                row = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
-                row |= {"person": reader.person}
-                rows = [row | {"day": now.date(), "digest": digest} for digest in sorted(fresh)]
-                connection.execute(insert(names_read), rows)
+                connection.execute(_ADD, [{**row, "digest": digest} for digest in sorted(fresh)])
         return before, before + len(fresh)
 
     def days(self, tenant: str, graph: str, name: str | None = None) -> list[DayOfNames]:

@@ -30,7 +30,7 @@ from app.strategies.base import RetrievalResult, TurnKind
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ChatRequest, GraphSuggestions, Names, Sentence
 from kg_store.catalog import PrivateGraph
-from kg_store.terms import Mids, NodeKind
+from kg_store.terms import Mids, NodeKind, Schema, cached_by_version
 
 SHARE: Final = 0.05
 """The share of a graph's things whose names one person may read on a day. Chosen by hand to allow a day of much work.
@@ -41,6 +41,12 @@ ALARM_AT: Final = 0.5
 """The share of the day's budget at which the log warns that a person reads many names. Chosen by hand."""
 
 log = event_log("names")
+
+
+@cached_by_version
+def _things(schema: Schema) -> int:
+    """Returns the number of things in the graph."""
+    return sum(each.size for each in schema.signatures if each.kind is NodeKind.ENTITY)
 
 
 class NamesBudget:
@@ -59,9 +65,7 @@ class NamesBudget:
         names = {name for each in table.values() for name in each.names if any(map(str.isalpha, name))}
         if not names:
             return
-        signatures = (graph.whole or graph).blind.schema.signatures
-        things = sum(each.size for each in signatures if each.kind is NodeKind.ENTITY)
-        most = self._per_day or max(MIN_NAMES, int(SHARE * things))
+        most = self._per_day or max(MIN_NAMES, int(SHARE * _things((graph.whole or graph).blind.schema)))
         reader = Reader(graph.tenant, graph.name, caller.key_id, person, caller.is_admin)
         before, now = self._reads.take(reader, names, most)
         if before < ALARM_AT * most <= now:

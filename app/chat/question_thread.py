@@ -48,7 +48,7 @@ def told_in_loop(tell: Callable[P, object]) -> Callable[P, None]:
 
 
 class _ThreadLoop(asyncio.SelectorEventLoop):
-    """An event loop in a thread of its own. It may block, so that it makes calls itself instead of in other threads."""
+    """An event loop in a thread of its own. It may block, so it makes calls itself, not in other threads."""
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Executor | None, func: Callable[..., T], *args: Any
