@@ -37,7 +37,7 @@ PURGE_EVERY_S = 3600.0
 LET_GO_EVERY_S = 2.0
 QUESTION_THREADS: Final = 3
 """Threads of one process that work on questions at once. More wait for the interpreter and for each other: 300 chats
-took 6.2 to 6.8 s of processor time with 2 threads, 7.1 to 7.3 with 3, 6.8 to 10.2 with 6. One that takes long must leave
+took 6.2 to 6.8 s of processor time with 2 threads, 7.1 to 7.3 with 3, 6.8 to 10.2 with 6. A long one must leave
 others free."""
 _NOT_THERE = {
     "unprobed": "model endpoint {position} has not been checked yet: that happens in a moment",

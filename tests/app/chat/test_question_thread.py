@@ -26,12 +26,12 @@ async def test_all_that_the_work_hands_to_threads_runs_in_one_that_is_not_the_ca
 
 async def test_an_error_of_the_work_or_of_what_it_calls_is_raised() -> None:
     def fails() -> None:
-        raise ValueError
+        raise ValueError("of a call")
 
     async def work() -> None:
         await asyncio.to_thread(fails)
 
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="of a call"):
         await in_one_thread(work)
 
 
