@@ -182,6 +182,9 @@ EMPTY_MARKS: Final = frozenset(
 MIN_ALIKE_MARKS: Final = 0.8
 """A mark such as `NA` is a value if at least this share of the column's cells look alike (country codes)."""
 ALIKE = 0.98
+MIN_FITTING: Final = 0.7
+"""The least share of cells that must be numbers or dates in a column of such: the others are dirt (`pending`), which
+is kept as text. Chosen by hand."""
 MAX_PROFILED = 20_000
 """This many different cells are examined to find a column's kind of value."""
 MAX_CONCEPT_SHARE = 0.5
@@ -204,6 +207,7 @@ _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
 _CODE = re.compile(r"\S*\d\S*")
+_MIXED_CODE = re.compile(r"[^\W\d_]{1,4}[-/. ]?\d[\w/-]*|\d+[-/]?[^\W\d_]\d*")
 
 
 @dataclass(frozen=True)
@@ -358,14 +362,25 @@ class Column:
         is_truth = 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS
         if is_truth and (not folded <= {"0", "1"} or self.is_called(TRUTH_WORDS)):
             return ValueKind.TRUTH
-        if self.share_of(ValueKind.DATE) >= ALIKE and not self._is_all_digits:
+        if self._is_mostly(ValueKind.DATE) and not self._is_all_digits:
             return ValueKind.DATE
         if self.is_called(YEAR_WORDS) and self.cells and all(map(is_year, self._sample)):
             return ValueKind.DATE
         is_text = self.is_called(KEPT_AS_TEXT, KEY_WORDS) or self.is_code
         is_text = is_text or any(re.fullmatch(r"0\d+", cell) for cell in self._sample)
         is_counted = self.is_called(COUNT_WORDS) or self.full[:2] == ["number", "of"] or not is_text
-        return ValueKind.NUMBER if is_counted and self.share_of(ValueKind.NUMBER) >= ALIKE else ValueKind.TEXT
+        return ValueKind.NUMBER if is_counted and self._is_mostly(ValueKind.NUMBER) else ValueKind.TEXT
+
+    def _is_mostly(self, kind: ValueKind) -> bool:
+        """Returns True if nearly all cells can be read as a value of `kind`, or most, and the others are no codes."""
+        share = self.share_of(kind)
+        if share >= ALIKE or share == 0:
+            return share >= ALIKE
+        settings = self._settings_of(kind)
+        odd = {cell for cell in self.distinct if read_cell(cell, settings) is None}
+        in_rows = sum(cell not in odd for cell in self.cells) / len(self.cells)
+        has_codes = kind is ValueKind.NUMBER and any(map(_MIXED_CODE.fullmatch, odd))
+        return max(share, in_rows) >= MIN_FITTING and not has_codes
 
     @cached_property
     def is_code(self) -> bool:
@@ -407,9 +422,12 @@ class Column:
 
     def share_of(self, kind: ValueKind) -> float:
         """Returns the share of different cells that can be read as a value of `kind`."""
-        settings = ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)
+        settings = self._settings_of(kind)
         fitting = (read_cell(cell, settings) is not None for cell in self._sample)
         return sum(fitting) / max(1, len(self._sample))
+
+    def _settings_of(self, kind: ValueKind) -> ColumnPolicy:
+        return ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)
 
     @cached_property
     def _sample(self) -> list[str]:
