@@ -20,7 +20,7 @@ from kg_store.catalog import PrivateGraph
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.vault import VaultRecord, readable_name
-from kg_store.terms import Mid, Mids, NodeKind, as_mids
+from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.literals import plain_number
 
 MAX_DECIDING: Final = 3
@@ -130,9 +130,10 @@ class AnswerExecutor:
         records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
         named: dict[str, Names] = {}
         for word, mids in meant.items():
-            if mids:
+            literal, is_number = meanings[word].literal, meanings[word].value_kind is ValueKind.NUMBER
+            if mids and not (literal and is_number):
                 named[word] = self._names(mids, records)
-            elif literal := meanings[word].literal:
+            elif literal:
                 named[word] = Names(names=[literal], total=1)
         return named
 

@@ -137,18 +137,21 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
 TOLD = {
     "Which ferry has the highest length?": "1 of 8 has no “length” that is a number; it is left out.",
     "How many ferries have not been shipped?": "2 of 8 have no “shipped date” that is a date; they count as not.",
-    "What is the average length of the ferries of Eskport?": "1 of 3 has no “length” that is a number; it is left out.",
+    "What is the average length of the ferries of Eskport?": "1 of 3 has no “length” that is a number; it is left "
+    "out.",
 }
 """What the answers say of cells that do not fit."""
 
 
 SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES]
 
+Answers = dict[tuple[int, str], tuple[set[str], str]]
+
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, str], tuple[set[str], str]]:
-    """The names and the text of each answer by its set and question, from one service that loaded every set as it is proposed."""
-    found: dict[tuple[int, str], tuple[set[str], str]] = {}
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """The names and text of each answer by its set and question, from one service with every set as it is proposed."""
+    found: Answers = {}
 
     async def ask() -> None:
         label = RunLabel(set_name="own", strategy="auto", reasoner="embedded", seed=0)
@@ -173,11 +176,11 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, str], t
 
 
 @pytest.mark.parametrize("number", range(len(SETS)))
-def test_files_are_asked_as_they_are(number: int, answers: dict[tuple[int, str], tuple[set[str], str]]) -> None:
+def test_files_are_asked_as_they_are(number: int, answers: Answers) -> None:
     right = {text: names for of, text, names in ASKED if of is SETS[number]}
     assert {text: answers[number, text][0] for text in right} == right
 
 
-def test_answers_say_which_cells_do_not_fit(answers: dict[tuple[int, str], tuple[set[str], str]]) -> None:
+def test_answers_say_which_cells_do_not_fit(answers: Answers) -> None:
     texts = {question: text for (_, question), (_, text) in answers.items() if question in TOLD}
     assert {question: told for question, told in TOLD.items() if told in texts[question]} == TOLD
