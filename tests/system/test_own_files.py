@@ -140,7 +140,7 @@ TOLD = {
     "What is the average length of the ferries of Eskport?": "1 of 3 has no “length” that is a number; it is left "
     "out.",
 }
-"""What the answers say of cells that do not fit."""
+"""The sentences in which answers tell of cells that do not fit."""
 
 
 SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES]
