@@ -219,7 +219,7 @@ class Tables:
 
         Raises LoadError if a table has no file, its file lacks a column, or two rows share a key.
         """
-        self._policies = _assigned(paths, tables) if tables else []
+        self._policies = sheets_with_tables(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
         self._keys_by: dict[tuple[str, str], dict[str, str | None]] = {}
@@ -389,7 +389,7 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
         yield from further
 
 
-def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
+def sheets_with_tables(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
     """Returns each sheet with its table: matched by name, or else by the columns of its header."""
     sheets = [sheet for path in paths for sheet in sheets_of(path)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
