@@ -119,8 +119,8 @@ class _RowCheck:
         notes += [f"{count:,} {sentence}" for sentence, count in self._odd.items()]
         if again := self._repeated_keys():
             notes.append(
-                f"{again:,} rows of {name} have the key of an earlier row, so a load would stop: say another `key`, or "
-                "none"
+                f"{again:,} rows of {name} have the key of an earlier row, so a load would stop: say another `key` "
+                "or none"
             )
         if self._without_key:
             notes.append(f"{self._without_key:,} rows of {name} have no key, so a load would stop")

@@ -28,7 +28,7 @@ def test_all_rows_are_checked_against_what_the_first_ones_propose(ferries: Path)
     shares: list[float] = []
     assert check_rows([ferries], policy.tables, shares.append) == (
         "6 rows of ferries.csv were checked",
-        "1 rows of ferries.csv have the key of an earlier row, so a load would stop: say another `key`, or none",
+        "1 rows of ferries.csv have the key of an earlier row, so a load would stop: say another `key` or none",
         "1 cells of length are no number and stay text (the first in line 5)",
         "1 cells of length are empty, or say that nothing is known",
         "2 cells of launched are no date and stay text (the first in line 5)",
