@@ -130,6 +130,8 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (PEOPLE, "Where does Ada Holm live?", set()),
     (PEOPLE, "Who lives in Eskport?", set()),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
+    # Norlandia is a tag too, which interests nobody: 0 would be of the tag.
+    (INTERESTS, "How many persons live in Norlandia?", set()),
     (FERRIES, "Which ferry has the highest length?", {"Egret"}),
     (FERRIES, "How many ferries have not been shipped?", {"2"}),
     (FERRIES, "What is the average length of the ferries of Eskport?", {"42.5"}),
@@ -143,7 +145,16 @@ TOLD = {
 """The sentences in which answers tell of cells that do not fit."""
 
 
-SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES]
+SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES, INTERESTS]
+
+INTERESTS = {
+    "person.csv": "id,name\n1,Ivo Lund\n2,Mara Quist\n3,Runa Falk\n",
+    "place.csv": "id,name\n11,Tarn\n12,Oskham\n13,Norlandia\n",
+    "tag.csv": "id,name\n21,Norlandia\n22,Mills\n",
+    "person_isLocatedIn_place.csv": "person_id,place_id\n1,11\n2,11\n3,12\n",
+    "place_isPartOf_place.csv": "place_id,part_of_place_id\n11,13\n12,13\n",
+    "person_hasInterest_tag.csv": "person_id,tag_id\n1,22\n2,22\n",
+}
 
 Answers = dict[tuple[int, str], tuple[set[str], str]]
 
