@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate, chain
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -253,11 +254,21 @@ def _usual(uses: Sequence[int]) -> int:
     return ordered[middle] if ordered else 0
 
 
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_MONTHS: Final = frozenset(name.lower() for name in (*calendar.month_name, *calendar.month_abbr) if name)
+
+
+def _without_year(words: Sequence[str]) -> Sequence[str]:
+    """Returns the words without a year at their end: `hours 2024` -> hours; but `march 2024` is a date."""
+    is_of_year = len(words) > 1 and _YEAR.fullmatch(words[-1]) and _MONTHS.isdisjoint(words)
+    return words[:-1] if is_of_year else words
+
+
 def _reason(each: WordsToShow, usual: int, grows: bool) -> MaskReason | None:
-    said = " ".join(word for word in each.word.lower().split() if word not in UNITS_WITH_DIGITS)
-    if re.search(r"\d", said):
+    said = _without_year([word for word in each.word.lower().split() if word not in UNITS_WITH_DIGITS])
+    if re.search(r"\d", " ".join(said)):
         return MaskReason.DIGITS
-    if not each.words or not all(map(is_common, each.words)):
+    if not each.words or not all(map(is_common, _without_year(each.words))):
         return MaskReason.WORDS
     if each.uses <= MAX_RARE_USES and usual >= MIN_USUAL_USES and not each.is_declared:
         return MaskReason.RARE
