@@ -270,6 +270,10 @@ def _of_budget(error: BaseException) -> Problem | None:
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
         case NamesUsedUpError():
+            if error.period == "hour":
+                message = f"You may read no more names of this graph for now ({error.most} an hour)."
+                hint = f"Ask again in {_hours(error.renews_in_s)}, or have AROG_NAMES_PER_HOUR raised."
+                return Problem(429, "budget_used_up", message, hint)
             message = f"You may read no more names of this graph today ({error.most} a day)."
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}, or have AROG_NAMES_PER_DAY raised."
             return Problem(429, "budget_used_up", message, hint)

@@ -9,7 +9,7 @@ from typing import Final
 from app.chat.conversations import ConversationStore, Reason
 from app.chat.execution import AnswerExecutor, Conclusion
 from app.chat.follow_ups import NO_REASON, reason_of
-from app.chat.question_run import NamesBudget, QuestionRun
+from app.chat.question_run import NamesBudget, QuestionRun, RestoredNames
 from app.chat.sealing import hints_for, names_of_masks, seal_names
 from app.chat.understanding import count_of, understood, worked_out
 from app.llm.confidence import as_confidence, confidence_of
@@ -206,7 +206,9 @@ def _sealed(
 ) -> ChatAnswer:
     assert run.request.public_key is not None
     if budget is not None:
-        budget.take(run.graph, run.caller, run.request.options.person, names)
+        told = run.request.options
+        restored = RestoredNames(names, answer.id, told.person, told.reason, run.conversation.table)
+        budget.take(run.graph, run.caller, restored)
     return seal_names(run.request.public_key, answer, names)
 
 

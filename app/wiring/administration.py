@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.chat.case_admin import CaseAdmin
+from app.graphs.access import AccessSearch
 from app.graphs.admin import GraphAdmin
 from app.graphs.erasure import Eraser, ErasureStores
 from app.settings import Settings
@@ -23,6 +24,7 @@ def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) 
         store.conversations,
         store.cases,
         store.names_read,
+        store.upkeep,
         name_concepts or _namer_of(store.settings),
         store.settings.max_unpacked_bytes,
         store.settings.disclosure_k,
@@ -32,6 +34,11 @@ def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) 
 def cases_in(store: ServiceContext) -> CaseAdmin:
     """Returns the administration of the cases of all graphs."""
     return CaseAdmin(store.catalog, store.cases)
+
+
+def access_search_in(store: ServiceContext) -> AccessSearch:
+    """Returns the search of the access record for who read about a thing."""
+    return AccessSearch(store.catalog, store.access_record)
 
 
 def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:

@@ -185,7 +185,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     jobs.mark_interrupted()
     suggest = suggester.suggest if thinking.in_house else no_suggestions
     chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))
-    names = NamesBudget(store.names_read, settings.names_per_day)
+    names = NamesBudget(store.names_read, store.access_record, settings.names_per_day, settings.names_per_hour)
     return Services(
         store=store,
         chat=chat.with_options(replace(chat.options, names=names)),
