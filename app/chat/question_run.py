@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, ParamSpec, TypeVar
@@ -53,7 +53,7 @@ class RestoredNames:
     """The names of one reply, by the words for which they are put in, and to whom they go.
 
     `answer`: id of the reply. `person` and `reason`: who asks and why, as the request tells. `table`: the pseudonyms
-    of the conversation, which tell apart things with the same name.
+    of the conversation, which tell apart things with the same name. `about`: MIDs of what the question named.
     """
 
     names: Mapping[str, Names] = field(repr=False)
@@ -61,6 +61,7 @@ class RestoredNames:
     person: str = ""
     reason: str = field(default="", repr=False)
     table: PseudonymTable | None = field(default=None, repr=False)
+    about: Sequence[int] = field(default=(), repr=False)
 
     @property
     def telling(self) -> set[str]:
@@ -68,8 +69,8 @@ class RestoredNames:
         return {name for each in self.names.values() for name in each.names if any(map(str.isalpha, name))}
 
     def things_of(self, graph: PrivateGraph) -> tuple[str, ...]:
-        """Returns the ids of the things that were named, as the access record has them."""
-        found: set[int] = set()
+        """Returns the ids of the things that were named or asked about, as the access record has them."""
+        found = set(self.about)
         for word, each in self.names.items():
             for name in each.names:
                 called = graph.names.named(name)
@@ -97,8 +98,8 @@ class NamesBudget:
 
     def take(self, graph: PrivateGraph, caller: Caller, restored: RestoredNames) -> None:
         """Counts and records names as read by the caller. Raises NamesUsedUpError, LedgerUnavailableError."""
-        names = restored.telling
-        if not names:
+        names, things = restored.telling, restored.things_of(graph)
+        if not (names or things):
             return
         most = self._limit(graph)
         reader = Reader(graph.tenant, graph.name, caller.key_id, restored.person, caller.is_admin)
@@ -110,7 +111,7 @@ class NamesBudget:
             self._alarm(entry, error.most)
             raise
         event: AccessEvent = "read_lifted" if graph.name in caller.lifted else "read"
-        self._record.add(replace(entry, event=event, reason=restored.reason, things=restored.things_of(graph)))
+        self._record.add(replace(entry, event=event, reason=restored.reason, things=things))
         if before < ALARM_AT * most.day <= now:
             self._alarm(entry, now)
 

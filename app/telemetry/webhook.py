@@ -53,12 +53,24 @@ class AlarmWebhook:
             log.error("alarm_not_sent", id=id, error="too many wait")
 
     def close(self) -> None:
-        """Waits a few seconds until what is waiting is sent."""
+        """Waits a few seconds until what is waiting is sent; what is left then is told in the log."""
         if self._thread is not None:
             with suppress(queue.Full):
                 self._waiting.put(None, timeout=_CLOSE_S)
             self._thread.join(_CLOSE_S)
+        if left := self._drained():
+            log.error("alarm_not_sent", count=left, error="the service stops")
         self._http.close()
+
+    def _drained(self) -> int:
+        """Takes everything out of the queue, so that the thread ends, and returns how many alarms that were."""
+        left = 0
+        with suppress(queue.Empty):
+            while True:
+                left += self._waiting.get_nowait() is not None
+        with suppress(queue.Full):
+            self._waiting.put_nowait(None)
+        return left
 
     def _send_all(self) -> None:
         while (item := self._waiting.get()) is not None:
