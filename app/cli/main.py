@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import access, cases, erase, graphs, ledger
+from app.cli import access, backup, cases, erase, graphs, ledger
 from app.cli.endpoints import concepts, endpoint
 from app.cli.keys import api_key, master_key
 from app.cli.output import NOT_USABLE, errors, failures_in_words, tell
@@ -36,6 +36,8 @@ def commands(app: typer.Typer) -> None:
     # The products of one question are too small to share among cores: threads that wait for each other burn a core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     app.command()(serve)
+    app.command("backup")(backup.back_up)
+    app.command("restore")(backup.restore)
     for command in (erase.forget, erase.forgotten, erase.readers):
         graphs.app.command()(command)
     app.add_typer(graphs.app, name="graph")

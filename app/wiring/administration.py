@@ -46,8 +46,13 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
 
     `name_concepts`: names the concepts of a changed graph; without it, the sentence model is loaded once it is needed.
     """
+    return Eraser(erasure_stores_of(store, name_concepts))
+
+
+def erasure_stores_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> ErasureStores:
+    """Returns the stores that an erasure goes through; `name_concepts` as for `forgetter_of`."""
     settings = store.settings
-    stores = ErasureStores(
+    return ErasureStores(
         store.catalog,
         store.conversations,
         store.cases,
@@ -59,7 +64,6 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
         store.incoming,
         name_concepts or _namer_of(settings),
     )
-    return Eraser(stores)
 
 
 def _namer_of(settings: Settings) -> NameConcepts:
