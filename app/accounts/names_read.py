@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, Engine, case, delete, func, insert, select
+from sqlalchemy import Engine, case, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.api_keys import Caller
@@ -108,17 +108,22 @@ class NamesRead:
     def _take(self, reader: Reader, digests: set[str], most: NamesLimit) -> tuple[int, int]:
         now = self._now()
         of_key = _of_graph(reader.tenant, reader.graph) & (names_read.c.key_id == reader.key_id)
-        today, of_person = names_read.c.day == now.date(), names_read.c.person == reader.person
+        today, of_person = of_key & (names_read.c.day == now.date()), names_read.c.person == reader.person
+        # The day is in the primary key, so that older days are not read.
+        recent = of_key & (names_read.c.day >= (now - _HOUR).date()) & (names_read.c.at > now - _HOUR)
+        counts = func.count(), func.sum(case((of_person, 1), else_=0)), func.min(names_read.c.at)
         with self._engine.begin() as connection:
-            mine = select(names_read.c.digest).where(of_key, today, of_person, names_read.c.digest.in_(digests))
+            mine = select(names_read.c.digest).where(today, of_person, names_read.c.digest.in_(digests))
             fresh = digests - set(connection.execute(mine).scalars())
-            before = connection.execute(select(func.count()).where(of_key, today, of_person)).scalar_one()
+            by_key, before, _ = connection.execute(select(*counts).where(today)).one()
+            before = before or 0
             if fresh and not reader.is_admin:
-                _require(connection, most.day, len(fresh), of_key & today, of_person, renews_in_s(now), "day")
-                recent = of_key & (names_read.c.at > now - _HOUR)
-                first = connection.execute(select(func.min(names_read.c.at)).where(recent)).scalar_one() or now
-                wait_s = max(1, math.ceil((first + _HOUR - now).total_seconds()))
-                _require(connection, most.hour, len(fresh), recent, of_person, wait_s, "hour")
+                if _is_over(most.day, by_key, before, len(fresh)):
+                    raise NamesUsedUpError(most.day, renews_in_s(now))
+                by_key, by_person, first = connection.execute(select(*counts).where(recent)).one()
+                if _is_over(most.hour, by_key, by_person or 0, len(fresh)):
+                    wait_s = math.ceil(((first or now) + _HOUR - now).total_seconds())
+                    raise NamesUsedUpError(most.hour, max(1, wait_s), "hour")
             if fresh:
                 row = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
                 row |= {"person": reader.person}
@@ -156,20 +161,9 @@ class NamesRead:
             return connection.execute(delete(names_read).where(names_read.c.day < before)).rowcount
 
 
-def _require(
-    connection: Connection,
-    most: int,
-    fresh: int,
-    of_key: Any,
-    of_person: Any,
-    wait_s: int,
-    period: Literal["day", "hour"],
-) -> None:
-    """Raises NamesUsedUpError if `fresh` more names take the person, or all persons of the key, over their limit."""
-    by_key = connection.execute(select(func.count()).where(of_key)).scalar_one()
-    by_person = connection.execute(select(func.count()).where(of_key, of_person)).scalar_one()
-    if by_person + fresh > most or by_key + fresh > PERSONS_OF_A_KEY * most:
-        raise NamesUsedUpError(most, wait_s, period)
+def _is_over(most: int, by_key: int, by_person: int, fresh: int) -> bool:
+    """True if `fresh` more names take the person, or all persons of the key, over the limit."""
+    return by_person + fresh > most or by_key + fresh > PERSONS_OF_A_KEY * most
 
 
 def _of_graph(tenant: str, graph: str) -> Any:

@@ -49,6 +49,18 @@ def test_persons_that_are_made_up_do_not_read_more_than_a_key_may(engine: Engine
     assert reads(engine).take(Reader("t", "g", "another", "one more"), ["another"], at_most(2)) == (0, 1)
 
 
+def test_new_names_of_an_hour_have_a_limit_of_their_own_also_around_midnight(engine: Engine) -> None:
+    most, late = NamesLimit(day=9, hour=2), dt.datetime(2031, 5, 7, 23, 30, tzinfo=dt.UTC)
+    reads(engine, now=late).take(ANN, ["a", "b"], most)
+    reads(engine, now=late).take(ANN, ["a"], most)
+    with pytest.raises(NamesUsedUpError) as caught:
+        reads(engine, now=late + dt.timedelta(minutes=45)).take(ANN, ["c"], most)
+    assert (caught.value.most, caught.value.period, caught.value.renews_in_s) == (2, "hour", 15 * 60)
+    assert reads(engine, now=late + dt.timedelta(minutes=60)).take(ANN, ["c"], most) == (0, 1)
+    (newest, _older) = reads(engine, now=late + dt.timedelta(minutes=61)).days("t", "g")
+    assert (newest.names, newest.last_hour) == (1, 1)
+
+
 def test_an_admin_has_no_limit_and_is_recorded(engine: Engine) -> None:
     admin = Reader("t", "g", "k", "", is_admin=True)
     assert reads(engine).take(admin, ["a", "b", "c"], at_most(1)) == (0, 3)
