@@ -38,7 +38,7 @@ from app.strategies.sets.candidates import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.logs import event_log
-from app.wiring.administration import cases_in, forgetter_of, graphs_of
+from app.wiring.administration import forgetter_of, graphs_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.store import JOBS, ServiceContext, delete_uploads, open_store, read_master_key
@@ -196,7 +196,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
-        cases=cases_in(store),
+        cases=CaseAdmin(store.catalog, store.cases, names),
     )
 
 
