@@ -42,6 +42,10 @@ class NotPermittedError(Exception):
     """The caller is known but has no right to this action."""
 
 
+class NoBreakGlassError(NotPermittedError):
+    """The caller may ask the graph in a role, and has no grant to lift that."""
+
+
 class NoGrantError(Exception):
     """The caller has no grant for a graph of this name. The error is the same if no such graph exists."""
 
@@ -276,11 +280,11 @@ def break_glass(record: AccessRecord, caller: Caller, graph: str, wanted: BreakG
     """Lifts the caller's role in a graph for some minutes, by writing that into the access record.
 
     Promise: what lifts a role is the row in the record, so it is never lifted without one. Limit: it is lifted for
-    whoever uses the key. Raises NoGrantError, NotPermittedError, LedgerUnavailableError.
+    whoever uses the key. Raises NoGrantError, NoBreakGlassError, LedgerUnavailableError.
     """
     require_grant(caller, graph)
     if BREAK_GLASS + graph not in caller.grants:
-        raise NotPermittedError
+        raise NoBreakGlassError
     entry = AccessEntry(
         caller.tenant, caller.key_id, graph, "break_glass", wanted.minutes, person=wanted.person, reason=wanted.reason
     )

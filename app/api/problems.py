@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from app.accounts.api_keys import (
     BadGrantError,
     DeviceNotAdmittedError,
+    NoBreakGlassError,
     NoGrantError,
     NotAuthenticatedError,
     NotPermittedError,
@@ -107,6 +108,10 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     NotPermittedError: Problem(
         403, "not_permitted", "This key may not do that.", "This needs a key with the role admin."
+    ),
+    NoBreakGlassError: Problem(
+        403, "not_permitted", "This key may not lift its role in this graph.",
+        "It takes the grant `break-glass:GRAPH` beside `GRAPH#ROLE`; an admin makes such a key.",
     ),
     # The same reply for both errors, so that nobody learns which graphs others have.
     NoGrantError: _UNKNOWN_GRAPH,

@@ -113,6 +113,17 @@ async def test_who_read_whom_is_found_by_a_thing_and_exported_without_a_name(tmp
     assert REASON not in log.getvalue() + metrics + files_of(tmp_path / "data")
 
 
+async def test_an_answer_that_restores_no_name_is_recorded_with_what_was_asked_about(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        house.load()
+        body = {"graph": "clinic", "messages": [{"role": "user", "content": QUESTION}], "options": {"reason": REASON}}
+        answer = (await house.http.post("/chat", json=body, headers=bearer(user_key(house)))).json()
+        assert (answer["answered"], answer["capsule"]) == (True, None)
+        (entry,) = (await who(house, PATIENT))["entries"]  # type: ignore[misc]
+        assert (entry["answer"], entry["count"], entry["reason"]) == (answer["id"], 0, REASON)
+        assert (await who(house, DOCTOR))["entries"] == []
+
+
 async def test_an_entry_is_not_changed_or_deleted_unseen(tmp_path: Path) -> None:
     async with running(tmp_path) as house:
         house.load()
@@ -315,7 +326,8 @@ async def test_glass_is_broken_by_those_alone_who_may(tmp_path: Path) -> None:
             return await house.http.post(f"/graphs/{graph}/break-glass", json=body | more, headers=bearer(key))
 
         plain, other = user_key(house, "clinic#reception"), user_key(house, "clinic#reception", "break-glass:clinic")
-        assert (await broken("clinic", plain)).status_code == 403
+        refused = await broken("clinic", plain)
+        assert (refused.status_code, "break-glass:GRAPH" in refused.json()["hint"]) == (403, True)
         assert (await broken("other", other)).status_code == 404
         assert (await broken("clinic", other, minutes=241)).status_code == 422
         assert (await broken("clinic", other, minutes=1)).status_code == 200

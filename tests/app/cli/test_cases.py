@@ -75,6 +75,9 @@ def test_who_read_names_of_a_graph_is_listed(kept: list[str]) -> None:
     store.names_read.take(Reader("default", "clinic", "one", ""), ["Anna Keller", "Bo Reed"], NamesLimit(9, 9))
     store.close()
     assert "key one: 2 names" in arog("graph", "readers", "clinic").stdout
-    assert "key one: 1 names" in arog("graph", "readers", "clinic", "--name", "anna keller").stdout
+    assert (
+        "key one: 1 names, 1 of them new in the last hour"
+        in arog("graph", "readers", "clinic", "--name", "anna keller").stdout
+    )
     assert arog("graph", "readers", "clinic", "--name", "Lea").stdout == "nobody has read it\n"
     assert arog("graph", "readers", "nothing").exit_code != 0
