@@ -36,11 +36,14 @@ class NamesUsedUpError(Exception):
     """The answer was withheld because it holds more new names than the caller may still read in this day or hour.
 
     `most` is the number of names a day, or an hour; `renews_in_s` is the number of seconds until there are more.
+    `fits_never`: the answer alone has more new names than that.
     """
 
-    def __init__(self, most: int, renews_in_s: int, period: Literal["day", "hour"] = "day") -> None:
+    def __init__(
+        self, most: int, renews_in_s: int, period: Literal["day", "hour"] = "day", fits_never: bool = False
+    ) -> None:
         super().__init__(f"{most} a {period}")
-        self.most, self.renews_in_s, self.period = most, renews_in_s, period
+        self.most, self.renews_in_s, self.period, self.fits_never = most, renews_in_s, period, fits_never
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +122,11 @@ class NamesRead:
             before = before or 0
             if fresh and not reader.is_admin:
                 if _is_over(most.day, by_key, before, len(fresh)):
-                    raise NamesUsedUpError(most.day, renews_in_s(now))
+                    raise NamesUsedUpError(most.day, renews_in_s(now), "day", len(fresh) > most.day)
                 by_key, by_person, first = connection.execute(select(*counts).where(recent)).one()
                 if _is_over(most.hour, by_key, by_person or 0, len(fresh)):
                     wait_s = math.ceil(((first or now) + _HOUR - now).total_seconds())
-                    raise NamesUsedUpError(most.hour, max(1, wait_s), "hour")
+                    raise NamesUsedUpError(most.hour, max(1, wait_s), "hour", len(fresh) > most.hour)
             if fresh:
                 row = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
                 row |= {"person": reader.person}

@@ -275,13 +275,12 @@ def _of_budget(error: BaseException) -> Problem | None:
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
         case NamesUsedUpError():
-            if error.period == "hour":
-                message = f"You may read no more names of this graph for now ({error.most} an hour)."
-                hint = f"Ask again in {_hours(error.renews_in_s)}, or have AROG_NAMES_PER_HOUR raised."
-                return Problem(429, "budget_used_up", message, hint)
-            message = f"You may read no more names of this graph today ({error.most} a day)."
-            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}, or have AROG_NAMES_PER_DAY raised."
-            return Problem(429, "budget_used_up", message, hint)
+            setting = f"AROG_NAMES_PER_{error.period.upper()}"
+            when = "for now" if error.period == "hour" else "today"
+            message = f"You may read no more names of this graph {when} ({error.most} in one {error.period})."
+            more = f"There are more in {_hours(error.renews_in_s)}"
+            hint = "This answer alone names more: ask about fewer things" if error.fits_never else more
+            return Problem(429, "budget_used_up", message, f"{hint}, or have {setting} raised.")
         case ConversationRevealsUsedUpError():
             message = "This conversation has shown the model as many facts as one may."
             hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."

@@ -39,7 +39,7 @@ SHARE: Final = 0.05
 """The share of a graph's things whose names one person may read on a day. Chosen by hand to allow a day of much work.
 """
 MIN_NAMES: Final = 200
-"""The least daily budget of names, however small the graph. Chosen by hand."""
+"""The least budget of names of a day and of an hour, however small the graph. Chosen by hand: several long lists."""
 HOUR_SHARE: Final = 0.5
 """The share of the day's budget that may be new within one hour. Chosen by hand."""
 ALARM_AT: Final = 0.5
@@ -87,8 +87,8 @@ class NamesBudget:
     Promise: a person who is no admin reads at most `per_day` distinct names of a graph on a day (UTC) and `per_hour`
     new ones within an hour, and all persons of one API key at most twice as many; each reply that goes out with names
     is in the access record, and so is an alarm once somebody has read half of a day's names or was refused more. If
-    `per_day` is None, it is SHARE of the graph's things, at least MIN_NAMES; without `per_hour`, that is HOUR_SHARE of
-    the day's.
+    `per_day` is None, it is SHARE of the graph's things; without `per_hour`, that is HOUR_SHARE of the day's; both are
+    MIN_NAMES at least.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class NamesBudget:
         signatures = (graph.whole or graph).blind.schema.signatures
         things = sum(each.size for each in signatures if each.kind is NodeKind.ENTITY)
         day = self._per_day or max(MIN_NAMES, int(SHARE * things))
-        return NamesLimit(day, self._per_hour or max(1, int(HOUR_SHARE * day)))
+        return NamesLimit(day, self._per_hour or max(MIN_NAMES, int(HOUR_SHARE * day)))
 
     def _alarm(self, entry: AccessEntry, count: int) -> None:
         if self._record.alarm(replace(entry, event="alarm", count=count, id=secrets.token_hex(16))):

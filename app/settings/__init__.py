@@ -253,7 +253,9 @@ class Settings(BaseSettings):
         "default a twentieth of its things, and 200 at least",
     )
     names_per_hour: int | None = Field(
-        default=None, ge=1, description="names that may be new to a person within one hour; by default half of a day's"
+        default=None,
+        ge=1,
+        description="names that may be new to a person within one hour; by default half of a day's, 200 at least",
     )
     names_read_days: float = Field(default=90.0, gt=0, description="days that it is kept who read which names")
     alarm_url: HttpUrl | None = Field(

@@ -146,6 +146,18 @@ async def test_an_entry_is_not_changed_or_deleted_unseen(tmp_path: Path) -> None
         ]
 
 
+async def test_what_stays_in_clear_confirms_no_guess(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        house.load()
+        key = user_key(house)
+        for _ in range(2):
+            await chat_of(house, key).ask(QUESTION, person=NURSE, reason=REASON)
+        with house.services.store.engine.connect() as connection:
+            rows = connection.execute(select(ledger_access.c.digest, ledger_access.c.size)).all()
+        assert rows[0].size == rows[1].size
+        assert rows[0].digest != rows[1].digest
+
+
 async def test_without_a_record_no_name_goes_out(tmp_path: Path) -> None:
     async with running(tmp_path) as house:
         house.load()
@@ -233,7 +245,7 @@ async def test_a_crawl_is_slowed_by_the_hour_and_alarmed_once(tmp_path: Path, re
                 except RefusedError as error:
                     refused.append(error)
             assert len(refused) == 7
-            assert (refused[0].code, "an hour" in str(refused[0])) == ("budget_used_up", True)
+            assert (refused[0].code, "5 in one hour" in str(refused[0])) == ("budget_used_up", True)
             assert "AROG_NAMES_PER_HOUR" in str(refused[0].hint)
             receiver.wait_for(1)
             day = (await house.http.get("/admin/graphs/clinic/readers", headers=OPERATOR)).json()["days"]

@@ -85,7 +85,9 @@ class AccessRecord:
 
     def add(self, entry: AccessEntry) -> None:
         """Adds an entry. Raises LedgerUnavailableError; then no name may be given out."""
-        plain = _content(entry.person, entry.reason, entry.things)
+        # The digest stays in clear for good: without a salt, it would confirm a guess at the person or the reason.
+        told = {"person": entry.person, "reason": entry.reason, "things": list(entry.things), "salt": token_hex(16)}
+        plain = _written(told)
         row = {name: getattr(entry, name) for name in ("id", "caller", "graph", "event", "answer")}
         row |= {"at": in_utc(entry.at), "amount": entry.count, "size": len(plain), "digest": sha256(plain).hexdigest()}
         row["sealed"] = self._master.seal(PURPOSE, access_context(entry), plain)
@@ -196,13 +198,12 @@ def without_things(things: Collection[str], holds: Callable[[str], bool]) -> Cal
     def left(plain: bytes) -> bytes:
         told = json.loads(plain)
         reason = "" if holds(told["reason"]) else told["reason"]
-        return _content(told["person"], reason, [each for each in told["things"] if each not in gone])
+        return _written({**told, "reason": reason, "things": [each for each in told["things"] if each not in gone]})
 
     return left
 
 
-def _content(person: str, reason: str, things: Collection[str]) -> bytes:
-    told = {"person": person, "reason": reason, "things": list(things)}
+def _written(told: Mapping[str, Any]) -> bytes:
     return json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
 
 

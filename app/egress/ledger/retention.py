@@ -82,23 +82,25 @@ class LedgerUpkeep:
         None if nothing is left.
         """
 
-        rows = select(ledger_access).where(ledger_access.c.tenant == tenant, ledger_access.c.graph == graph)
-        rows = rows.where(ledger_access.c.sealed.is_not(None))
+        ours = (ledger_access.c.tenant == tenant, ledger_access.c.graph == graph, ledger_access.c.sealed.is_not(None))
+        query = select(ledger_access).where(*ours).order_by(ledger_access.c.number).limit(_MANY)
 
         def taken(connection: Connection, _head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
-            numbers: list[int] = []
-            for row in connection.execute(rows).all():
-                plain = self._master.open(PURPOSE, access_context(row), row.sealed)
-                left = without(plain)
-                if left != plain:
-                    sealed = None if left is None else self._master.seal(PURPOSE, access_context(row), left)
-                    this = update(ledger_access).where(ledger_access.c.id == row.id)
-                    connection.execute(this, {"sealed": sealed})
-                    numbers.append(row.number)
-            return len(numbers), replace(cuts, erased=tuple(sorted(numbers)))
+            numbers, last = list[int](), 0
+            while rows := connection.execute(query.where(ledger_access.c.number > last)).all():
+                for row in rows:
+                    plain = self._master.open(PURPOSE, access_context(row), row.sealed)
+                    left = without(plain)
+                    if left != plain:
+                        sealed = None if left is None else self._master.seal(PURPOSE, access_context(row), left)
+                        this = update(ledger_access).where(ledger_access.c.id == row.id)
+                        connection.execute(this, {"sealed": sealed})
+                        numbers.append(row.number)
+                last = rows[-1].number
+            return len(numbers), replace(cuts, erased=tuple(numbers))
 
         with self._engine.connect() as connection:
-            if connection.execute(rows.limit(1)).first() is None:
+            if connection.execute(query).first() is None:
                 return 0
         return self._cut(tenant, taken)[0]
 

@@ -57,6 +57,9 @@ def test_new_names_of_an_hour_have_a_limit_of_their_own_also_around_midnight(eng
         reads(engine, now=late + dt.timedelta(minutes=45)).take(ANN, ["c"], most)
     assert (caught.value.most, caught.value.period, caught.value.renews_in_s) == (2, "hour", 15 * 60)
     assert reads(engine, now=late + dt.timedelta(minutes=60)).take(ANN, ["c"], most) == (0, 1)
+    with pytest.raises(NamesUsedUpError) as caught:
+        reads(engine, now=late + dt.timedelta(hours=9)).take(ANN, ["d", "e", "f"], most)
+    assert caught.value.fits_never
     (newest, _older) = reads(engine, now=late + dt.timedelta(minutes=61)).days("t", "g")
     assert (newest.names, newest.last_hour) == (1, 1)
 
