@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,19 +17,21 @@ from sqlalchemy import ColumnElement, Engine, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from app.database.tables import api_keys, devices
+from app.egress.ledger.access import AccessEntry, AccessRecord
 from client_sdk.crypto.sealing import fingerprint_of, parse_public_key
-from client_sdk.protocol import Device, DeviceList, KeyRole
+from client_sdk.protocol import BreakGlass, Device, DeviceList, GlassBroken, KeyRole
 
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
 INSPECT = "inspect:"  # stands before a graph's name or `*`; no graph's name may contain a colon
+BREAK_GLASS = "break-glass:"  # stands before the name of a graph that is granted by a role
 ROLE_MARK = "#"  # stands between a graph's name and a role of its policy: GRAPH#role
 OPERATOR_TENANT = "default"
 OPERATOR_KEY_ID = "operator"
 
 _USE_IS_KEPT_TO = dt.timedelta(minutes=10)
 _NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
-_GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
+_GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{BREAK_GLASS}{_NAME}|{_NAME}{ROLE_MARK}{_NAME}")
 
 
 class NotAuthenticatedError(Exception):
@@ -38,6 +40,10 @@ class NotAuthenticatedError(Exception):
 
 class NotPermittedError(Exception):
     """The caller is known but has no right to this action."""
+
+
+class NoBreakGlassError(NotPermittedError):
+    """The caller may ask the graph in a role, and has no grant to lift that."""
 
 
 class NoGrantError(Exception):
@@ -66,21 +72,26 @@ class Caller:
 
     `grants` may hold: the name of a graph of the tenant, to ask it; `*` for all graphs; `NAME#ROLE` for the part of a
     graph that its policy shows to that role; `inspect:NAME` (or `inspect:*`) to see the names in what the model was
-    sent and replied for the caller's own answers.
+    sent and replied for the caller's own answers; `break-glass:NAME` to see all of NAME for a short time, for a reason
+    that is recorded. `lifted`: the graphs for which that was done and is still in force.
     """
 
     tenant: str
     key_id: str
     role: KeyRole
     grants: frozenset[str]
+    lifted: frozenset[str] = frozenset()
 
     def may_ask(self, graph: str) -> bool:
-        return EVERY_GRAPH in self.grants or graph in self.grants or self.role_in(graph) is not None
+        return EVERY_GRAPH in self.grants or graph in self.grants or self._role_of(graph) is not None
 
     def role_in(self, graph: str) -> str | None:
         """Returns the role in which the caller sees a graph, or None if they see all of it or nothing."""
-        if EVERY_GRAPH in self.grants or graph in self.grants:
+        if EVERY_GRAPH in self.grants or graph in self.grants or graph in self.lifted:
             return None
+        return self._role_of(graph)
+
+    def _role_of(self, graph: str) -> str | None:
         start = graph + ROLE_MARK
         return next((grant.removeprefix(start) for grant in sorted(self.grants) if grant.startswith(start)), None)
 
@@ -134,6 +145,15 @@ class KeyRecord:
     last_used_at: dt.datetime | None = None
 
 
+Lifted = Callable[[str, str, dt.datetime], frozenset[str]]
+"""Returns the graphs that a break-glass opens at a time, from the record of them: (tenant, key id, time) -> names."""
+
+
+def nothing_lifted(_tenant: str, _key_id: str, _now: dt.datetime) -> frozenset[str]:
+    """Returns no graph: used where no record of break-glasses is kept."""
+    return frozenset()
+
+
 class Access:
     """Creates, checks and revokes API keys, in the database; also knows the operator's key from the settings.
 
@@ -142,8 +162,8 @@ class Access:
     whoever holds it.
     """
 
-    def __init__(self, engine: Engine, operator_key: SecretStr | None = None) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, operator_key: SecretStr | None = None, lifted: Lifted = nothing_lifted) -> None:
+        self._engine, self._lifted = engine, lifted
         self._operator = _digest(operator_key.get_secret_value()) if operator_key else None
 
     def authenticate(self, key: str) -> Caller:
@@ -159,7 +179,10 @@ class Access:
         if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= _now()):
             raise NotAuthenticatedError
         self._mark_used(row)
-        return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
+        grants = frozenset[str](row.grants)
+        glass = {each.removeprefix(BREAK_GLASS) for each in grants if each.startswith(BREAK_GLASS)}
+        lifted = self._lifted(row.tenant, row.key_id, _now()) & glass if glass else frozenset[str]()
+        return Caller(row.tenant, row.key_id, row.role, grants, lifted)
 
     def _mark_used(self, row: Row[tuple[object, ...]]) -> None:
         """Stores the time of use at most every ten minutes, to save writes; skips it if the database is busy."""
@@ -225,9 +248,12 @@ def _refuse_bad_grants(grants: Sequence[str]) -> None:
         if not _GRANT.fullmatch(grant):
             raise BadGrantError(
                 f"grant {position} is not valid: use a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, "
-                "inspect:NAME, * or inspect:*"
+                "inspect:NAME, break-glass:NAME, * or inspect:*"
             )
     restricted = [grant.partition(ROLE_MARK)[0] for grant in grants if ROLE_MARK in grant]
+    glass = {grant.removeprefix(BREAK_GLASS) for grant in grants if grant.startswith(BREAK_GLASS)}
+    if not glass <= set(restricted):
+        raise BadGrantError("break-glass:NAME lifts a role, so NAME#ROLE must be granted beside it")
     if len(set(restricted)) < len(restricted):
         raise BadGrantError(
             "two roles for one graph: a key may have one; define a role in the policy that shows what both show"
@@ -248,6 +274,22 @@ def require_admin(caller: Caller) -> None:
     """Raises NotPermittedError if the caller is not an admin."""
     if not caller.is_admin:
         raise NotPermittedError
+
+
+def break_glass(record: AccessRecord, caller: Caller, graph: str, wanted: BreakGlass) -> GlassBroken:
+    """Lifts the caller's role in a graph for some minutes, by writing that into the access record.
+
+    Promise: what lifts a role is the row in the record, so it is never lifted without one. Limit: it is lifted for
+    whoever uses the key. Raises NoGrantError, NoBreakGlassError, LedgerUnavailableError.
+    """
+    require_grant(caller, graph)
+    if BREAK_GLASS + graph not in caller.grants:
+        raise NoBreakGlassError
+    entry = AccessEntry(
+        caller.tenant, caller.key_id, graph, "break_glass", wanted.minutes, person=wanted.person, reason=wanted.reason
+    )
+    record.add(entry)
+    return GlassBroken(graph=graph, until=entry.at + dt.timedelta(minutes=wanted.minutes))
 
 
 def _digest(key: str) -> str:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from app.accounts.api_keys import (
     BadGrantError,
     DeviceNotAdmittedError,
+    NoBreakGlassError,
     NoGrantError,
     NotAuthenticatedError,
     NotPermittedError,
@@ -107,6 +108,10 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     NotPermittedError: Problem(
         403, "not_permitted", "This key may not do that.", "This needs a key with the role admin."
+    ),
+    NoBreakGlassError: Problem(
+        403, "not_permitted", "This key may not lift its role in this graph.",
+        "It takes the grant `break-glass:GRAPH` beside `GRAPH#ROLE`; an admin makes such a key.",
     ),
     # The same reply for both errors, so that nobody learns which graphs others have.
     NoGrantError: _UNKNOWN_GRAPH,
@@ -270,9 +275,12 @@ def _of_budget(error: BaseException) -> Problem | None:
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
         case NamesUsedUpError():
-            message = f"You may read no more names of this graph today ({error.most} a day)."
-            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}, or have AROG_NAMES_PER_DAY raised."
-            return Problem(429, "budget_used_up", message, hint)
+            setting = f"AROG_NAMES_PER_{error.period.upper()}"
+            when = "for now" if error.period == "hour" else "today"
+            message = f"You may read no more names of this graph {when} ({error.most} in one {error.period})."
+            more = f"There are more in {_hours(error.renews_in_s)}"
+            hint = "This answer alone names more: ask about fewer things" if error.fits_never else more
+            return Problem(429, "budget_used_up", message, f"{hint}, or have {setting} raised.")
         case ConversationRevealsUsedUpError():
             message = "This conversation has shown the model as many facts as one may."
             hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."

@@ -24,7 +24,10 @@ api_key = typer.Typer(help="API keys.", no_args_is_help=True)
 def create(
     grant: Annotated[
         list[str],
-        typer.Option(help="A graph that it may ask; GRAPH#ROLE for a part; * for all; inspect:GRAPH to trace answers"),
+        typer.Option(
+            help="A graph that it may ask; GRAPH#ROLE for a part; * for all; inspect:GRAPH to trace answers; "
+            "break-glass:GRAPH to lift its role for minutes"
+        ),
     ],
     tenant: Tenant = "default",
     role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
@@ -32,14 +35,15 @@ def create(
     label: Annotated[str, typer.Option(help="What to call it in lists, at most 80 characters")] = "",
 ) -> None:
     """Make a key and print it once; the database keeps only its hash."""
-    from app.accounts.api_keys import INSPECT, ROLE_MARK
+    from app.accounts.api_keys import BREAK_GLASS, INSPECT, ROLE_MARK
 
     with opened_store() as store:
         issued = store.access.create(tenant, role, grant, days, label[:80])
         loaded = {graph.name for graph in store.catalog.graphs(tenant)}
         parts = {name + ROLE_MARK + part for name in loaded for part in store.catalog.open(tenant, name).policy.roles}
     tell(f"key id {issued.key_id}; the key is not shown again")
-    for name in sorted({each.removeprefix(INSPECT).partition(ROLE_MARK)[0] for each in grant} - loaded - {"*"}):
+    bare = (each.removeprefix(INSPECT).removeprefix(BREAK_GLASS) for each in grant)
+    for name in sorted({each.partition(ROLE_MARK)[0] for each in bare} - loaded - {"*"}):
         tell(f"no graph {name!r} is loaded yet: the key will open it when it is")
     for each in sorted({each for each in grant if ROLE_MARK in each} - parts):
         if each.partition(ROLE_MARK)[0] in loaded:

@@ -127,6 +127,7 @@ names_read = Table(
     Column("day", Date, primary_key=True),
     Column("person", String(64), primary_key=True),
     Column("digest", String(32), primary_key=True),
+    Column("at", UtcTime),
     Index("ix_names_read_digest", "tenant", "graph", "digest"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    HttpUrl,
     SecretStr,
     ValidationError,
     field_validator,
@@ -25,7 +27,7 @@ PREFIX = "AROG_"
 _OF_THE_SDK = frozenset(
     PREFIX + name for name in ("API_KEY", "API_KEY_FILE", "CONFIG_DIR", "GRAPH", "PROXY_KEY", "PROXY_KEY_FILE", "URL")
 )
-_IN_FILES = ("admin_key", "endpoint_api_key")
+_IN_FILES = ("admin_key", "alarm_secret", "endpoint_api_key")
 MIN_KEY_CHARS = 32
 MIN_DIFFERENT_CHARS = 10
 
@@ -41,6 +43,21 @@ _MODE_OF_OTHERS = 0o027
 
 class ConfigurationError(Exception):
     """The service cannot start with these settings. The message names settings and the remedy, but never a value."""
+
+
+def _check_webhook_secret(key: SecretStr | None) -> SecretStr | None:
+    if key is not None:
+        told = key.get_secret_value()
+        try:
+            secret = base64.b64decode(told.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            secret = b""
+        if not told.startswith("whsec_") or not 24 <= len(secret) <= 64:
+            raise ValueError(
+                "is no secret of a webhook; make one: python -c \"import base64, secrets; print('whsec_' + "
+                'base64.b64encode(secrets.token_bytes(32)).decode())"'
+            )
+    return key
 
 
 def _no_example(key: SecretStr | None) -> SecretStr | None:
@@ -235,7 +252,19 @@ class Settings(BaseSettings):
         description="names of a graph that one person may read on one day (UTC), twice as many for one key; by "
         "default a twentieth of its things, and 200 at least",
     )
+    names_per_hour: int | None = Field(
+        default=None,
+        ge=1,
+        description="names that may be new to a person within one hour; by default half of a day's, 200 at least",
+    )
     names_read_days: float = Field(default=90.0, gt=0, description="days that it is kept who read which names")
+    alarm_url: HttpUrl | None = Field(
+        default=None, description="address to which alarms about who reads names are posted; none by default"
+    )
+    alarm_secret: Annotated[SecretStr | None, AfterValidator(_check_webhook_secret)] = Field(
+        default=None, description="key that signs these posts: `whsec_` and 24 to 64 random bytes in base64"
+    )
+    alarm_secret_file: Path | None = Field(default=None, description="file with that key, mode 0600, in its place")
     conversation_days: float = Field(default=30.0, gt=0, description="days that an unused conversation is kept")
     ledger_days: float = Field(default=90.0, gt=0, description="days that the ledger is kept")
     allowed_load_dir: Path | None = Field(
@@ -280,6 +309,8 @@ class Settings(BaseSettings):
                 "AROG_PROFILE=strict needs AROG_REASONER=endpoint: the embedded reasoner sends nothing to anybody, "
                 "and reads the question itself"
             )
+        if (self.alarm_url is None) != (self.alarm_secret is None):
+            raise ValueError("AROG_ALARM_URL and AROG_ALARM_SECRET belong together: set both or neither")
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
         return self

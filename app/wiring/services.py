@@ -38,7 +38,7 @@ from app.strategies.sets.candidates import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.logs import event_log
-from app.wiring.administration import cases_in, forgetter_of, graphs_of
+from app.wiring.administration import forgetter_of, graphs_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.store import JOBS, ServiceContext, delete_uploads, open_store, read_master_key
@@ -185,7 +185,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     jobs.mark_interrupted()
     suggest = suggester.suggest if thinking.in_house else no_suggestions
     chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))
-    names = NamesBudget(store.names_read, settings.names_per_day)
+    names = NamesBudget(store.names_read, store.access_record, settings.names_per_day, settings.names_per_hour)
     return Services(
         store=store,
         chat=chat.with_options(replace(chat.options, names=names)),
@@ -196,7 +196,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
-        cases=cases_in(store),
+        cases=CaseAdmin(store.catalog, store.cases, names),
     )
 
 

@@ -18,11 +18,13 @@ from app.accounts.names_read import NamesRead
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat.conversations import ConversationStore
 from app.database.engine import DatabaseExposedError, make_engine, migrate
+from app.egress.ledger.access import AccessEntry, AccessRecord, tell_nobody
 from app.egress.ledger.audit import LedgerAudit
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.retention import LedgerUpkeep
 from app.memory.cases import CaseStore
 from app.settings import ConfigurationError, Settings, make_data_folder
+from app.telemetry.webhook import AlarmWebhook
 from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
@@ -62,6 +64,8 @@ class ServiceContext:
     names_read: NamesRead
     ledger: Ledger
     upkeep: LedgerUpkeep
+    access_record: AccessRecord
+    webhook: AlarmWebhook | None
 
     @property
     def budgets(self) -> Budgets:
@@ -85,6 +89,8 @@ class ServiceContext:
         return LedgerAudit(self.engine, self.master, self.upkeep)
 
     def close(self) -> None:
+        if self.webhook is not None:
+            self.webhook.close()
         self.catalog.close()
         self.engine.dispose()
 
@@ -119,19 +125,35 @@ def open_store(settings: Settings) -> ServiceContext:
     if not catalog.key_fits():
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")
+    webhook = _webhook_of(settings)
+    record = AccessRecord(engine, master, tell_nobody if webhook is None else partial(_tell, webhook))
     return ServiceContext(
         settings=settings,
         engine=engine,
         master=master,
         catalog=catalog,
-        access=Access(engine, settings.admin_key),
+        access=Access(engine, settings.admin_key, record.lifted),
         devices=Devices(engine, settings.require_devices),
         conversations=ConversationStore(engine, master, settings.conversation_days),
         cases=CaseStore(engine, master),
         names_read=NamesRead(engine, partial(master.all_derived, "names read")),
         ledger=Ledger(engine, master),
         upkeep=LedgerUpkeep(engine, master),
+        access_record=record,
+        webhook=webhook,
     )
+
+
+def _webhook_of(settings: Settings) -> AlarmWebhook | None:
+    if settings.alarm_url is None or settings.alarm_secret is None:
+        return None
+    return AlarmWebhook(str(settings.alarm_url), settings.alarm_secret.get_secret_value())
+
+
+def _tell(webhook: AlarmWebhook, entry: AccessEntry) -> None:
+    """Sends an alarm or a break-glass to the webhook: ids and a count, neither names nor the reason."""
+    told: dict[str, str | int] = {"type": entry.event, "tenant": entry.tenant, "key_id": entry.caller}
+    webhook.post(entry.id, entry.at, told | {"graph": entry.graph, "count": entry.count})
 
 
 def delete_uploads(folder: Path) -> None:

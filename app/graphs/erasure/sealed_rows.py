@@ -15,6 +15,8 @@ from app.chat.conversations import PURPOSE as CONVERSATION
 from app.database.tables import cases, conversations
 from app.egress.ledger.chain import (
     HEAD_PURPOSE,
+    access_context,
+    ledger_access,
     ledger_entries,
     ledger_heads,
     ledger_replies,
@@ -63,6 +65,7 @@ def sealed_columns() -> list[SealedColumn]:
         ),
         SealedColumn(ledger_entries, ledger_entries.c.sealed, select(ledger_entries), LEDGER, request_context),
         SealedColumn(ledger_replies, ledger_replies.c.sealed, said, LEDGER, reply_context),
+        SealedColumn(ledger_access, ledger_access.c.sealed, select(ledger_access), LEDGER, access_context),
         SealedColumn(
             ledger_heads,
             ledger_heads.c.sealed,
