@@ -33,10 +33,12 @@ Build = Callable[[Settings], Services]
 OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
 LET_GO_EVERY_S = 2.0
+CHECK_PROVIDER_EVERY_S = 60.0
 _NOT_THERE = {
     "unprobed": "model endpoint {position} has not been checked yet: that happens in a moment",
     "unreachable": "model endpoint {position} can't be used: {problem}",
 }
+_NO_PROVIDER = "the OpenID provider of AROG_OIDC_ISSUER can't be used: {problem}; persons can't sign in, API keys work"
 log = event_log("main")
 
 
@@ -105,7 +107,7 @@ class ServiceStarter:
         starting = asyncio.create_task(self.run())
         if not self._listens_early:
             await starting
-        background = [asyncio.create_task(_purge_hourly(self.state)), asyncio.create_task(_let_go(self.state))]
+        background = [asyncio.create_task(each(self.state)) for each in (_purge_hourly, _let_go, _check_provider)]
         yield
         for task in background:
             task.cancel()
@@ -128,13 +130,19 @@ class ServiceStarter:
         except Exception as error:
             log.error("not_ready", exc_info=error)
             return Readiness(ready=False, missing=["the database does not answer"], reasoner=services.reasoner)
+        problem = services.store.provider and services.store.provider.problem
         no_graph = "no graph is loaded: POST /admin/graphs/{name} or `arog graph load`"
         told = [status_of(position, each) for position, each in enumerate(services.thinking.endpoints, start=1)]
-        missing = ([no_graph] if empty else []) + [
-            _NOT_THERE[each.state].format(position=each.position, problem=each.problem)
-            for each in told
-            if each.state in _NOT_THERE
-        ]
+        # API keys work without the provider, so its outage makes no replica unready.
+        missing = (
+            ([no_graph] if empty else [])
+            + ([_NO_PROVIDER.format(problem=problem)] if problem else [])
+            + [
+                _NOT_THERE[each.state].format(position=each.position, problem=each.problem)
+                for each in told
+                if each.state in _NOT_THERE
+            ]
+        )
         # All replicas share the endpoints, so an outage is reported but makes no replica unready.
         reached = not told or any(each.was_reached for each in services.thinking.endpoints)
         return Readiness(
@@ -227,3 +235,14 @@ async def _let_go(state: AppState) -> None:
             except Exception as error:
                 log.error("let_go_failed", exc_info=error)
         await asyncio.sleep(LET_GO_EVERY_S)
+
+
+async def _check_provider(state: AppState) -> None:
+    """Asks the OpenID provider for its keys from time to time, so that /readyz tells an outage without waiting."""
+    while True:
+        if state.services is not None and (provider := state.services.store.provider) is not None:
+            try:
+                await run_in_threadpool(provider.check)
+            except Exception as error:
+                log.error("provider_not_checked", exc_info=error)
+        await asyncio.sleep(CHECK_PROVIDER_EVERY_S if state.services is not None else 1.0)

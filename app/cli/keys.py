@@ -72,6 +72,23 @@ def revoke(key_id: str, tenant: Tenant = "default") -> None:
     print(f"{key_id} is revoked")
 
 
+@api_key.command()
+def person(
+    subject: Annotated[str, typer.Argument(help="The claim `sub` that the OpenID provider has for the person")],
+    tenant: Tenant = "default",
+) -> None:
+    """Print the id under which a person who signs in acts: `api-key revoke` ends it, lists of readers show it."""
+    from app.settings import ConfigurationError
+
+    with opened_store() as store:
+        if store.persons is None:
+            raise ConfigurationError("nobody can sign in here: AROG_OIDC_ISSUER is not set")
+        found = store.persons.id_of(tenant, subject)
+        if found is None:
+            raise ConfigurationError("this person has never asked here; check the subject and the tenant")
+    print(found)
+
+
 # A running service reads the key ring's file again at least this often.
 _TAKEN_UP_S: Final = 3600.0
 master_key = typer.Typer(help="The master key.", no_args_is_help=True)

@@ -67,6 +67,12 @@ def _base_url(url: str | None) -> str | None:
     return url
 
 
+def _provider_url(url: str | None) -> str | None:
+    if url is not None and not re.fullmatch(r"https://[^/\s?#]+[^\s?#]*|http://(127\.0\.0\.1|localhost)[^\s?#]*", url):
+        raise ValueError("must be the provider's issuer, exactly as it calls itself, and begin with https://")
+    return url
+
+
 OwnSecret = Annotated[SecretStr | None, AfterValidator(_no_example)]
 EndpointKind = Literal["openai", "vllm"]
 
@@ -226,6 +232,24 @@ class Settings(BaseSettings):
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"
     )
+    oidc_issuer: Annotated[str | None, AfterValidator(_provider_url)] = Field(
+        default=None, description="OpenID provider at which persons sign in, by its issuer; none by default"
+    )
+    oidc_client_id: str | None = Field(
+        default=None, min_length=1, description="the id that this service has at the provider, a public client"
+    )
+    oidc_audience: str | None = Field(
+        default=None, min_length=1, description="whom tokens must be for; the client id by default"
+    )
+    oidc_groups: Path | None = Field(
+        default=None, description="TOML file that says what each group of the provider may ask"
+    )
+    oidc_groups_claim: str = Field(default="groups", min_length=1, description="claim that lists a person's groups")
+    oidc_scopes: str = Field(
+        default="openid offline_access",
+        pattern=r"^(.+ )?openid( .+)?$",
+        description="scopes that `arog login` asks for",
+    )
     require_devices: bool = Field(
         default=False, description="capsules go to registered devices alone, and an admin registers them"
     )
@@ -280,6 +304,8 @@ class Settings(BaseSettings):
                 "AROG_PROFILE=strict needs AROG_REASONER=endpoint: the embedded reasoner sends nothing to anybody, "
                 "and reads the question itself"
             )
+        if self.oidc_issuer and not (self.oidc_client_id and self.oidc_groups):
+            raise ValueError("AROG_OIDC_ISSUER also needs AROG_OIDC_CLIENT_ID and AROG_OIDC_GROUPS")
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
         return self

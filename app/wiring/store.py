@@ -9,12 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from app.accounts.api_keys import Access, Devices
 from app.accounts.names_read import NamesRead
+from app.accounts.persons import GroupRights, GroupsFileError, Persons, read_groups
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat.conversations import ConversationStore
 from app.database.engine import DatabaseExposedError, make_engine, migrate
@@ -26,6 +28,9 @@ from app.settings import ConfigurationError, Settings, make_data_folder
 from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
+
+if TYPE_CHECKING:
+    from app.accounts.openid import OpenIdProvider
 
 INCOMING, JOBS = "incoming", "jobs"
 UPLOAD_LOCK = ".lock"
@@ -56,6 +61,8 @@ class ServiceContext:
     master: MasterKey
     catalog: Catalog
     access: Access
+    provider: OpenIdProvider | None
+    persons: Persons | None
     devices: Devices
     conversations: ConversationStore
     cases: CaseStore
@@ -97,6 +104,25 @@ def read_master_key(settings: Settings) -> MasterKey:
     return MasterKey.from_file(settings.key_file)
 
 
+def provider_of(settings: Settings) -> OpenIdProvider | None:
+    """Returns the OpenID provider of the settings, or None; nothing is fetched yet."""
+    if not (settings.oidc_issuer and settings.oidc_client_id):
+        return None
+    # Imported late, because most installations have no provider.
+    from app.accounts.openid import OpenIdProvider
+
+    return OpenIdProvider(
+        settings.oidc_issuer, settings.oidc_client_id, settings.oidc_audience or settings.oidc_client_id
+    )
+
+
+def _groups_of(path: Path) -> tuple[GroupRights, ...]:
+    try:
+        return read_groups(path)
+    except GroupsFileError as error:
+        raise ConfigurationError(f"AROG_OIDC_GROUPS: {error}") from None
+
+
 def open_store(settings: Settings) -> ServiceContext:
     """Opens the data folder, migrates its database to this version, and returns the stores in them.
 
@@ -119,12 +145,18 @@ def open_store(settings: Settings) -> ServiceContext:
     if not catalog.key_fits():
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")
+    provider = provider_of(settings)
+    persons = None
+    if provider is not None and settings.oidc_groups is not None:
+        persons = Persons(engine, master, provider, _groups_of(settings.oidc_groups), settings.oidc_groups_claim)
     return ServiceContext(
         settings=settings,
         engine=engine,
         master=master,
         catalog=catalog,
-        access=Access(engine, settings.admin_key),
+        access=Access(engine, settings.admin_key, persons.caller_of if persons else None),
+        provider=provider,
+        persons=persons,
         devices=Devices(engine, settings.require_devices),
         conversations=ConversationStore(engine, master, settings.conversation_days),
         cases=CaseStore(engine, master),

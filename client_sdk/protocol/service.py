@@ -15,6 +15,17 @@ from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Caps
 KeyRole = Literal["user", "admin"]
 
 
+class SignIn(Wire):
+    """GET /sign-in: the OpenID provider at which persons sign in, and what a client needs to ask it for a token.
+
+    The service takes the provider's ID token as a bearer token, in the place of an API key.
+    """
+
+    issuer: str
+    client_id: str
+    scopes: str = Field(description="scopes to ask for, with spaces between them")
+
+
 class NewKey(Wire):
     """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`.
 
