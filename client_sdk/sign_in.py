@@ -13,7 +13,7 @@ import base64
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +31,7 @@ from client_sdk.transport.flow import Call, RetryPolicy, exchange
 DEVICE_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
 _PATIENCE: Final = RetryPolicy(timeout_s=30.0)
 _TIMEOUT_S: Final = 15.0
+_JSON: Final = {"Accept": "application/json"}
 _REFRESHED_BEFORE_S: Final = 60.0
 """The seconds before its end at which a token is renewed. Chosen by hand."""
 _INTERVAL_S: Final = 5.0  # RFC 8628, section 3.2
@@ -74,7 +75,7 @@ class SignInPrompt:
     _interval_s: float = field(repr=False)
     _ends_at: float = field(repr=False)
     _token: Token = field(repr=False)
-    _http: httpx2.Client = field(repr=False)
+    _http: httpx2.Client | None = field(repr=False)
 
     def wait(self, sleep: Callable[[float], None] = time.sleep) -> None:
         """Waits until the person has signed in, and keeps their token. Raises ArogError if they have not."""
@@ -97,9 +98,12 @@ class SignInPrompt:
 
 def begin(url: str, *, plain_http: bool = False, http: httpx2.Client | None = None) -> SignInPrompt:
     """Asks the service for its OpenID provider, and the provider for a code. Raises ArogError."""
-    url, http = checked_url(url, plain_http).rstrip("/"), http or httpx2.Client(timeout=_TIMEOUT_S)
-    call = Call("GET", "/sign-in", repeatable=True)
-    told = BlockingDriver(url, "", http).run(exchange(call, SignIn, _PATIENCE))
+    url = checked_url(url, plain_http).rstrip("/")
+    service = BlockingDriver(url, "", http)
+    try:
+        told = service.run(exchange(Call("GET", "/sign-in", repeatable=True), SignIn, _PATIENCE))
+    finally:
+        service.close()
     provider = _provider(http, told.issuer)
     device_url, revocation_url = provider.get("device_authorization_endpoint"), provider.get("revocation_endpoint")
     if not device_url:
@@ -144,7 +148,7 @@ def sign_out(url: str, http: httpx2.Client | None = None) -> bool:
         # The token is deleted here in any case; the provider may be out of reach.
         with suppress(UnreachableError, BadAnswerError):
             form = {"token": token.refresh_token, "client_id": token.client_id}
-            _post(http or httpx2.Client(timeout=_TIMEOUT_S), token.revocation_url, form)
+            _post(http, token.revocation_url, form)
     return True
 
 
@@ -159,12 +163,12 @@ def _current(url: str, http: httpx2.Client | None) -> str:
             raise NotConfiguredError("you are signed out", code="signed_out", hint=_AGAIN)
         if token.ends_at - time.time() > _REFRESHED_BEFORE_S:
             return token.id_token
-        renewed = _renewed(token, http or httpx2.Client(timeout=_TIMEOUT_S))
+        renewed = _renewed(token, http)
         _write({**_kept(), url: renewed})
     return renewed.id_token
 
 
-def _renewed(token: Token, http: httpx2.Client) -> Token:
+def _renewed(token: Token, http: httpx2.Client | None) -> Token:
     ended = NotConfiguredError("your sign-in has ended", code="signed_out", hint=_AGAIN)
     if token.refresh_token is None:
         raise ended
@@ -184,7 +188,7 @@ def _token_of(told: dict[str, Any], base: Token) -> Token:
     return replace(base, id_token=id_token, refresh_token=refresh_token)
 
 
-def _provider(http: httpx2.Client, issuer: str) -> dict[str, Any]:
+def _provider(http: httpx2.Client | None, issuer: str) -> dict[str, Any]:
     status, told = _answered(http, "GET", _endpoint(issuer).rstrip("/") + "/.well-known/openid-configuration")
     if status != 200 or told.get("issuer") != issuer:
         raise _odd_reply()
@@ -196,15 +200,16 @@ def _endpoint(url: object) -> str:
     return checked_url(str(url), plain_http=False)
 
 
-def _post(http: httpx2.Client, url: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+def _post(http: httpx2.Client | None, url: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
     return _answered(http, "POST", url, form)
 
 
 def _answered(
-    http: httpx2.Client, method: str, url: str, form: dict[str, str] | None = None
+    http: httpx2.Client | None, method: str, url: str, form: dict[str, str] | None = None
 ) -> tuple[int, dict[str, Any]]:
     try:
-        reply = http.request(method, url, data=form, headers={"Accept": "application/json"}, follow_redirects=False)
+        with nullcontext(http) if http else httpx2.Client(timeout=_TIMEOUT_S) as client:
+            reply = client.request(method, url, data=form, headers=_JSON, follow_redirects=False)
         content = json.loads(reply.content) if reply.content else {}
     except httpx2.TransportError:
         hint = "check the network, and try again"

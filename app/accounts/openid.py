@@ -102,6 +102,9 @@ class OpenIdProvider:
         with suppress(ProviderUnreachableError):
             self._fresh_keys()
 
+    def close(self) -> None:
+        self._http.close()
+
     def _refuse_foreign(self, token: str) -> None:
         """Raises NotAuthenticatedError for what can't be the provider's, before anything is fetched for it."""
         try:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from app.accounts.api_keys import Access, Devices
 from app.accounts.names_read import NamesRead
-from app.accounts.persons import GroupRights, GroupsFileError, Persons, read_groups
+from app.accounts.persons import GroupsFileError, Persons, read_groups
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat.conversations import ConversationStore
 from app.database.engine import DatabaseExposedError, make_engine, migrate
@@ -93,6 +93,8 @@ class ServiceContext:
 
     def close(self) -> None:
         self.catalog.close()
+        if self.provider is not None:
+            self.provider.close()
         self.engine.dispose()
 
 
@@ -116,11 +118,16 @@ def provider_of(settings: Settings) -> OpenIdProvider | None:
     )
 
 
-def _groups_of(path: Path) -> tuple[GroupRights, ...]:
+def _persons_of(
+    settings: Settings, provider: OpenIdProvider | None, engine: Engine, master: MasterKey
+) -> Persons | None:
+    if provider is None or settings.oidc_groups is None:
+        return None
     try:
-        return read_groups(path)
+        groups = read_groups(settings.oidc_groups)
     except GroupsFileError as error:
         raise ConfigurationError(f"AROG_OIDC_GROUPS: {error}") from None
+    return Persons(engine, master, provider, groups, settings.oidc_groups_claim)
 
 
 def open_store(settings: Settings) -> ServiceContext:
@@ -146,9 +153,7 @@ def open_store(settings: Settings) -> ServiceContext:
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")
     provider = provider_of(settings)
-    persons = None
-    if provider is not None and settings.oidc_groups is not None:
-        persons = Persons(engine, master, provider, _groups_of(settings.oidc_groups), settings.oidc_groups_claim)
+    persons = _persons_of(settings, provider, engine, master)
     return ServiceContext(
         settings=settings,
         engine=engine,
