@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,12 +27,13 @@ from app.telemetry.metrics import Metrics
 from app.wiring.endpoints import OnProbed, status_of, watch
 from app.wiring.services import Services, build, warm_graphs
 from client_sdk.protocol import Readiness
-from kg_store.errors import StoreError
+from kg_store.errors import KeyServiceError, StoreError
 
 Build = Callable[[Settings], Services]
 OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
 LET_GO_EVERY_S = 2.0
+KEY_SERVICE_EVERY_S = 10.0
 CHECK_PROVIDER_EVERY_S = 60.0
 _NOT_THERE = {
     "unprobed": "model endpoint {position} has not been checked yet: that happens in a moment",
@@ -69,11 +70,12 @@ class ServiceStarter:
         )
         self._missing = "the service is still starting: it is opening its data and loading the model"
         self._watching: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
 
     async def run(self) -> None:
         """Builds the services. Never raises: if they can't be built, the process stays up and /readyz tells why."""
         try:
-            services = await run_in_threadpool(self._build, self._settings)
+            services = await self._built()
         except (StoreError, ConfigurationError) as error:
             # The texts of both errors are fixed words of ours (see their docstrings), so they may be shown.
             self._missing = str(error)
@@ -83,6 +85,18 @@ class ServiceStarter:
             log.error("not_built", exc_info=error)
         else:
             await self._open_to_questions(services)
+
+    async def _built(self) -> Services:
+        """Builds the services; while the key service can't be asked, tries again until the application ends."""
+        while True:
+            try:
+                return await run_in_threadpool(self._build, self._settings)
+            except KeyServiceError as error:
+                self._missing = str(error)
+                log.error("waits_for_key_service", exc_info=error)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._ending.wait(), KEY_SERVICE_EVERY_S)
+                    raise
 
     async def _open_to_questions(self, services: Services) -> None:
         def tell_warm(done: int, graphs: int) -> None:
@@ -109,6 +123,7 @@ class ServiceStarter:
             await starting
         background = [asyncio.create_task(each(self.state)) for each in (_purge_hourly, _let_go, _check_provider)]
         yield
+        self._ending.set()
         for task in background:
             task.cancel()
         # A thread can't be cancelled, so wait for it: it would go on building while the process ends.

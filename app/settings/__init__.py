@@ -110,6 +110,16 @@ class Settings(BaseSettings):
     master_key_file: Path | None = Field(
         default=None, description="file with the key ring, mode 0600; `master.key` in the data folder by default"
     )
+    kms: str | None = Field(
+        default=None,
+        pattern=r"^(aws|vault):\S+$",
+        description="key service that wraps the ring's file, `aws:KEY` or `vault:https://HOST/MOUNT/KEY`; none by "
+        "default",
+    )
+    vault_token: OwnSecret = Field(default=None, description="token for Vault, where AROG_KMS names it")
+    vault_token_file: Path | None = Field(
+        default=None, description="file with that token, mode 0600, read anew each time"
+    )
     admin_key: Annotated[SecretStr | None, AfterValidator(_check_random)] = Field(
         default=None,
         description=f"bearer key of the operator, at least {MIN_KEY_CHARS} characters; none by default",
@@ -287,7 +297,7 @@ class Settings(BaseSettings):
             if path and filled.get(name):
                 raise ValueError(f"{setting} and {setting}_FILE are both set: leave one out")
             if path:
-                filled[name] = _text_of(Path(str(path)), f"{setting}_FILE")
+                filled[name] = secret_in(Path(str(path)), f"{setting}_FILE")
         return filled
 
     @model_validator(mode="after")
@@ -308,6 +318,8 @@ class Settings(BaseSettings):
             raise ValueError("AROG_OIDC_ISSUER also needs AROG_OIDC_CLIENT_ID and AROG_OIDC_GROUPS")
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
+        if self.master_key is not None and self.kms is not None:
+            raise ValueError("AROG_KMS wraps the ring's file: leave AROG_MASTER_KEY out")
         return self
 
     @property
@@ -370,7 +382,8 @@ class Settings(BaseSettings):
         return self.master_key_file or self.data_dir / "master.key"
 
 
-def _text_of(path: Path, setting: str) -> str:
+def secret_in(path: Path, setting: str) -> str:
+    """Returns the text of a secret's file. Raises ValueError, which names the setting, if others may read it."""
     try:
         mode, text = path.stat().st_mode, path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):

@@ -25,6 +25,7 @@ from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.retention import LedgerUpkeep
 from app.memory.cases import CaseStore
 from app.settings import ConfigurationError, Settings, make_data_folder
+from app.wiring.key_services import ring_file_of
 from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
@@ -99,11 +100,14 @@ class ServiceContext:
 
 
 def read_master_key(settings: Settings) -> MasterKey:
-    """Returns the master key from the environment, else from its file. Raises ConfigurationError, MasterKeyError."""
+    """Returns the master key from the environment, else from its file, which a key service may wrap.
+
+    Raises ConfigurationError, MasterKeyError, KeyServiceError.
+    """
     settings.require_master_key()
     if settings.master_key is not None:
         return MasterKey.from_text(settings.master_key.get_secret_value())
-    return MasterKey.from_file(settings.key_file)
+    return MasterKey.from_file(ring_file_of(settings))
 
 
 def provider_of(settings: Settings) -> OpenIdProvider | None:
