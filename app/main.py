@@ -92,7 +92,7 @@ class ServiceStarter:
             try:
                 return await run_in_threadpool(self._build, self._settings)
             except KeyServiceError as error:
-                self._missing = str(error)
+                self._missing = f"{error}; the service waits for it, and asks again every few seconds"
                 log.error("waits_for_key_service", exc_info=error)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ending.wait(), KEY_SERVICE_EVERY_S)

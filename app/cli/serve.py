@@ -138,7 +138,7 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
             open_store(settings).close()
         except KeyServiceError as error:
             # Nothing on this machine is wrong: the service starts, and waits for the key service.
-            tell(f"arog: {error}. /readyz says when it is there.")
+            tell(f"arog: {error}. The service waits for it, and /readyz says so until it is there.")
         listening = listen(settings.host, settings.port)
         settings = settings.model_copy(update={"port": listening.getsockname()[1]})
     for name in unknown_names(os.environ):

@@ -151,6 +151,5 @@ class AwsKms:
 
 def _unusable(service: str, reason: str) -> KeyServiceError:
     return KeyServiceError(
-        f"the master key can't be unwrapped or wrapped by {service}: {reason}. The service waits for it, and starts "
-        "with no other key"
+        f"{service} can't wrap or unwrap the master key: {reason}. No other key is used in its place"
     )

@@ -227,7 +227,8 @@ async def test_a_service_waits_for_its_key_service_says_so_and_starts_with_no_ot
             told = await http.get("/readyz")
             assert told.status_code == 503
             assert "sealed" in told.json()["missing"][0]
-            assert "no other key" in told.json()["missing"][0]
+            assert "No other key" in told.json()["missing"][0]
+            assert "waits" in told.json()["missing"][0]
             assert (await http.get("/graphs")).status_code == 503
             vault.status = None
             while state_of(app).services is None:
