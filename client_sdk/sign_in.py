@@ -34,11 +34,13 @@ _TIMEOUT_S: Final = 15.0
 _JSON: Final = {"Accept": "application/json"}
 _REFRESHED_BEFORE_S: Final = 60.0
 """The seconds before its end at which a token is renewed. Chosen by hand."""
+_MAX_AGE_S: Final = 86_400.0
+"""The age from which the service refuses a token (MAX_TOKEN_AGE_S in app/accounts/openid.py)."""
 _INTERVAL_S: Final = 5.0  # RFC 8628, section 3.2
 _SLOWER_S: Final = 5.0  # RFC 8628, section 3.5
 _DENIED: Final = {
     "access_denied": "the sign-in was refused",
-    "expired_token": "the code was not entered in time",
+    "expired_token": "the code was not entered in time",  # nosec B105 - no password
 }
 _AGAIN: Final = "run `arog login` again"
 
@@ -56,10 +58,11 @@ class Token:
 
     @property
     def ends_at(self) -> float:
-        """The time in seconds since 1970 at which the token ends, as it says itself: the service checks it."""
+        """The time in seconds since 1970 from which the service takes the token no more, by what the token says."""
         with suppress(ValueError, LookupError, TypeError):
-            claims = self.id_token.split(".")[1]
-            return float(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"])
+            part = self.id_token.split(".")[1]
+            claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+            return min(float(claims["exp"]), float(claims["iat"]) + _MAX_AGE_S)
         return 0.0
 
 

@@ -20,8 +20,9 @@ from client_sdk.sign_in import begin, kept_token, sign_out
 URL, ISSUER = "http://127.0.0.1:8000", "https://sign-in.invalid"
 
 
-def id_token(ends_at: int) -> str:
-    return f"e30.{base64.urlsafe_b64encode(json.dumps({'exp': ends_at}).encode()).decode().rstrip('=')}.sig"
+def id_token(ends_at: int, issued_at: int = 9_999_990_000) -> str:
+    claims = json.dumps({"exp": ends_at, "iat": issued_at}).encode()
+    return f"e30.{base64.urlsafe_b64encode(claims).decode().rstrip('=')}.sig"
 
 
 FOR_EVER = id_token(9_999_999_999)
@@ -139,6 +140,13 @@ def test_a_token_that_ends_is_renewed_with_the_newest_of_what_renews() -> None:
     assert token is not None
     assert [token(), token(), token()] == [old, FOR_EVER, FOR_EVER]
     assert [form["refresh_token"] for form in provider.forms[1:]] == [["r1"], ["r2"]]
+
+
+def test_a_token_that_is_a_day_old_is_renewed_though_it_says_that_it_lasts() -> None:
+    provider = signed_in((200, {"id_token": FOR_EVER}), token=id_token(9_999_999_999, issued_at=1))
+    token = kept_token(URL, provider.http)
+    assert token is not None
+    assert token() == FOR_EVER
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, "signed_out"), (401, "signed_out"), (503, "unreachable")])

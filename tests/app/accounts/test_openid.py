@@ -15,6 +15,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.hashes import SHA256
+from hypothesis import given
+from hypothesis import strategies as st
 from joserfc import jwt
 from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
@@ -157,6 +159,18 @@ def test_any_other_token_is_refused(made: Callable[[], str]) -> None:
     with pytest.raises(NotAuthenticatedError) as refused:
         FakeProvider().reader().claims_of(made())
     assert str(refused.value) == ""
+
+
+@given(st.lists(st.one_of(st.binary(), st.recursive(st.none() | st.integers() | st.text(), st.lists)), max_size=4))
+def test_whatever_stands_in_a_tokens_place_is_refused(parts: list[object]) -> None:
+    encoded = [
+        base64.urlsafe_b64encode(part if isinstance(part, bytes) else json.dumps(part).encode()).decode().rstrip("=")
+        for part in parts
+    ]
+    reader = FakeProvider().reader()
+    for made in (".".join(encoded), ".".join([token(), *encoded, ""]), "".join(map(str, parts))):
+        with pytest.raises(NotAuthenticatedError):
+            reader.claims_of(made)
 
 
 def test_keys_for_encryption_shared_and_short_ones_check_no_signature() -> None:
