@@ -36,7 +36,7 @@ from client_sdk.protocol import (
 )
 from client_sdk.streaming import AsyncStream, Piece, Stream
 from client_sdk.trace import Trace
-from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
+from client_sdk.transport.address import TIMEOUT_S, Bearer, checked_key, checked_url, settings_from_env
 from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
 from client_sdk.transport.flow import GRAPHS, Call, Flow, OnWait, RetryPolicy, exchange, log_wait, opening
 
@@ -139,7 +139,7 @@ class ChatBase(Generic[HttpT]):
     def __init__(
         self,
         url: str,
-        api_key: str,
+        api_key: Bearer,
         graph: str,
         *,
         strategy: StrategyName = "auto",

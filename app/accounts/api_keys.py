@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pydantic import SecretStr
@@ -28,7 +28,9 @@ BREAK_GLASS = "break-glass:"  # stands before the name of a graph that is grante
 ROLE_MARK = "#"  # stands between a graph's name and a role of its policy: GRAPH#role
 OPERATOR_TENANT = "default"
 OPERATOR_KEY_ID = "operator"
+PERSON_MARK = "p"  # begins the id of a person who signs in; ids of API keys begin with a k
 
+_DOTS_OF_A_TOKEN = 2  # three parts; the keys that `create` makes have none
 _USE_IS_KEPT_TO = dt.timedelta(minutes=10)
 _NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
 _GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{BREAK_GLASS}{_NAME}|{_NAME}{ROLE_MARK}{_NAME}")
@@ -117,6 +119,11 @@ class Caller:
         return self.role == "admin"
 
     @property
+    def is_person(self) -> bool:
+        """True if an OpenID provider says who this is, so that nobody else acts under the same id."""
+        return self.key_id.startswith(PERSON_MARK)
+
+    @property
     def is_operator(self) -> bool:
         """True for the key in the settings, the only one that may create keys for other tenants."""
         return self.key_id == OPERATOR_KEY_ID
@@ -157,20 +164,30 @@ def nothing_lifted(_tenant: str, _key_id: str, _now: dt.datetime) -> frozenset[s
 class Access:
     """Creates, checks and revokes API keys, in the database; also knows the operator's key from the settings.
 
+    `sign_in` returns the caller of an OpenID provider's token; without it such tokens are refused.
+
     Promise: whoever reads the database finds no key to ask with, only hashes of keys. Condition: a key is 32 random
     bytes, so guessing cannot reverse a plain SHA-256 of it, and no slow hash is needed. Limit: a stolen key works for
     whoever holds it.
     """
 
-    def __init__(self, engine: Engine, operator_key: SecretStr | None = None, lifted: Lifted = nothing_lifted) -> None:
-        self._engine, self._lifted = engine, lifted
+    def __init__(
+        self,
+        engine: Engine,
+        operator_key: SecretStr | None = None,
+        sign_in: Callable[[str], Caller] | None = None,
+        lifted: Lifted = nothing_lifted,
+    ) -> None:
+        self._engine, self._sign_in, self._lifted = engine, sign_in, lifted
         self._operator = _digest(operator_key.get_secret_value()) if operator_key else None
 
     def authenticate(self, key: str) -> Caller:
-        """Returns the caller to whom `key` belongs. Raises NotAuthenticatedError."""
+        """Returns the caller to whom `key` belongs. Raises NotAuthenticatedError, and the errors of `sign_in`."""
         digest = _digest(key)
         if self._operator is not None and hmac.compare_digest(digest, self._operator):
             return Caller(OPERATOR_TENANT, OPERATOR_KEY_ID, "admin", frozenset({EVERY_GRAPH}))
+        if self._sign_in is not None and key.count(".") == _DOTS_OF_A_TOKEN:
+            return self._with_lifted(self._sign_in(key))
         with self._engine.connect() as connection:
             row = connection.execute(select(api_keys).where(api_keys.c.digest == digest)).one_or_none()
         # The time of the look-up depends on the digest alone, from which nobody can work towards a key.
@@ -178,26 +195,21 @@ class Access:
             raise NotAuthenticatedError
         if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= _now()):
             raise NotAuthenticatedError
-        self._mark_used(row)
-        grants = frozenset[str](row.grants)
-        glass = {each.removeprefix(BREAK_GLASS) for each in grants if each.startswith(BREAK_GLASS)}
-        lifted = self._lifted(row.tenant, row.key_id, _now()) & glass if glass else frozenset[str]()
-        return Caller(row.tenant, row.key_id, row.role, grants, lifted)
+        mark_used(self._engine, row)
+        return self._with_lifted(Caller(row.tenant, row.key_id, row.role, frozenset(row.grants)))
 
-    def _mark_used(self, row: Row[tuple[object, ...]]) -> None:
-        """Stores the time of use at most every ten minutes, to save writes; skips it if the database is busy."""
-        now = _now()
-        if row.last_used_at is not None and now - row.last_used_at < _USE_IS_KEPT_TO:
-            return
-        with suppress(OperationalError), self._engine.begin() as connection:
-            connection.execute(update(api_keys).where(api_keys.c.key_id == row.key_id).values(last_used_at=now))
+    def _with_lifted(self, caller: Caller) -> Caller:
+        """Returns the caller with the graphs whose role they have lifted by a break-glass that is not over."""
+        glass = {each.removeprefix(BREAK_GLASS) for each in caller.grants if each.startswith(BREAK_GLASS)}
+        lifted = self._lifted(caller.tenant, caller.key_id, _now()) & glass if glass else frozenset[str]()
+        return replace(caller, lifted=lifted)
 
     def create(
         self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None, label: str = ""
     ) -> IssuedKey:
         """Creates an API key of `tenant` that expires after `days`, or never if None. Raises BadGrantError."""
         grants = sorted(set(grants))
-        _refuse_bad_grants(grants)
+        refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
         now = _now()
         row = insert(api_keys).values(
@@ -242,7 +254,20 @@ class Access:
             ]
 
 
-def _refuse_bad_grants(grants: Sequence[str]) -> None:
+def mark_used(engine: Engine, row: Row[tuple[object, ...]], **changes: object) -> None:
+    """Stores the time of use at most every ten minutes, to save writes; skips it if the database is busy.
+
+    `changes`: other columns of the row, stored with it.
+    """
+    now = _now()
+    if row.last_used_at is not None and now - row.last_used_at < _USE_IS_KEPT_TO:
+        return
+    with suppress(OperationalError), engine.begin() as connection:
+        ours = update(api_keys).where(api_keys.c.key_id == row.key_id)
+        connection.execute(ours.values(last_used_at=now, **changes))
+
+
+def refuse_bad_grants(grants: Sequence[str]) -> None:
     """Raises BadGrantError for a grant of unknown form, or for two that contradict each other about one graph."""
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):

@@ -24,6 +24,7 @@ from app.accounts.api_keys import (
     UnknownKeyError,
 )
 from app.accounts.names_read import NamesUsedUpError
+from app.accounts.persons import NoGroupError, ProviderUnreachableError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
 from app.chat.ratings import UnknownRatedAnswerError
 from app.egress.budgets import (
@@ -78,6 +79,10 @@ class RateLimitedError(Exception):
         self.retry_after_s = retry_after_s
 
 
+class NoSignInError(Exception):
+    """Nobody can sign in as a person here, because no OpenID provider is set."""
+
+
 class NotReadyError(Exception):
     """The service has started but is not ready; GET /readyz tells what is missing."""
 
@@ -104,7 +109,20 @@ _UNKNOWN_GRAPH = Problem(
 _KINDS: dict[type[BaseException], Problem] = {
     NotAuthenticatedError: Problem(
         401, "not_authenticated", "The API key is missing or not valid.",
-        "Send the header `Authorization: Bearer <key>`; an admin makes keys with POST /admin/keys.",
+        "Send the header `Authorization: Bearer <key>`; an admin makes keys with POST /admin/keys. A person signs in "
+        "with `arog login`.",
+    ),
+    NoGroupError: Problem(
+        403, "no_group", "You are signed in, but none of your groups may do anything here.",
+        "Whoever runs the service adds one of your groups to the file of AROG_OIDC_GROUPS.",
+    ),
+    ProviderUnreachableError: Problem(
+        503, "sign_in_unavailable", "The OpenID provider can't be reached, so nobody's sign-in can be checked.",
+        "Try again in a minute. API keys work meanwhile; GET /readyz says what is wrong.",
+    ),
+    NoSignInError: Problem(
+        404, "no_sign_in", "Nobody can sign in as a person at this service.",
+        "Ask with an API key; whoever runs the service may set AROG_OIDC_ISSUER.",
     ),
     NotPermittedError: Problem(
         403, "not_permitted", "This key may not do that.", "This needs a key with the role admin."

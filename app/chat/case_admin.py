@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from app.accounts.api_keys import Caller
-from app.chat.question_run import NamesBudget, RestoredNames
+from app.chat.names_budget import NamesBudget, RestoredNames
 from app.chat.sealing import seal_cases
 from app.memory.cases import Case, CaseContent, CaseStore, LabelPath
 from client_sdk.protocol import CaseChoice, CaseList, CaseListed, CaseReport, CaseSample, CasesChanged, Names

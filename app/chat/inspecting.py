@@ -10,7 +10,7 @@ from typing import Final
 from app.accounts.api_keys import Caller, NotPermittedError, UnknownAnswerError
 from app.chat.conversations import Conversation, ConversationStore, UnknownConversationError
 from app.chat.execution import AnswerExecutor
-from app.chat.question_run import NamesBudget, RestoredNames
+from app.chat.names_budget import NamesBudget, RestoredNames
 from app.chat.sealing import names_of_masks, seal_excerpt, seal_trace
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
 from app.privacy.pseudonyms import words_in

@@ -9,7 +9,8 @@ from typing import Final
 from app.chat.conversations import ConversationStore, Reason
 from app.chat.execution import AnswerExecutor, Conclusion
 from app.chat.follow_ups import NO_REASON, reason_of
-from app.chat.question_run import NamesBudget, QuestionRun, RestoredNames
+from app.chat.names_budget import NamesBudget, RestoredNames
+from app.chat.question_run import QuestionRun
 from app.chat.sealing import hints_for, names_of_masks, seal_names
 from app.chat.understanding import count_of, understood, worked_out
 from app.llm.confidence import as_confidence, confidence_of

@@ -84,6 +84,12 @@ def _base_url(url: str | None) -> str | None:
     return url
 
 
+def _provider_url(url: str | None) -> str | None:
+    if url is not None and not re.fullmatch(r"https://[^/\s?#]+[^\s?#]*|http://(127\.0\.0\.1|localhost)[^\s?#]*", url):
+        raise ValueError("must be the provider's issuer, exactly as it calls itself, and begin with https://")
+    return url
+
+
 OwnSecret = Annotated[SecretStr | None, AfterValidator(_no_example)]
 EndpointKind = Literal["openai", "vllm"]
 
@@ -120,6 +126,16 @@ class Settings(BaseSettings):
     )
     master_key_file: Path | None = Field(
         default=None, description="file with the key ring, mode 0600; `master.key` in the data folder by default"
+    )
+    kms: str | None = Field(
+        default=None,
+        pattern=r"^(aws|vault):\S+$",
+        description="key service that wraps the ring's file, `aws:KEY` or `vault:https://HOST/MOUNT/KEY`; none by "
+        "default",
+    )
+    vault_token: OwnSecret = Field(default=None, description="token for Vault, where AROG_KMS names it")
+    vault_token_file: Path | None = Field(
+        default=None, description="file with that token, mode 0600, read anew each time"
     )
     admin_key: Annotated[SecretStr | None, AfterValidator(_check_random)] = Field(
         default=None,
@@ -243,6 +259,24 @@ class Settings(BaseSettings):
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"
     )
+    oidc_issuer: Annotated[str | None, AfterValidator(_provider_url)] = Field(
+        default=None, description="OpenID provider at which persons sign in, by its issuer; none by default"
+    )
+    oidc_client_id: str | None = Field(
+        default=None, min_length=1, description="the id that this service has at the provider, a public client"
+    )
+    oidc_audience: str | None = Field(
+        default=None, min_length=1, description="whom tokens must be for; the client id by default"
+    )
+    oidc_groups: Path | None = Field(
+        default=None, description="TOML file that says what each group of the provider may ask"
+    )
+    oidc_groups_claim: str = Field(default="groups", min_length=1, description="claim that lists a person's groups")
+    oidc_scopes: str = Field(
+        default="openid offline_access",
+        pattern=r"^(.+ )?openid( .+)?$",
+        description="scopes that `arog login` asks for",
+    )
     require_devices: bool = Field(
         default=False, description="capsules go to registered devices alone, and an admin registers them"
     )
@@ -292,7 +326,7 @@ class Settings(BaseSettings):
             if path and filled.get(name):
                 raise ValueError(f"{setting} and {setting}_FILE are both set: leave one out")
             if path:
-                filled[name] = _text_of(Path(str(path)), f"{setting}_FILE")
+                filled[name] = secret_in(Path(str(path)), f"{setting}_FILE")
         return filled
 
     @model_validator(mode="after")
@@ -311,8 +345,12 @@ class Settings(BaseSettings):
             )
         if (self.alarm_url is None) != (self.alarm_secret is None):
             raise ValueError("AROG_ALARM_URL and AROG_ALARM_SECRET belong together: set both or neither")
+        if self.oidc_issuer and not (self.oidc_client_id and self.oidc_groups):
+            raise ValueError("AROG_OIDC_ISSUER also needs AROG_OIDC_CLIENT_ID and AROG_OIDC_GROUPS")
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
+        if self.master_key is not None and self.kms is not None:
+            raise ValueError("AROG_KMS wraps the ring's file: leave AROG_MASTER_KEY out")
         return self
 
     @property
@@ -375,7 +413,8 @@ class Settings(BaseSettings):
         return self.master_key_file or self.data_dir / "master.key"
 
 
-def _text_of(path: Path, setting: str) -> str:
+def secret_in(path: Path, setting: str) -> str:
+    """Returns the text of a secret's file. Raises ValueError, which names the setting, if others may read it."""
     try:
         mode, text = path.stat().st_mode, path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):

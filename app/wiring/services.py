@@ -11,7 +11,8 @@ from typing import Final, Protocol
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.chat.case_admin import CaseAdmin
 from app.chat.inspecting import GraphBrowser, Tracer
-from app.chat.question_run import NamesBudget, OnStage, ReadBack, no_progress, no_suggestions
+from app.chat.names_budget import NamesBudget
+from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
 from app.chat.ratings import RatingService
 from app.chat.suggestions import QuestionSuggester
 from app.chat.turns import TurnClassifier, read_turn_model

@@ -1,4 +1,4 @@
-"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, break-glass, proxy, mcp."""
+"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, break-glass, proxy, mcp."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import typer
 from client_sdk.cli.main import tell_wait
 from client_sdk.cli.servers import mcp, proxy
 from client_sdk.cli.settings import TAKES_ID, ApiKey, Language, Names, PlainHttp, Url, choose, names_options
+from client_sdk.cli.sign_in import login, logout
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
     from client_sdk.client import Chat, ChatOptions
     from client_sdk.devices import Devices
 
-OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "break-glass", "proxy", "mcp"})
+OWN_COMMANDS = frozenset(
+    {"login", "logout", "keygen", "ask", "chat", "ledger", "trace", "device", "break-glass", "proxy", "mcp"}
+)
 
 # Repeats values of client_sdk.protocol, whose models take longer to import than a help page to show.
 StrategyName = Literal["auto", "sets", "arog", "dialogue"]
@@ -51,6 +54,10 @@ def arog(
     ] = False,
 ) -> None:
     """Ask a private knowledge graph questions, in dialogue, through a model that you don't trust."""
+
+
+app.command()(login)
+app.command()(logout)
 
 
 @app.command()

@@ -24,6 +24,17 @@ from client_sdk.protocol.chat import (
 KeyRole = Literal["user", "admin"]
 
 
+class SignIn(Wire):
+    """GET /sign-in: the OpenID provider at which persons sign in, and what a client needs to ask it for a token.
+
+    The service takes the provider's ID token as a bearer token, in the place of an API key.
+    """
+
+    issuer: str
+    client_id: str
+    scopes: str = Field(description="scopes to ask for, with spaces between them")
+
+
 class NewKey(Wire):
     """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`.
 
@@ -481,14 +492,3 @@ class GraphVersions(Wire):
 
     graph: str
     versions: list[GraphVersion]
-
-
-class RollbackGraph(Wire):
-    """POST /admin/graphs/{name}/rollback: which kept version becomes live.
-
-    `version` is its number, or its id or at least six characters of the beginning of it.
-    """
-
-    version: str | None = Field(
-        default=None, min_length=1, max_length=32, description="the one loaded before the live one by default"
-    )

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from app.accounts.api_keys import Caller, NotPermittedError, break_glass
 from app.accounts.names_read import read_ledger_page
 from app.accounts.quotas import read_budget
+from app.api.problems import NoSignInError
 from app.api.routes.routers import (
     NOT_ADMITTED,
     NOT_FOUND,
@@ -47,12 +48,14 @@ from client_sdk.protocol import (
     ReaderDays,
     Readiness,
     SealedTrace,
+    SignIn,
     TokenBudget,
     WhoRead,
 )
 
 TenantOf = Annotated[str | None, Query(max_length=63)]
 KeyOf = Annotated[str | None, Query(max_length=32, description="another API key's id, for an admin")]
+_SIGN_IN_ERRORS: Final = described({404: "no_sign_in: no provider is set", 503: "not_ready: see /readyz"})
 _LINES: Final = "application/x-ndjson"
 _DEVICE_ERRORS: Final = described(
     {
@@ -100,6 +103,15 @@ async def get_readiness(state: StateOf) -> JSONResponse:
 async def get_metrics(state: StateOf) -> Response:
     """Returns counts and durations in Prometheus' text format; no label contains a tenant, graph or name."""
     return Response(state.metrics.exposition(), media_type=CONTENT_TYPE)
+
+
+@probe_router.get("/sign-in", responses=_SIGN_IN_ERRORS)
+def get_sign_in(services: ServicesOf) -> SignIn:
+    """Tells at which OpenID provider persons sign in, and by which client id; it takes no key."""
+    provider = services.store.provider
+    if provider is None:
+        raise NoSignInError
+    return SignIn(issuer=provider.issuer, client_id=provider.client_id, scopes=services.store.settings.oidc_scopes)
 
 
 @admin_router.get("/budget")

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 
 from app.accounts.api_keys import Caller
 from app.accounts.names_read import PERSONS_OF_A_KEY, NamesLimit, NamesRead, NamesUsedUpError, Reader
-from app.chat.question_run import NamesBudget, RestoredNames
+from app.chat.names_budget import NamesBudget, RestoredNames
 from app.database.tables import names_read
 from client_sdk import AsyncChat, KeyPair
 from client_sdk.errors import RefusedError
