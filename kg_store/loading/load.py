@@ -36,7 +36,7 @@ from kg_store.loading.node_names import (
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, ValueExposure, find_relations, find_showing, value_kinds
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
-from kg_store.loading.wordings import find_wordings
+from kg_store.loading.wordings import find_wordings, texts_of_nodes
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind
@@ -108,9 +108,10 @@ def load_graph(
     classes = find_classes(triples, policy, labels)
     codes = value_kinds(triples, kinds)
     named = with_spellings(given_names(triples, policy))
-    masked = default_masks(triples, policy, labels, named, classes)
+    texts = texts_of_nodes(triples, named, policy.local_part_names)
+    masked = default_masks(triples, policy, labels, texts, classes)
     policy = with_masks(policy, masked)
-    wordings = find_wordings(triples, policy, named, classes)
+    wordings = find_wordings(triples, policy, texts, classes)
     relations = find_relations(triples, policy, labels, codes, mid_key, wordings.of_relation)
     unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key, wordings)}
     progress(0.5)
