@@ -179,7 +179,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     and the evaluation pass their own, and the guard checks its requests too. Raises OSError and the errors of
     `open_store`.
     """
-    # A load makes millions of objects that stay. Looking among them for cycles, as often as Python does by itself, took
+    # A load makes millions of objects that stay. Looking among them for cycles as often as Python does by itself took
     # a third of its time.
     gc.set_threshold(*_OBJECTS_BETWEEN_SEARCHES)
     store = open_store(settings)

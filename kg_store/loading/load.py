@@ -232,16 +232,20 @@ class _NodeSource:
         local, labels = self._local_names(), labels_by_language(self.triples, self.policy)
         terms = np.flatnonzero(self.triples.nodes)
         terms = terms[np.argsort(self.mids[terms])]
-        showing = self.showing
-        columns = (terms, self.mids[terms], self.node_kinds[terms], showing.linkable[terms], showing.protected[terms])
-        for term, mid, kind, linkable, protected in zip(*(column.tolist() for column in columns), strict=True):
-            record = self._record(term, KINDS[kind], local, labels.get(term, ()))
+        showing, groups = self.showing, self.classes.set_of
+        flags = (showing.linkable[terms], showing.protected[terms])
+        columns = (terms, self.mids[terms], self.node_kinds[terms], groups[terms], *flags)
+        class_words = [next(iter(words), "") for words in self.classes.words]
+        for term, mid, kind, group, linkable, protected in zip(*(each.tolist() for each in columns), strict=True):
+            record = self._record(term, KINDS[kind], local, labels.get(term, ()), class_words[group])
             yield LoadedNode(mid, record, linkable, protected)
         for mid, (best, *further) in sorted(self.unsaid.items()):
             record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
             yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))
 
-    def _record(self, term: int, kind: NodeKind, local: Names, labels: tuple[tuple[str, str], ...]) -> VaultRecord:
+    def _record(
+        self, term: int, kind: NodeKind, local: Names, labels: tuple[tuple[str, str], ...], word: str
+    ) -> VaultRecord:
         if kind is _VALUE:
             lexical = self.triples.raw.text(term)
             value_kind = VALUE_KINDS[self.codes[term]]
@@ -252,9 +256,9 @@ class _NodeSource:
         if names is None:
             return VaultRecord(kind, local.get(term, ()))
         # An answer may only show names that the guard knows as names.
-        labels = tuple((language, label) for language, label in labels if label in names)
+        labels = tuple([(language, label) for language, label in labels if label in names])
         if self.policy.local_part_names:
-            names = unique([*names, *local_aliases(self.triples.raw.terms[term], self._word(term))])
+            names = unique([*names, *local_aliases(self.triples.raw.terms[term], word)])
         return VaultRecord(kind, names, labels=labels)
 
     def _local_names(self) -> Names:

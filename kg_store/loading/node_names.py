@@ -129,7 +129,9 @@ def main_language(tag: str) -> str:
 
 def unique(texts: Sequence[str]) -> tuple[str, ...]:
     """Returns `texts` stripped, without empty ones, each once."""
-    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    found = dict.fromkeys([text.strip() for text in texts])
+    found.pop("", None)
+    return tuple(found)
 
 
 def _spelled(triples: SortedTriples, predicates: Sequence[str], mask: Flags) -> dict[int, list[str]]:

@@ -82,9 +82,7 @@ def is_common(word: str) -> bool:
 class NamesOfGraph:
     """Finds names and text values of the graph in the words of relations and classes, in one pass over the texts."""
 
-    def __init__(
-        self, texts: Sequence[TextOfNode], classes: NodeClasses, candidates: Sequence[WordsToShow]
-    ) -> None:
+    def __init__(self, texts: Sequence[TextOfNode], classes: NodeClasses, candidates: Sequence[WordsToShow]) -> None:
         runs = {run for each in candidates for run in _runs(each.words)}
         vocabulary = {word for run in runs for word in run.split(" ")}
         doubtful = {word for each in candidates for word in _doubtful(each.words)}

@@ -110,7 +110,8 @@ class NameTable:
             np.fromiter(chain.from_iterable(needed for needed, _ in rows.values()), dtype=np.bool_),
             _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
             np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
-            np.fromiter(chain.from_iterable(mids_of_rows), dtype=np.int64), _numbers(accumulate(map(len, mids_of_rows))),
+            np.fromiter(chain.from_iterable(mids_of_rows), dtype=np.int64),
+            _numbers(accumulate(map(len, mids_of_rows))),
             hashes[order], keyed[order],
         )  # fmt: skip
 

@@ -174,10 +174,18 @@ _BATCH: Final = 1_000
 
 
 def _in_batches(triples: Iterable[_ItemT]) -> Iterator[list[_ItemT]]:
-    """Yields `triples` as lists of up to _BATCH; an error after the last whole list loses what stands before it."""
-    left = iter(triples)
-    while batch := list(islice(left, _BATCH)):
+    """Yields `triples` as lists of up to _BATCH; what was read before an error is yielded before it is raised."""
+    left, batch = iter(triples), list[_ItemT]()
+    while True:
+        try:
+            batch.extend(islice(left, _BATCH))
+        except Exception:
+            yield batch
+            raise
+        if not batch:
+            return
         yield batch
+        batch = []
 
 
 def _few(batches: Batches, paths: Sequence[Path]) -> Batches:
