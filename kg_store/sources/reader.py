@@ -285,7 +285,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
             # In N3 a graph named by a blank node is a formula, whose triples are quoted and not asserted.
             if label == "N3" and any(type(quad.graph_name) is pyoxigraph.BlankNode for quad in quads):
                 raise _NotPlainError
-            yield list(_one_by_one(quads, blank)) if label == "N3" else _at_once(quads, blank)
+            yield list(_one_by_one(quads, blank)) if label == "N3" else at_once(quads, blank)
     except SyntaxError as error:
         hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
         reason = next((ours for theirs, ours in _REASONS if theirs in str(error.args[0])), _NOT_READABLE)
@@ -303,7 +303,7 @@ _TRIPLE_OF: Final = attrgetter("triple")
 _WRITTEN: Final = re.compile(r"([^ ]+) ([^ ]+) (.*) \.\n")
 
 
-def _at_once(quads: Sequence[pyoxigraph.Quad], blank: str) -> Sequence[tuple[Term, Term, Term]]:
+def at_once(quads: Sequence[pyoxigraph.Quad], blank: str) -> Sequence[tuple[Term, Term, Term]]:
     """Returns the triples of `quads`, cut out of one text that pyoxigraph writes, in a third of the time of asking
     each of them for its terms. Raises _NotPlainError.
     """
