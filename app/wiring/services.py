@@ -36,7 +36,7 @@ from app.strategies.dialogue import DialogueStrategy
 from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
 from app.strategies.prompts import AROG_TASKS, NAME, REPLY, WORDED
 from app.strategies.sets.candidates import NearestWays, RetrievedWays
-from app.strategies.sets.prompts import STEP
+from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.logs import event_log
 from app.wiring.administration import cases_in, forgetter_of, graphs_of
@@ -251,7 +251,7 @@ def think(settings: Settings) -> ReasonerBundle:
         reasoner=_prompted(settings, endpoints, embedder) if endpoints else reader.reasoner,
         language=reader,
         strategies=strategies,
-        kinds=(STEP, REPLY, WORDED, *AROG_TASKS),
+        kinds=(STEP, STEP_IN_GRAPH, REPLY, WORDED, *AROG_TASKS),
         name_concepts=name_concepts,
         note=settings.reasoner,
         close=close,

@@ -122,7 +122,6 @@ def load_graph(
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
     shown = classes.without(hidden_classes(masked))
     adjacency, signatures, counts = _adjacency(triples, relations, shown, showing, mids, node_kinds, policy)
-    # Names may use words of masked classes, because names are secret anyway.
     source = _NodeSource(triples, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
     progress(1.0)
     return LoadedGraph(
@@ -213,6 +212,8 @@ def _with_masked(
 
 @dataclass(frozen=True, slots=True)
 class _NodeSource:
+    """The nodes of a load. `classes` has the masked ones too: names may use their words, as names are secret anyway."""
+
     triples: SortedTriples
     policy: Policy
     classes: NodeClasses

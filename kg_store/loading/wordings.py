@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from kg_store.graph.schema import holds_any
-from kg_store.lexicon.lexicon import in_lexicon, kinds_of
+from kg_store.lexicon.lexicon import in_large_lexicon, in_lexicon, kinds_of
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, property_twins
@@ -76,7 +76,7 @@ UNITS_WITH_DIGITS: Final = frozenset("m2 m3 cm2 cm3 km2 mm2 mm3 ft2 ft3 co2 no2 
 
 def is_common(word: str) -> bool:
     # Words that may also be names (ward, king) pass here; NamesOfGraph checks them against the graph.
-    return in_lexicon(word) or word in _TECHNICAL or word in UNITS_WITH_DIGITS or is_ordinary(word)
+    return in_large_lexicon(word) or word in _TECHNICAL or word in UNITS_WITH_DIGITS or is_ordinary(word)
 
 
 class NamesOfGraph:
