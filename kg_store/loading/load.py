@@ -212,7 +212,7 @@ def _with_masked(
 
 @dataclass(frozen=True, slots=True)
 class _NodeSource:
-    """The nodes of a load. `classes` has the masked ones too: names may use their words, as names are secret anyway."""
+    """The nodes of a load. `classes` has masked ones too: names may use their words, since names are secret anyway."""
 
     triples: SortedTriples
     policy: Policy
