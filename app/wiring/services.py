@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -168,6 +169,10 @@ class Services:
         self.store.close()
 
 
+_OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
+"""The thresholds of Python's search for cycles of objects that nobody needs, in its three generations."""
+
+
 def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:
     """Builds all services; this takes a few seconds, because the sentence model is loaded.
 
@@ -175,6 +180,9 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     and the evaluation pass their own, and the guard checks its requests too. Raises OSError and the errors of
     `open_store`.
     """
+    # A load makes millions of objects that stay. Looking among them for cycles as often as Python does by itself took
+    # a third of its time.
+    gc.set_threshold(*_OBJECTS_BETWEEN_SEARCHES)
     store = open_store(settings)
     thinking = thinking or think(settings)
     store.catalog.when_opened(thinking.warm)

@@ -15,10 +15,9 @@ from typing import Final, Literal
 import numpy as np
 
 from kg_store.graph.schema import own_words
-from kg_store.loading.node_names import Names
 from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples
-from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, Wordings, WordsToShow, is_common
+from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, TextOfNode, Wordings, WordsToShow, is_common
 from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
 from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
@@ -86,7 +85,11 @@ class MaskedTerm:
 
 
 def default_masks(
-    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
+    triples: SortedTriples,
+    policy: Policy,
+    labels: Mapping[str, str],
+    texts: Sequence[TextOfNode],
+    classes: NodeClasses,
 ) -> tuple[MaskedTerm, ...]:
     """Returns every relation and class that is masked.
 
@@ -100,7 +103,7 @@ def default_masks(
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
     relations = [*_relations(triples, policy, labels, declared)]
     kinds = [*_classes(triples, policy, labels, classes, declared)]
-    names = NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
+    names = NamesOfGraph(texts, classes, [*relations, *kinds])
     pivot = _pivot(triples)
     terms = {position: (triples.raw.text(position), word) for position, word in classes.word_of.items()}
     by_owner = [named for named in terms.values() if _is_listed(policy.mask_classes, *named)]
