@@ -186,15 +186,20 @@ def services_of(request: Request) -> Services:
     return services
 
 
-def _state_of_request(request: Request) -> AppState:
+# All are coroutines: the framework would run each plain function in a thread.
+async def _state_of_request(request: Request) -> AppState:
     return state_of(request.app)
 
 
-def _caller_of(request: Request, _header: Annotated[object, Depends(_BEARER)]) -> Caller:
+async def _services_of_request(request: Request) -> Services:
+    return services_of(request)
+
+
+async def _caller_of(request: Request, _header: Annotated[object, Depends(_BEARER)]) -> Caller:
     caller: Caller = request.state.caller
     return caller
 
 
 StateOf = Annotated[AppState, Depends(_state_of_request)]
-ServicesOf = Annotated[Services, Depends(services_of)]
+ServicesOf = Annotated[Services, Depends(_services_of_request)]
 CallerOf = Annotated[Caller, Depends(_caller_of)]

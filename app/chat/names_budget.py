@@ -14,7 +14,7 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Names
 from kg_store.catalog import PrivateGraph
-from kg_store.terms import NodeKind
+from kg_store.terms import NodeKind, Schema, cached_by_version
 
 SHARE: Final = 0.05
 """The share of a graph's things whose names one person may read on a day. Chosen by hand to allow a day of much work.
@@ -27,6 +27,12 @@ ALARM_AT: Final = 0.5
 """The share of the day's budget at which an alarm tells that a person reads many names. Chosen by hand."""
 
 log = event_log("names")
+
+
+@cached_by_version
+def _things(schema: Schema) -> int:
+    """Returns the number of things in the graph."""
+    return sum(each.size for each in schema.signatures if each.kind is NodeKind.ENTITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +103,7 @@ class NamesBudget:
             self._alarm(entry, now)
 
     def _limit(self, graph: PrivateGraph) -> NamesLimit:
-        signatures = (graph.whole or graph).blind.schema.signatures
-        things = sum(each.size for each in signatures if each.kind is NodeKind.ENTITY)
-        day = self._per_day or max(MIN_NAMES, int(SHARE * things))
+        day = self._per_day or max(MIN_NAMES, int(SHARE * _things((graph.whole or graph).blind.schema)))
         return NamesLimit(day, self._per_hour or max(MIN_NAMES, int(HOUR_SHARE * day)))
 
     def _alarm(self, entry: AccessEntry, count: int) -> None:

@@ -92,7 +92,7 @@ class AccessRecord:
         row |= {"at": in_utc(entry.at), "amount": entry.count, "size": len(plain), "digest": sha256(plain).hexdigest()}
         row["sealed"] = self._master.seal(PURPOSE, access_context(entry), plain)
         try:
-            self._chains.append(entry.tenant, _ADD, ACCESS, [row])
+            self._chains.append(entry.tenant, (_ADD, ACCESS, [row]))
         except BrokenHeadError:
             raise LedgerUnavailableError(BROKEN) from None
         except Exception:

@@ -214,6 +214,8 @@ _LOCK: Final = (
 _BEGIN: Final = insert(ledger_heads)
 
 Row = dict[str, Any]
+AddedRows = tuple[Insert, "Kind", Sequence[Row]]
+"""A statement that inserts rows, their kind, and the rows; at least one."""
 
 
 class BrokenHeadError(Exception):
@@ -254,6 +256,12 @@ def linked(tenant: str, head: ChainHead, kind: Kind, rows: Sequence[Row]) -> Cha
     return head
 
 
+def _all_linked(tenant: str, head: ChainHead, added: Sequence[AddedRows]) -> ChainHead:
+    for _, kind, rows in added:
+        head = linked(tenant, head, kind, rows)
+    return head
+
+
 def sealed_head(master: MasterKey, tenant: str, head: ChainHead) -> bytes:
     return master.seal(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), b"")
 
@@ -287,15 +295,15 @@ class Chains:
         self._engine, self._master = engine, master
         self._known: dict[str, _Known] = {}
 
-    def append(self, tenant: str, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
-        """Links `rows` and inserts them, in one transaction. Raises BrokenHeadError, SQLAlchemyError."""
+    def append(self, tenant: str, *added: AddedRows) -> None:
+        """Links rows and inserts them in their order, in one transaction. Raises BrokenHeadError, SQLAlchemyError."""
         known = self._known.setdefault(tenant, _Known())
         with known.lock:
             try:
-                self._append(tenant, known, statement, kind, rows)
+                self._append(tenant, known, added)
             except IntegrityError:
                 # Another process began this tenant's chain at the same moment; now its head can be read.
-                self._append(tenant, known, statement, kind, rows)
+                self._append(tenant, known, added)
 
     def locked(self, connection: Connection, tenant: str) -> ChainHead:
         """Returns a tenant's head and locks it until the transaction ends. Raises BrokenHeadError."""
@@ -307,17 +315,18 @@ class Chains:
             raise BrokenHeadError
         return head
 
-    def _append(self, tenant: str, known: _Known, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
+    def _append(self, tenant: str, known: _Known, added: Sequence[AddedRows]) -> None:
         before = known.head
         with self._engine.begin() as connection:
-            after = linked(tenant, before or ChainHead(), kind, rows)
+            after = _all_linked(tenant, before or ChainHead(), added)
             if before is None or not self._move(connection, tenant, before, after):
                 found = self.locked(connection, tenant)
                 if before is not None and found.number < before.number:
                     raise BrokenHeadError
-                after = linked(tenant, found, kind, rows)
+                after = _all_linked(tenant, found, added)
                 self._move(connection, tenant, found, after)
-            connection.execute(statement, rows)
+            for statement, _, rows in added:
+                connection.execute(statement, rows)
         known.head = after
 
     def _move(self, connection: Connection, tenant: str, before: ChainHead, after: ChainHead) -> bool:
