@@ -29,10 +29,11 @@ from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
 from app.main import build_services, create_app
 from app.settings import ConfigurationError, Settings, make_data_folder, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
+from app.wiring.key_services import ring_file_of
 from app.wiring.services import Services
 from app.wiring.store import open_store
 from client_sdk.protocol import EndpointStatus
-from kg_store.errors import StoreError
+from kg_store.errors import KeyServiceError, StoreError
 from kg_store.storage.master_key import MasterKey
 
 TENANT = "default"
@@ -50,7 +51,7 @@ def prepare_folder(settings: Settings, init: bool) -> Path | None:
     if settings.master_key is not None or settings.key_file.exists() or not (fresh or init):
         return None
     settings.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(settings.key_file, MasterKey.generate() + "\n")
+    ring_file_of(settings).create(MasterKey.generate())
     return settings.key_file
 
 
@@ -133,7 +134,11 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         forbid_core_dumps()
         written = prepare_folder(settings, init)
         # Reports a wrong key, folder or database here at once, and not only in /readyz.
-        open_store(settings).close()
+        try:
+            open_store(settings).close()
+        except KeyServiceError as error:
+            # Nothing on this machine is wrong: the service starts, and waits for the key service.
+            tell(f"arog: {error}. The service waits for it, and /readyz says so until it is there.")
         listening = listen(settings.host, settings.port)
         settings = settings.model_copy(update={"port": listening.getsockname()[1]})
     for name in unknown_names(os.environ):
@@ -193,6 +198,9 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
         with errors.status("Loading the model ..."):
             services = build_services(settings)
         prepare_demo(settings, services, with_demo)
+    except KeyServiceError:
+        # Told at start, and tried again every few seconds.
+        raise
     except (ConfigurationError, StoreError) as error:
         tell(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise

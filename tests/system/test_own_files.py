@@ -111,6 +111,15 @@ F8,Dunlin,29,2018-05-05,Oskham
 """
 }
 
+INTERESTS = {
+    "person.csv": "id,name\n1,Ivo Lund\n2,Mara Quist\n3,Runa Falk\n",
+    "place.csv": "id,name\n11,Tarn\n12,Oskham\n13,Norlandia\n",
+    "tag.csv": "id,name\n21,Norlandia\n22,Mills\n",
+    "person_isLocatedIn_place.csv": "person_id,place_id\n1,11\n2,11\n3,12\n",
+    "place_isPartOf_place.csv": "place_id,part_of_place_id\n11,13\n12,13\n",
+    "person_hasInterest_tag.csv": "person_id,tag_id\n1,22\n2,22\n",
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
@@ -147,14 +156,6 @@ TOLD = {
 
 SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES, INTERESTS]
 
-INTERESTS = {
-    "person.csv": "id,name\n1,Ivo Lund\n2,Mara Quist\n3,Runa Falk\n",
-    "place.csv": "id,name\n11,Tarn\n12,Oskham\n13,Norlandia\n",
-    "tag.csv": "id,name\n21,Norlandia\n22,Mills\n",
-    "person_isLocatedIn_place.csv": "person_id,place_id\n1,11\n2,11\n3,12\n",
-    "place_isPartOf_place.csv": "place_id,part_of_place_id\n11,13\n12,13\n",
-    "person_hasInterest_tag.csv": "person_id,tag_id\n1,22\n2,22\n",
-}
 
 Answers = dict[tuple[int, str], tuple[set[str], str]]
 
