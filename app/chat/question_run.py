@@ -190,7 +190,8 @@ class ConclusionResult:
 
     `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. Three fields belong to
     a reply in dialogue. `sentences`: those that are shown. `removed`: the number of those left out. `attachment`: the
-    share (0 to 1) of the cited facts that are shown in the sentences as written, not reworded by the service.
+    share (0 to 1) of the cited facts that are shown in the sentences as written, not reworded by the service. `known`:
+    the least share of things for which the values are known by which the answer compares or counts them.
     """
 
     conclusion: Conclusion | None = None
@@ -200,6 +201,7 @@ class ConclusionResult:
     sentences: tuple[Sentence, ...] = ()
     removed: int = 0
     attachment: float | None = None
+    known: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

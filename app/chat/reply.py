@@ -23,6 +23,8 @@ from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
 
 MAX_ASKED_ABOUT: Final = 50
 """The most things of one set for which a question about the set counts as one about each. Chosen by hand."""
+LEAST_KNOWN: Final = 0.5
+"""The least factor by which values that are not known lower the confidence. Chosen by hand."""
 
 
 def confidence_in(run: QuestionRun) -> float | None:
@@ -30,7 +32,7 @@ def confidence_in(run: QuestionRun) -> float | None:
 
     The service's own reading of the question is right with some chance p. If a model's answer gives the same result as
     this reading, its confidence is p, else 1 - p. An answer that follows rated cases gets at most the confidence that
-    these cases allow.
+    these cases allow. An answer over values that some things lack gets less, by their share, at most half less.
     """
     draft, own = run.found.draft, run.found.own
     if run.ended.conclusion is None or draft is None or own is None:
@@ -40,6 +42,7 @@ def confidence_in(run: QuestionRun) -> float | None:
         if len(draft.expressions) != 1:
             return None
         told = told if run.executor.are_equal(draft.expressions[0], own.expression) else as_confidence(1 - told)
+    told = as_confidence(told * max(LEAST_KNOWN, run.ended.known))
     return min([told, *(case.most for case in cases_behind(run))])
 
 

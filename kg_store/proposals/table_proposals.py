@@ -45,7 +45,6 @@ from kg_store.sources.table_files import (
     TEXT_ENDINGS,
     Sheet,
     bare_name,
-    day_and_month,
     delimiter_of,
     sheets_of,
 )
@@ -54,6 +53,7 @@ from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
+from kg_store.text.notation import first_parts
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 NO_HEADER, MIN_ROWS = 0, 2
@@ -454,7 +454,9 @@ def _column(column: Column, target: TableProfile | None, by: str | None, *, is_p
         relation=label,
         kind=kind,
         unit=unit_of(column.name) if kind is ValueKind.NUMBER else None,
+        decimal=column.decimal if kind is ValueKind.NUMBER else None,
         first=column.first_of_date if kind is ValueKind.DATE else None,
+        serial=column.is_serial and kind is ValueKind.DATE,
         separator=separator,
     )
 
@@ -468,6 +470,6 @@ def _concept(label: str) -> str:
 
 
 def _is_value(cell: str) -> bool:
-    if day_and_month(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
+    if first_parts(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
         return True
     return cell.startswith(("http://", "https://", "<"))
