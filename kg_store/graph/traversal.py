@@ -381,10 +381,7 @@ def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str])
 
 @cached_by_version
 def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
-    """Returns the signatures of each concept and of each class.
-
-    If the source says of some things that they are of a class, others that it only refers to do not count as such.
-    """
+    """Returns the signatures of each concept and class; where things say that they are of it, of no others."""
     found: dict[str, list[SignatureId]] = defaultdict(list)
     declared = {each for signature in schema.signatures for each in signature.classes}
     for signature in schema.signatures:
