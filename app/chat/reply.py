@@ -21,10 +21,10 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
 
-LEAST_KNOWN: Final = 0.5
-"""The least factor by which values that are not known lower the confidence. Chosen by hand."""
 MAX_ASKED_ABOUT: Final = 50
 """The most things of one set for which a question about the set counts as one about each. Chosen by hand."""
+LEAST_KNOWN: Final = 0.5
+"""The least factor by which values that are not known lower the confidence. Chosen by hand."""
 
 
 def confidence_in(run: QuestionRun) -> float | None:

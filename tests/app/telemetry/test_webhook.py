@@ -42,5 +42,5 @@ def test_who_does_not_listen_holds_nobody_up_and_is_told_in_the_log(no_waiting: 
             webhook.post(f"n{number}", AT, {"type": "alarm"})
         webhook.close()
         told = [json.loads(line) for line in log.getvalue().splitlines()]
-    assert {each["event"] for each in told} == {"alarm_not_sent"}
-    assert {"too many wait", "ConnectError"} <= {each["error"] for each in told}
+    lost = {each["error"] for each in told if each["event"] == "alarm_not_sent"}
+    assert {"too many wait", "ConnectError"} <= lost
