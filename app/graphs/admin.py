@@ -21,7 +21,7 @@ from kg_store.formats.files import require_unpacked_within
 from kg_store.graph.anonymity import DEFAULT_K, measure_anonymity
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import FORMATS
-from kg_store.version_builder import GraphInfo
+from kg_store.storage.version_reports import GraphInfo
 from kg_store.version_history import VersionChanges, VersionOutline
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."

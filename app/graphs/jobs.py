@@ -22,7 +22,7 @@ from app.database.tables import jobs
 from app.graphs.previews.previewer import give_memory_back
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
-from kg_store.version_builder import GraphInfo
+from kg_store.storage.version_reports import GraphInfo
 
 
 class UnknownJobError(Exception):

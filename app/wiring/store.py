@@ -7,25 +7,31 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from app.accounts.api_keys import Access, Devices
-from app.accounts.names_read import NamesRead
-from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
-from app.chat.conversations import ConversationStore
 from app.database.engine import DatabaseExposedError, make_engine, migrate
-from app.egress.ledger.audit import LedgerAudit
-from app.egress.ledger.ledger import Ledger
-from app.egress.ledger.retention import LedgerUpkeep
-from app.memory.cases import CaseStore
 from app.settings import ConfigurationError, Settings, make_data_folder
-from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError
+from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
+from kg_store.storage.versions import GraphRows
+
+if TYPE_CHECKING:
+    from app.accounts.api_keys import Access, Devices
+    from app.accounts.names_read import NamesRead
+    from app.accounts.quotas import Budgets
+    from app.chat.conversations import ConversationStore
+    from app.egress.ledger.audit import LedgerAudit
+    from app.egress.ledger.ledger import Ledger
+    from app.egress.ledger.retention import LedgerUpkeep
+    from app.memory.cases import CaseStore
+    from kg_store.catalog import Catalog
+    from kg_store.storage.version_reports import GraphInfo
 
 INCOMING, JOBS = "incoming", "jobs"
 UPLOAD_LOCK = ".lock"
@@ -44,28 +50,78 @@ class _RequestWords:
         return iter(request_words())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ServiceContext:
     """The settings, the database and the stores in the data folder: all that manages graphs, keys and the ledger.
 
-    None of it needs a reasoner.
+    None of it needs a reasoner. Each store is imported and built when it is first used: a command waits for the few
+    that it needs.
     """
 
     settings: Settings
     engine: Engine
     master: MasterKey
-    catalog: Catalog
-    access: Access
-    devices: Devices
-    conversations: ConversationStore
-    cases: CaseStore
-    names_read: NamesRead
-    ledger: Ledger
-    upkeep: LedgerUpkeep
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        from kg_store.catalog import Catalog
+
+        settings = self.settings
+        return Catalog(settings.data_dir, self.engine, self.master, _RequestWords(), settings.graph_versions_kept)
+
+    @cached_property
+    def access(self) -> Access:
+        from app.accounts.api_keys import Access
+
+        return Access(self.engine, self.settings.admin_key)
+
+    @cached_property
+    def devices(self) -> Devices:
+        from app.accounts.api_keys import Devices
+
+        return Devices(self.engine, self.settings.require_devices)
+
+    @cached_property
+    def conversations(self) -> ConversationStore:
+        from app.chat.conversations import ConversationStore
+
+        return ConversationStore(self.engine, self.master, self.settings.conversation_days)
+
+    @cached_property
+    def cases(self) -> CaseStore:
+        from app.memory.cases import CaseStore
+
+        return CaseStore(self.engine, self.master)
+
+    @cached_property
+    def names_read(self) -> NamesRead:
+        from app.accounts.names_read import NamesRead
+
+        return NamesRead(self.engine, partial(self.master.all_derived, "names read"))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        from app.egress.ledger.ledger import Ledger
+
+        return Ledger(self.engine, self.master)
+
+    @cached_property
+    def upkeep(self) -> LedgerUpkeep:
+        from app.egress.ledger.retention import LedgerUpkeep
+
+        return LedgerUpkeep(self.engine, self.master)
+
+    @property
+    def audit(self) -> LedgerAudit:
+        from app.egress.ledger.audit import LedgerAudit
+
+        return LedgerAudit(self.engine, self.master, self.upkeep)
 
     @property
     def budgets(self) -> Budgets:
         """The budgets of the settings; unlimited if the embedded reasoner answers, which costs no tokens."""
+        from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
+
         if self.settings.reasoner == "embedded":
             return UNLIMITED
         settings = self.settings
@@ -80,13 +136,18 @@ class ServiceContext:
         """The folder that holds uploads while they are loaded into a graph."""
         return self.settings.data_dir / INCOMING
 
-    @property
-    def audit(self) -> LedgerAudit:
-        return LedgerAudit(self.engine, self.master, self.upkeep)
+    def graph_reports(self, tenant: str) -> list[GraphInfo]:
+        """Returns the reports of a tenant's graphs, sorted by name; no graph is opened. Raises MasterKeyError."""
+        return _rows_of(self.settings, self.engine, self.master).reports(tenant)
 
     def close(self) -> None:
-        self.catalog.close()
+        if "catalog" in self.__dict__:
+            self.catalog.close()
         self.engine.dispose()
+
+
+def _rows_of(settings: Settings, engine: Engine, master: MasterKey) -> GraphRows:
+    return GraphRows(engine, master, DataFolder(settings.data_dir).id, settings.graph_versions_kept)
 
 
 def read_master_key(settings: Settings) -> MasterKey:
@@ -115,23 +176,10 @@ def open_store(settings: Settings) -> ServiceContext:
         ) from None
     except (SQLAlchemyError, ArgumentError):
         raise ConfigurationError("the database of AROG_DATABASE_URL can't be opened or migrated") from None
-    catalog = Catalog(settings.data_dir, engine, master, _RequestWords(), settings.graph_versions_kept)
-    if not catalog.key_fits():
+    if not _rows_of(settings, engine, master).key_fits():
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")
-    return ServiceContext(
-        settings=settings,
-        engine=engine,
-        master=master,
-        catalog=catalog,
-        access=Access(engine, settings.admin_key),
-        devices=Devices(engine, settings.require_devices),
-        conversations=ConversationStore(engine, master, settings.conversation_days),
-        cases=CaseStore(engine, master),
-        names_read=NamesRead(engine, partial(master.all_derived, "names read")),
-        ledger=Ledger(engine, master),
-        upkeep=LedgerUpkeep(engine, master),
-    )
+    return ServiceContext(settings, engine, master)
 
 
 def delete_uploads(folder: Path) -> None:
