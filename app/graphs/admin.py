@@ -12,8 +12,9 @@ from app.chat.conversations import ConversationStore
 from app.graphs.jobs import JobResult, Progress, summary_of
 from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of, summarise
-from app.graphs.rollback import RollbackPlan, describe_changes, is_common, version_of
+from app.graphs.rollback import RollbackPlan, describe_changes, version_of
 from app.memory.cases import CaseStore
+from app.privacy.words.lexicon import is_common
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, GraphVersions, PrivacySummary
 from kg_store.catalog import Catalog, NameConcepts
 from kg_store.errors import LoadError

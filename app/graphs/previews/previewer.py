@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +35,7 @@ from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.sources.policy import CLASS_NAMESPACE, RELATION_NAMESPACE, Policy, TablePolicy
 from kg_store.sources.raw_graph import RawGraph
-from kg_store.sources.reader import read_by_policy
+from kg_store.sources.reader import give_memory_back, read_by_policy
 from kg_store.sources.table_files import Sheet, sheets_of, table_called
 from kg_store.terms import Relation, ValueView
 
@@ -258,17 +256,6 @@ class Turns:
         finally:
             with self._lock:
                 self._busy.discard(tenant)
-
-
-def give_memory_back() -> None:
-    """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
-
-    Does nothing with another C library.
-    """
-    gc.collect()  # Parsers leave cycles of what they have read.
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 class Previewer:
