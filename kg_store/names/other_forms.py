@@ -85,14 +85,14 @@ _OF_A_NOUN: Final = frozenset(
 _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren't".split())
 
 
-def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields whole text values whose last word stands in `text` in the other number: "accountants" for accountant."""
-    yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
+def in_other_number_of(inflected: Iterable[NameHit]) -> Iterator[NameHit]:
+    """Yields the whole text values among hits of `find_inflected`: "accountants" for accountant."""
+    yield from (hit for hit in inflected if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
-def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields names that occur in `text` as lower-case plurals: "dogs", if something is called Dog."""
-    for hit in find_inflected(index, text):
+def plural_names_of(inflected: Iterable[NameHit], text: str) -> Iterator[NameHit]:
+    """Yields names among hits of `find_inflected` that are lower-case plurals: "dogs", if something is called Dog."""
+    for hit in inflected:
         typed = text[hit.start : hit.end]
         if hit.kind == "name" and typed.islower() and is_plural(typed.split()[-1]):
             yield hit
