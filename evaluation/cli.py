@@ -248,11 +248,15 @@ def callers(
     triples: Annotated[int, typer.Option(min=10_000, help="Triples of the made-up graph")] = 100_000,
     chats: Annotated[int, typer.Option(min=64, help="Questions of each of two runs")] = 1_000,
     at_once: Annotated[int, typer.Option(min=1, help="Callers")] = 64,
+    streams: Annotated[int, typer.Option(min=0, help="Open so many streams at once instead, and leave them")] = 0,
 ) -> None:
     """Measure chats a second, their times and the memory of a service that many callers ask at once."""
-    from evaluation.scale.many_callers import measure_callers
+    from evaluation.scale.many_callers import Asked, measure_callers
 
-    measure_callers(workers, triples, chats, at_once, console.print)
+    with shown_progress() as show:
+        show("asking", 0, 1)
+        table = measure_callers(workers, triples, Asked(chats, at_once, streams))
+    end(table)
 
 
 @app.command()

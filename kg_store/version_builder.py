@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -36,6 +37,8 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 POLICY_PURPOSE = "policy"
 _UNSEEN_FILE = "unseen.npy"
+_COMPRESSION, _COMPRESSED = 1, b"x"
+"""The level of zlib, and the byte that all begins with that zlib has compressed."""
 _COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 
@@ -126,8 +129,7 @@ class Builder:
         progress(0.4)
         index = index.with_public(public)
         progress(0.8)
-        self._sealer.write(scope, NAMES_FILE, index.to_bytes())
-        self._sealer.write(scope, WORDS_FILE, names.words.words().to_bytes())
+        self._write_names(scope, index, names.words.words())
         return index
 
     def finish(
@@ -216,15 +218,19 @@ class Builder:
         gone: frozenset[int],
         progress: Progress,
     ) -> Built:
-        self._sealer.write(scope, NAMES_FILE, index.to_bytes())
         words = NameWords.of(record for mid, record in before.vault.all_records() if mid not in gone)
-        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
+        self._write_names(scope, index, words)
         total = max(1, info.entities + info.values + info.mediators)
         records = ((mid, record) for mid, record in before.vault.all_records() if mid not in gone)
         for written in write_records(self._engine, self._master, scope, records):
             progress("sealing names and values", min(1.0, written / total))
         info = replace(info, version=scope.version_id, public_words=index.report().public_words)
         return self._finished(scope, info, before.policy)
+
+    def _write_names(self, scope: VaultScope, index: NameIndex, words: NameWords) -> None:
+        # Compressed, an index takes a third of the bytes, and is read in hardly more time.
+        self._sealer.write(scope, NAMES_FILE, zlib.compress(index.to_bytes(), _COMPRESSION))
+        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
 
     def _write_arrays(self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges) -> None:
         path = self._folder.path_of(scope.version_id)
@@ -247,6 +253,11 @@ class BaseVersion:
     vault: Vault = field(repr=False)
     names: NameIndex = field(repr=False)
     policy: Policy = field(repr=False)
+
+
+def read_names(data: bytes) -> NameIndex:
+    """Returns the index in an opened NAMES_FILE; older versions of a graph hold it uncompressed."""
+    return NameIndex.from_bytes(zlib.decompress(data) if data[:1] == _COMPRESSED else data)
 
 
 def read_unseen(path: Path) -> Edges:

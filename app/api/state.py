@@ -135,8 +135,8 @@ def state_of(app: FastAPI) -> AppState:
 
 
 # Only describes the header in OpenAPI; AuthenticatedRoute does the check.
-_BEARER = HTTPBearer(auto_error=False, description="an API key, `arog_...`")
-_MAX_KEY_CHARS = 200
+_BEARER = HTTPBearer(auto_error=False, description="an API key, `arog_...`, or a token of the OpenID provider")
+_MAX_KEY_CHARS = 16_384  # of a token with many groups; an API key has 48
 # Requests for a job's progress do not count, because they cost little and clients repeat them.
 _JOBS = "/admin/jobs/"
 
@@ -186,15 +186,20 @@ def services_of(request: Request) -> Services:
     return services
 
 
-def _state_of_request(request: Request) -> AppState:
+# All are coroutines: the framework would run each plain function in a thread.
+async def _state_of_request(request: Request) -> AppState:
     return state_of(request.app)
 
 
-def _caller_of(request: Request, _header: Annotated[object, Depends(_BEARER)]) -> Caller:
+async def _services_of_request(request: Request) -> Services:
+    return services_of(request)
+
+
+async def _caller_of(request: Request, _header: Annotated[object, Depends(_BEARER)]) -> Caller:
     caller: Caller = request.state.caller
     return caller
 
 
 StateOf = Annotated[AppState, Depends(_state_of_request)]
-ServicesOf = Annotated[Services, Depends(services_of)]
+ServicesOf = Annotated[Services, Depends(_services_of_request)]
 CallerOf = Annotated[Caller, Depends(_caller_of)]

@@ -25,6 +25,7 @@ from app.strategies.retrieval import evidence_of
 from app.strategies.start import declares_kinds
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
+from kg_store.algebra.missing_values import MissingValues
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import kinds_of
 from kg_store.lexicon.lexicon import in_lexicon
@@ -249,4 +250,36 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
     # All results are mediators, which have no name, such as an admission that joins a patient and a ward.
     if names == {NO_NAME} and all(item.kind != "value" for item in conclusion.items):
         return ConclusionResult(sentence=NAMELESS)
-    return ConclusionResult(conclusion, sentence=conclusion.text)
+    missing = run.executor.missing_values(grounded.expressions)
+    for each in missing:
+        if each.lacking == each.total and not each.counts_as_not:
+            return ConclusionResult(sentence=NONE_KNOWN.format(relation=each.relation, fitting=_fitting(each)))
+    conclusion = _with_missing(run, conclusion, missing)
+    known = min((1 - each.lacking / each.total for each in missing), default=1.0)
+    return ConclusionResult(conclusion, sentence=conclusion.text, known=known)
+
+
+MAX_TOLD: Final = 2
+"""The greatest number of relations of which an answer says how many things lack them. Chosen by hand."""
+NONE_KNOWN: Final = "I can not tell: no “{relation}”{fitting} is known there."
+SOME_LACK: Final = "{some} of {total} {have} no “{relation}”{fitting}; {end}."
+
+
+def _with_missing(run: QuestionRun, conclusion: Conclusion, missing: Sequence[MissingValues]) -> Conclusion:
+    """Returns `conclusion` with a sentence for each of `missing`; the numbers in it are sealed like names."""
+    text, names = conclusion.text, dict(conclusion.names)
+    for each in missing[:MAX_TOLD]:
+        about, is_one = f'{each.of}, "{each.relation}"', each.lacking == 1
+        some, some_names = run.executor.of_number(each.lacking, f"lacking({about})")
+        total, total_names = run.executor.of_number(each.total, f"total({about})")
+        names |= {some: some_names, total: total_names}
+        counts, are = ("it counts", "it is") if is_one else ("they count", "they are")
+        end = f"{counts} as not" if each.counts_as_not else f"{are} left out"
+        have, fitting = "has" if is_one else "have", _fitting(each)
+        told = SOME_LACK.format(some=some, total=total, have=have, relation=each.relation, fitting=fitting, end=end)
+        text += f" {told}"
+    return replace(conclusion, text=text, names=names)
+
+
+def _fitting(missing: MissingValues) -> str:
+    return f" that is a {missing.kind.value}" if missing.unfit and missing.kind else ""

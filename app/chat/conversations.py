@@ -234,5 +234,6 @@ def purge_expired(
     now = dt.datetime.now(dt.UTC)
     purged = conversations.purge() + upkeep.forget_payloads(now - dt.timedelta(days=days.ledger))
     purged += names_read.purge((now - dt.timedelta(days=days.names_read)).date())
+    purged += upkeep.forget_access(now - dt.timedelta(days=days.names_read))
     upkeep.checkpoint_all()
     return purged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
@@ -99,14 +99,16 @@ class NextQuestion:
     step: Step = ()
 
 
-def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
+def next_questions(run: QuestionRun) -> list[Iterator[NextQuestion]]:
     """Returns, for each thing that a follow-up may ask about, its candidate questions, the best first.
+
+    They are worded as they are drawn, since few are needed.
 
     Promise: only relations that the asker sees are used, in their own words, and none that the dialogue has already
     asked for or told of the thing.
     """
     subjects = list(islice(_subjects(run), MAX_SUBJECTS))
-    return [list(_of_subject(run, subject)) for subject in subjects] or [_of_kinds(run)]
+    return [_of_subject(run, subject) for subject in subjects] or [iter(_of_kinds(run))]
 
 
 def _subjects(run: QuestionRun) -> Iterator[Subject]:
@@ -281,10 +283,9 @@ class NextQuestions:
         most = min(self.most, run.request.options.suggestions)
         if not run.ended.grounded or run.read.ambiguous:
             return ()
-        candidates = await asyncio.to_thread(next_questions, run)
         chosen: list[SuggestedQuestion] = []
         asked = set[str]()
-        for candidate, wording in islice(_in_turn(candidates, asked), MAX_TRIED):
+        for candidate, wording in islice(_in_turn(next_questions(run), asked), MAX_TRIED):
             if await self._holds(run, candidate, wording):
                 asked.add(candidate.relation)
                 mid, table = candidate.subject.mid, run.conversation.table
@@ -321,7 +322,7 @@ class NextQuestions:
         return _is_answer(ended, candidate)
 
 
-def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
+def _in_turn(candidates: Sequence[Iterable[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
     """Yields (candidate, wording) pairs: the first of each subject, then the second of each, and so on.
 
     Relations in `asked` are skipped, also those that the caller adds to it meanwhile.
@@ -335,7 +336,7 @@ def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> I
                 queues.remove(queue)
 
 
-def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
+def _wordings_of(candidates: Iterable[NextQuestion], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
     tried = set[str]()
     for candidate in candidates:
         for wording in candidate.wordings[:MAX_WORDINGS]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from app.chat.concluding import conclude
@@ -22,6 +23,7 @@ from app.chat.question_run import (
     QuestionRun,
     StageTimer,
 )
+from app.chat.question_thread import in_one_thread
 from app.chat.reply import confidence_in
 from app.chat.turns import invitation
 from app.egress.budgets import BudgetUsedUpError
@@ -255,7 +257,8 @@ class GraphSearch:
     async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         assert self._options.in_house is not None
         strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy
-        return await self._read_in_turn(replace(run, strategy=strategy), InHouseRunner(self._options.in_house), timer)
+        run, runner = replace(run, strategy=strategy), InHouseRunner(self._options.in_house)
+        return await in_one_thread(partial(self._read_in_turn, run, runner, timer))
 
     async def _read_in_turn(
         self, run: QuestionRun, runner: InHouseRunner | GuardedReasoner, timer: StageTimer

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
 from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
+from app.chat.question_thread import in_one_thread, told_in_loop
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies, goes_on_from, is_sure, joined
@@ -41,6 +43,7 @@ class ChatService:
         self._opener = QuestionOpener(catalog, conversations, language, options)
         self._reader = QuestionReader(options)
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
+        self._is_in_house = self._search.is_in_house
         self._keeper = AnswerKeeper(conversations, options.cases, options.names)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
@@ -55,12 +58,20 @@ class ChatService:
         Raises UnknownGraphError, UnknownConversationError, ConversationBusyError, BadPublicKeyError,
         StrategyNotOfferedError, NamesUsedUpError, and the errors of GraphSearch.search.
         """
-        timer = StageTimer(on_stage)
-        run = await timer.in_thread("opening", self._opener.open, caller, request)
-        run = await self.concluded(run, timer)
+        timer = StageTimer(on_stage if on_stage is no_progress else told_in_loop(on_stage))
+        # A model's endpoint is asked from the event loop of all; what the service does alone needs no other thread.
+        searched = partial(self._searched, caller, request, timer)
+        run = await (in_one_thread(searched) if self._is_in_house else searched())
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
         run = await self._with_help(run)
+        return await in_one_thread(partial(self._ended, run, timer))
+
+    async def _searched(self, caller: Caller, request: ChatRequest, timer: StageTimer) -> QuestionRun:
+        run = await timer.in_thread("opening", self._opener.open, caller, request)
+        return await self.concluded(run, timer)
+
+    async def _ended(self, run: QuestionRun, timer: StageTimer) -> ChatAnswer:
         run = await self._with_next(run, timer)
         answer = await timer.in_thread("sealing", sealed_answer, run, self.options.names)
         await timer.in_thread("keeping", self._keeper.keep, run)
@@ -83,7 +94,7 @@ class ChatService:
         would change which requests of a conversation share their words.
         """
         is_plain = run.turn == "question" and run.known is None and not run.read.ambiguous
-        may_be_two = is_plain and self._search.is_in_house
+        may_be_two = is_plain and self._is_in_house
         parts = run.reader.two_questions(run.request.messages[-1].content) if may_be_two else None
         answered: list[QuestionRun] = []
         messages = run.request.messages[:-1]

@@ -8,8 +8,11 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.cli.output import tell
 from app.settings import ConfigurationError, Settings, make_data_folder
 from app.telemetry.logs import forbid_core_dumps
+from app.wiring.key_services import ring_file_of
+from kg_store.errors import KeyServiceError
 from kg_store.storage.master_key import MasterKey
 
 
@@ -33,7 +36,11 @@ def check_start(settings: Settings, init: bool) -> CheckedStart:
     # Imported late: no key is the commonest failure.
     from app.wiring.store import open_store
 
-    open_store(settings).close()
+    try:
+        open_store(settings).close()
+    except KeyServiceError as error:
+        # Nothing on this machine is wrong: the service starts, and waits for the key service.
+        tell(f"arog: {error}. The service waits for it, and /readyz says so until it is there.")
     listening = listen(settings.host, settings.port)
     port = listening.getsockname()[1]
     return CheckedStart(settings.model_copy(update={"port": port}), listening, written)
@@ -50,7 +57,7 @@ def prepare_folder(settings: Settings, init: bool) -> Path | None:
     if settings.master_key is not None or settings.key_file.exists() or not (fresh or init):
         return None
     settings.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(settings.key_file, MasterKey.generate() + "\n")
+    ring_file_of(settings).create(MasterKey.generate())
     return settings.key_file
 
 

@@ -30,7 +30,7 @@ from app.settings import ConfigurationError, Settings, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
 from app.wiring.services import Services
 from client_sdk.protocol import EndpointStatus
-from kg_store.errors import StoreError
+from kg_store.errors import KeyServiceError, StoreError
 
 TENANT = "default"
 DEMO_KEY_FILE = "demo.key"
@@ -150,6 +150,9 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
         with errors.status("Loading the model ..."):
             services = build_services(settings)
         prepare_demo(settings, services, with_demo)
+    except KeyServiceError:
+        # Told at start, and tried again every few seconds.
+        raise
     except (ConfigurationError, StoreError) as error:
         tell(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise

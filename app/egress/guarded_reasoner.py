@@ -164,19 +164,21 @@ class GuardedReasoner:
     account: Account | None = None
     spent: UsageTotals = field(default_factory=UsageTotals)
     heard: list[LedgerReply] = field(default_factory=list)
+    asked: list[LedgerEntry] = field(default_factory=list)
+    """Requests that the embedded reasoner answered, not recorded yet; those to a model are recorded when admitted."""
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_raised: object) -> None:
         """Records the replies and counts the tokens, also if the question failed. Raises LedgerUnavailableError."""
-        if self.heard or self.account is not None:
+        if self.heard or self.asked or self.account is not None:
             await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
         try:
-            if self.heard:
-                self.ledger.record_replies(self.heard)
+            if self.heard or self.asked:
+                self.ledger.record_replies(self.heard, self.asked)
         finally:
             if self.account is not None:
                 self.account.settle(self.spent.tokens)
@@ -235,7 +237,7 @@ class GuardedReasoner:
         egress = self.inner.egress_of(worded)
         self._afford(egress)
         entry = self._cleared(worded, egress)
-        self.ledger.record(entry)
+        self._record(entry)
         self.spent.guard_s += time.perf_counter() - began
         return Admitted(worded, egress, entry)
 
@@ -256,9 +258,16 @@ class GuardedReasoner:
             # Only replacements and pseudonyms without one are allowed, so a replaced word is blocked if it is left.
             digest = self.guard.clear(egress, self.pseudonyms().sendable)
         except BlockedError as blocked:
-            self.ledger.record(self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True))
+            self._record(self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True))
             raise
         return self._entry(task, egress, digest)
+
+    def _record(self, entry: LedgerEntry) -> None:
+        """Records a request to a model at once, since it is about to leave. What stays here is recorded at the end."""
+        if self.is_model:
+            self.ledger.record(entry)
+        else:
+            self.asked.append(entry)
 
     async def _send(self, admitted: Admitted[ReplyT]) -> Reply[ReplyT] | Retry:
         egress, sent = admitted.egress, time.perf_counter()

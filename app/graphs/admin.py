@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from app.accounts.names_read import NamesRead
 from app.chat.conversations import ConversationStore
+from app.egress.ledger.retention import LedgerUpkeep
 from app.graphs.jobs import JobResult, Progress, summary_of
 from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of, summarise
@@ -168,13 +169,14 @@ class GraphAdmin:
         conversations: ConversationStore,
         cases: CaseStore,
         names_read: NamesRead,
+        upkeep: LedgerUpkeep,
         name_concepts: NameConcepts,
         most_unpacked_bytes: int,
         k: int = DEFAULT_K,
     ) -> None:
         """`k`: reports warn of sets of fewer than `k` entities."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
-        self._cases, self._names_read = cases, names_read
+        self._cases, self._names_read, self._upkeep = cases, names_read, upkeep
         self._most_unpacked, self._k = most_unpacked_bytes, k
         self.previewer = Previewer(name_concepts, most_unpacked_bytes)
 
@@ -239,9 +241,10 @@ class GraphAdmin:
     def delete(self, tenant: str, name: str) -> None:
         """Deletes a graph with its conversations, its cases and the records of who read its names.
 
-        Raises UnknownGraphError.
+        In the access record stays which key had names restored, when and how many. Raises UnknownGraphError.
         """
         self._catalog.delete(tenant, name)
         self._cases.forget_graph(tenant, name)
         self._names_read.forget(tenant, name)
+        self._upkeep.erase_access(tenant, name, lambda _content: None)
         self._conversations.forget_graph(tenant, name)

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.database.tables import jobs
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
-from kg_store.sources.reader import give_memory_back
+from kg_store.formats.files import give_memory_back
 from kg_store.storage.version_reports import GraphInfo
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, Engine, delete, insert, or_, select, update
+from sqlalchemy import Connection, Engine, Select, bindparam, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.database.tables import case_effects, cases
@@ -33,6 +33,14 @@ MAX_CORRECTED_CONFIDENCE = 0.5
 """The highest confidence (0 to 1) of an answer that follows a path learnt from a correction. It was not measured how
 often corrections are right, so the answer counts as no surer than a coin. Chosen by hand.
 """
+
+# Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to find the rows.
+_OF_GRAPH: Final = [cases.c[name] == bindparam(name) for name in ("tenant", "graph")]
+_IS_OF_KEY: Final = cases.c.key_id == bindparam("key_id")
+_COLUMNS: Final = [cases.c[name] for name in ("id", "tenant", "graph", "key_id", "made_at", "approved_at", "used")]
+_ALL: Final = select(*_COLUMNS).where(*_OF_GRAPH).order_by(cases.c.made_at, cases.c.id)
+_USABLE: Final = _ALL.where(or_(_IS_OF_KEY, cases.c.approved_at.is_not(None)))
+_OF_ANSWER: Final = _ALL.where(_IS_OF_KEY, cases.c.answer == bindparam("answer"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +211,11 @@ class CaseStore:
     def keep(self, tenant: str, graph: str, key_id: str, answer_id: str, content: CaseContent) -> None:
         """Stores the case of an answer in place of an earlier case of that answer, unless both are the same."""
         case_id, answer = secrets.token_hex(_ID_BYTES), _digest(answer_id)
-        kept = [each.content for each in self._found(tenant, graph, _of_answer(tenant, graph, key_id, answer))]
+        ours = {"tenant": tenant, "graph": graph, "key_id": key_id, "answer": answer}
+        kept = [each.content for each in self._found(_OF_ANSWER, ours)]
         if any(replace(each, vector=content.vector) == replace(content, vector=content.vector) for each in kept):
             return
-        row = {"id": case_id, "tenant": tenant, "graph": graph, "key_id": key_id, "answer": answer, "used": 0}
+        row: dict[str, Any] = {**ours, "id": case_id, "used": 0}
         row["sealed"] = self._sealed(bind(tenant, key_id, graph, case_id), content)
         row["made_at"] = dt.datetime.now(dt.UTC)
         try:
@@ -224,12 +233,11 @@ class CaseStore:
 
     def usable_by(self, tenant: str, graph: str, key_id: str) -> list[Case]:
         """Returns the cases of this API key and those that an owner approved. Raises MasterKeyError."""
-        mine = or_(cases.c.key_id == key_id, cases.c.approved_at.is_not(None))
-        return self._found(tenant, graph, mine)
+        return self._found(_USABLE, {"tenant": tenant, "graph": graph, "key_id": key_id})
 
     def of_graph(self, tenant: str, graph: str) -> list[Case]:
         """Returns all cases of a graph, oldest first. Raises MasterKeyError."""
-        return self._found(tenant, graph)
+        return self._found(_ALL, {"tenant": tenant, "graph": graph})
 
     def approve(self, tenant: str, graph: str, ids: Collection[str]) -> int:
         """Approves the cases with these ids, so that they count for every key; returns how many.
@@ -315,15 +323,9 @@ class CaseStore:
         plain = json.dumps(content_to_json(content), separators=(",", ":")).encode()
         return self._master.seal(PURPOSE, context, plain + b" " * (-len(plain) % _PAD_BYTES))
 
-    def _found(self, tenant: str, graph: str, chosen: Any = True) -> list[Case]:
-        columns = ("id", "tenant", "graph", "key_id", "made_at", "approved_at", "used")
-        query = (
-            select(*(cases.c[name] for name in columns))
-            .where(_of_graph(tenant, graph), chosen)
-            .order_by(cases.c.made_at, cases.c.id)
-        )
+    def _found(self, query: Select[Any], wanted: dict[str, str]) -> list[Case]:
         with self._engine.connect() as connection:
-            found = [(row, self._content(connection, row)) for row in connection.execute(query).all()]
+            found = [(row, self._content(connection, row)) for row in connection.execute(query, wanted).all()]
         return [
             Case(row.id, row.key_id, row.made_at, row.approved_at, row.used, content)
             for row, content in found

@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from app.database.engine import DatabaseExposedError, make_engine, migrate
 from app.settings import ConfigurationError, Settings, make_data_folder
+from app.wiring.key_services import ring_file_of
 from kg_store.errors import MasterKeyError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
@@ -24,12 +25,16 @@ from kg_store.storage.versions import GraphRows
 if TYPE_CHECKING:
     from app.accounts.api_keys import Access, Devices
     from app.accounts.names_read import NamesRead
+    from app.accounts.openid import OpenIdProvider
+    from app.accounts.persons import Persons
     from app.accounts.quotas import Budgets
     from app.chat.conversations import ConversationStore
+    from app.egress.ledger.access import AccessEntry, AccessRecord
     from app.egress.ledger.audit import LedgerAudit
     from app.egress.ledger.ledger import Ledger
     from app.egress.ledger.retention import LedgerUpkeep
     from app.memory.cases import CaseStore
+    from app.telemetry.webhook import AlarmWebhook
     from kg_store.catalog import Catalog
     from kg_store.storage.version_reports import GraphInfo
 
@@ -73,7 +78,17 @@ class ServiceContext:
     def access(self) -> Access:
         from app.accounts.api_keys import Access
 
-        return Access(self.engine, self.settings.admin_key)
+        persons = self.persons
+        caller_of = persons.caller_of if persons else None
+        return Access(self.engine, self.settings.admin_key, caller_of, self.access_record.lifted)
+
+    @cached_property
+    def provider(self) -> OpenIdProvider | None:
+        return provider_of(self.settings)
+
+    @cached_property
+    def persons(self) -> Persons | None:
+        return _persons_of(self.settings, self.provider, self.engine, self.master)
 
     @cached_property
     def devices(self) -> Devices:
@@ -111,6 +126,17 @@ class ServiceContext:
 
         return LedgerUpkeep(self.engine, self.master)
 
+    @cached_property
+    def access_record(self) -> AccessRecord:
+        from app.egress.ledger.access import AccessRecord, tell_nobody
+
+        webhook = self.webhook
+        return AccessRecord(self.engine, self.master, tell_nobody if webhook is None else partial(_tell, webhook))
+
+    @cached_property
+    def webhook(self) -> AlarmWebhook | None:
+        return _webhook_of(self.settings)
+
     @property
     def audit(self) -> LedgerAudit:
         from app.egress.ledger.audit import LedgerAudit
@@ -141,8 +167,13 @@ class ServiceContext:
         return _rows_of(self.settings, self.engine, self.master).reports(tenant)
 
     def close(self) -> None:
-        if "catalog" in self.__dict__:
+        built = self.__dict__
+        if built.get("webhook") is not None:
+            built["webhook"].close()
+        if "catalog" in built:
             self.catalog.close()
+        if built.get("provider") is not None:
+            built["provider"].close()
         self.engine.dispose()
 
 
@@ -151,20 +182,44 @@ def _rows_of(settings: Settings, engine: Engine, master: MasterKey) -> GraphRows
 
 
 def read_master_key(settings: Settings) -> MasterKey:
-    """Returns the master key from the environment, else from its file. Raises ConfigurationError, MasterKeyError."""
+    """Returns the master key from the environment, else from its file, which a key service may wrap.
+
+    Raises ConfigurationError, MasterKeyError, KeyServiceError.
+    """
     settings.require_master_key()
     if settings.master_key is not None:
         return MasterKey.from_text(settings.master_key.get_secret_value())
-    return MasterKey.from_file(settings.key_file)
+    return MasterKey.from_file(ring_file_of(settings))
 
 
-def open_store(settings: Settings) -> ServiceContext:
-    """Opens the data folder, migrates its database to this version, and returns the stores in them.
+def provider_of(settings: Settings) -> OpenIdProvider | None:
+    """Returns the OpenID provider of the settings, or None; nothing is fetched yet."""
+    if not (settings.oidc_issuer and settings.oidc_client_id):
+        return None
+    # Imported late, because most installations have no provider.
+    from app.accounts.openid import OpenIdProvider
 
-    Raises MasterKeyError, StoreError, ConfigurationError.
-    """
-    master = read_master_key(settings)
-    make_data_folder(settings)
+    return OpenIdProvider(
+        settings.oidc_issuer, settings.oidc_client_id, settings.oidc_audience or settings.oidc_client_id
+    )
+
+
+def _persons_of(
+    settings: Settings, provider: OpenIdProvider | None, engine: Engine, master: MasterKey
+) -> Persons | None:
+    if provider is None or settings.oidc_groups is None:
+        return None
+    from app.accounts.persons import GroupsFileError, Persons, read_groups
+
+    try:
+        groups = read_groups(settings.oidc_groups)
+    except GroupsFileError as error:
+        raise ConfigurationError(f"AROG_OIDC_GROUPS: {error}") from None
+    return Persons(engine, master, provider, groups, settings.oidc_groups_claim)
+
+
+def _migrated(settings: Settings) -> Engine:
+    """Returns the engine of the database, migrated to this version. Raises ConfigurationError."""
     try:
         engine = make_engine(settings.database)
         migrate(engine)
@@ -176,10 +231,38 @@ def open_store(settings: Settings) -> ServiceContext:
         ) from None
     except (SQLAlchemyError, ArgumentError):
         raise ConfigurationError("the database of AROG_DATABASE_URL can't be opened or migrated") from None
+    return engine
+
+
+def open_store(settings: Settings) -> ServiceContext:
+    """Opens the data folder, migrates its database to this version, and returns the stores in them.
+
+    Raises MasterKeyError, StoreError, ConfigurationError.
+    """
+    master = read_master_key(settings)
+    make_data_folder(settings)
+    engine = _migrated(settings)
     if not _rows_of(settings, engine, master).key_fits():
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")
-    return ServiceContext(settings, engine, master)
+    store = ServiceContext(settings, engine, master)
+    if settings.oidc_groups is not None:
+        _ = store.persons  # Tells a broken file of groups at once.
+    return store
+
+
+def _webhook_of(settings: Settings) -> AlarmWebhook | None:
+    if settings.alarm_url is None or settings.alarm_secret is None:
+        return None
+    from app.telemetry.webhook import AlarmWebhook
+
+    return AlarmWebhook(str(settings.alarm_url), settings.alarm_secret.get_secret_value())
+
+
+def _tell(webhook: AlarmWebhook, entry: AccessEntry) -> None:
+    """Sends an alarm or a break-glass to the webhook: ids and a count, neither names nor the reason."""
+    told: dict[str, str | int] = {"type": entry.event, "tenant": entry.tenant, "key_id": entry.caller}
+    webhook.post(entry.id, entry.at, told | {"graph": entry.graph, "count": entry.count})
 
 
 def delete_uploads(folder: Path) -> None:

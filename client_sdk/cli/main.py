@@ -48,7 +48,8 @@ _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
 )
 # Hints for the command line, by the error's code; the service's own hints are about HTTP.
 _HINTS = {
-    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog api-key create`",
+    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog api-key create`. If you "
+    "signed in, do so again: `arog login`",
     "unknown_graph": "Name another with --graph, or get a key for it: `arog api-key create --grant GRAPH`",
 }
 GROUP = "arog.commands"

@@ -80,7 +80,7 @@ class ScriptedEndpoint:
     meanings: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, counts_tokens: bool = False, remembers: bool = True, latency_s: float = 0.0) -> None:
-        self._counts_tokens, self._remembers, self._latency_s = counts_tokens, remembers, latency_s
+        self._counts_tokens, self._remembers, self.latency_s = counts_tokens, remembers, latency_s
         self._lock = threading.Lock()
         self.expect(None)
         self._received: list[Received] = []
@@ -123,7 +123,7 @@ class ScriptedEndpoint:
 
     def serve(self, wire: EndpointWire, received: Received) -> None:
         """Replies to one chat completion request."""
-        time.sleep(self._latency_s)
+        time.sleep(self.latency_s)
         wire.send_json(*self.answer(received))
 
     def answer(self, received: Received) -> tuple[int, dict[str, object]]:

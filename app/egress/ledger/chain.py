@@ -80,6 +80,28 @@ ledger_replies: Final = Table(
     Index("uq_ledger_replies_number", "tenant", "number", unique=True),
 )
 
+# The access record: whose names were restored for whom. `sealed` holds who asked, why, and the ids of the things.
+ledger_access: Final = Table(
+    "ledger_access",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("tenant", String(63), nullable=False),
+    Column("caller", String(32), nullable=False),
+    Column("graph", String(63), nullable=False),
+    Column("event", String(16), nullable=False),
+    Column("answer", String(64), nullable=False),
+    Column("amount", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("sealed", LargeBinary),
+    Column("number", Integer),
+    Column("link", String(64)),
+    Index("ix_ledger_access_graph", "tenant", "graph", "at"),
+    Index("ix_ledger_access_caller", "tenant", "caller", "event", "at"),
+    Index("uq_ledger_access_number", "tenant", "number", unique=True),
+)
+
 # The end of each tenant's chain. `sealed` is an empty text encrypted with the master key and bound to tenant, number
 # and link, which proves that this service wrote them.
 ledger_heads: Final = Table(
@@ -130,6 +152,14 @@ def reply_context(entry: Any) -> bytes:
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
 
 
+def access_context(entry: Any) -> bytes:
+    """Returns the ids that the encryption of an access entry's content is bound to; in another row it can't be opened.
+
+    `entry`: an AccessEntry or its database row.
+    """
+    return bind("access", entry.id, entry.tenant, entry.caller, entry.graph, entry.event, entry.answer)
+
+
 def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
     """Returns the bytes to encrypt for a request: its body, followed by the anonymity number if there is one."""
     return payload if anonymity is None else payload + str(anonymity).encode()
@@ -160,6 +190,9 @@ REQUEST: Final = Kind(
     ("id", "at", "tenant", "caller", "answer", "conversation", "step", "size", "digest", "verdict", "hits", "number"),
 )
 REPLY: Final = Kind("reply", ("entry", "at", "tenant", "outcome", "size", "digest", "number"))
+ACCESS: Final = Kind(
+    "access", ("id", "at", "tenant", "caller", "graph", "event", "answer", "amount", "size", "digest", "number")
+)
 
 # Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to change the row.
 _MOVE: Final = (
@@ -181,6 +214,8 @@ _LOCK: Final = (
 _BEGIN: Final = insert(ledger_heads)
 
 Row = dict[str, Any]
+AddedRows = tuple[Insert, "Kind", Sequence[Row]]
+"""A statement that inserts rows, their kind, and the rows; at least one."""
 
 
 class BrokenHeadError(Exception):
@@ -221,6 +256,12 @@ def linked(tenant: str, head: ChainHead, kind: Kind, rows: Sequence[Row]) -> Cha
     return head
 
 
+def _all_linked(tenant: str, head: ChainHead, added: Sequence[AddedRows]) -> ChainHead:
+    for _, kind, rows in added:
+        head = linked(tenant, head, kind, rows)
+    return head
+
+
 def sealed_head(master: MasterKey, tenant: str, head: ChainHead) -> bytes:
     return master.seal(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), b"")
 
@@ -254,15 +295,15 @@ class Chains:
         self._engine, self._master = engine, master
         self._known: dict[str, _Known] = {}
 
-    def append(self, tenant: str, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
-        """Links `rows` and inserts them, in one transaction. Raises BrokenHeadError, SQLAlchemyError."""
+    def append(self, tenant: str, *added: AddedRows) -> None:
+        """Links rows and inserts them in their order, in one transaction. Raises BrokenHeadError, SQLAlchemyError."""
         known = self._known.setdefault(tenant, _Known())
         with known.lock:
             try:
-                self._append(tenant, known, statement, kind, rows)
+                self._append(tenant, known, added)
             except IntegrityError:
                 # Another process began this tenant's chain at the same moment; now its head can be read.
-                self._append(tenant, known, statement, kind, rows)
+                self._append(tenant, known, added)
 
     def locked(self, connection: Connection, tenant: str) -> ChainHead:
         """Returns a tenant's head and locks it until the transaction ends. Raises BrokenHeadError."""
@@ -274,17 +315,18 @@ class Chains:
             raise BrokenHeadError
         return head
 
-    def _append(self, tenant: str, known: _Known, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
+    def _append(self, tenant: str, known: _Known, added: Sequence[AddedRows]) -> None:
         before = known.head
         with self._engine.begin() as connection:
-            after = linked(tenant, before or ChainHead(), kind, rows)
+            after = _all_linked(tenant, before or ChainHead(), added)
             if before is None or not self._move(connection, tenant, before, after):
                 found = self.locked(connection, tenant)
                 if before is not None and found.number < before.number:
                     raise BrokenHeadError
-                after = linked(tenant, found, kind, rows)
+                after = _all_linked(tenant, found, added)
                 self._move(connection, tenant, found, after)
-            connection.execute(statement, rows)
+            for statement, _, rows in added:
+                connection.execute(statement, rows)
         known.head = after
 
     def _move(self, connection: Connection, tenant: str, before: ChainHead, after: ChainHead) -> bool:

@@ -98,8 +98,7 @@ class Ledger:
     def record(self, entry: LedgerEntry) -> str:
         """Adds an entry and returns its id. Raises LedgerUnavailableError; then nothing may be sent."""
         try:
-            values = {name: getattr(entry, name) for name in _PLAIN} | {"sealed": self._sealed(entry)}
-            self._chains.append(entry.tenant, _ADD, REQUEST, [values | {"at": in_utc(entry.at)}])
+            self._chains.append(entry.tenant, (_ADD, REQUEST, [self._request_row(entry)]))
         except BrokenHeadError:
             raise LedgerUnavailableError(BROKEN) from None
         except Exception:
@@ -121,12 +120,18 @@ class Ledger:
         query = query.order_by(ledger_entries.c.position.desc()).limit(max(0, min(limit, MAX_ENTRIES)))
         return [self._opened(row) for row in self._rows(query)]
 
-    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Adds replies to requests of one tenant; their texts are encrypted. Raises LedgerUnavailableError."""
+    def record_replies(self, replies: Sequence[LedgerReply], entries: Sequence[LedgerEntry] = ()) -> None:
+        """Adds replies to requests of one tenant, their texts encrypted, in one transaction.
+
+        `entries`: requests that the service answered itself and that are not recorded yet; they are added first.
+        Raises LedgerUnavailableError.
+        """
         try:
+            requests = [self._request_row(entry) for entry in entries]
             rows = [self._reply_row(reply) for reply in replies]
-            (tenant,) = {reply.entry.tenant for reply in replies}
-            self._chains.append(tenant, _ADD_REPLIES, REPLY, rows)
+            (tenant,) = {*(entry.tenant for entry in entries), *(reply.entry.tenant for reply in replies)}
+            added = (_ADD, REQUEST, requests), (_ADD_REPLIES, REPLY, rows)
+            self._chains.append(tenant, *(each for each in added if each[-1]))
         except BrokenHeadError:
             raise LedgerUnavailableError(BROKEN) from None
         except Exception:
@@ -144,6 +149,10 @@ class Ledger:
                 return connection.execute(query).all()
         except SQLAlchemyError:
             raise LedgerUnavailableError("the ledger could not be read") from None
+
+    def _request_row(self, entry: LedgerEntry) -> dict[str, Any]:
+        values = {name: getattr(entry, name) for name in _PLAIN}
+        return values | {"sealed": self._sealed(entry), "at": in_utc(entry.at)}
 
     def _sealed(self, entry: LedgerEntry) -> bytes | None:
         if entry.payload is None or entry.verdict != "clear":
@@ -188,8 +197,8 @@ class RequestLog(Protocol):
         """Adds an entry and returns its id. Raises LedgerUnavailableError; then nothing may be sent."""
         ...
 
-    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Adds replies. Raises LedgerUnavailableError."""
+    def record_replies(self, replies: Sequence[LedgerReply], entries: Sequence[LedgerEntry] = ()) -> None:
+        """Adds replies, after `entries` that were not sent to a model. Raises LedgerUnavailableError."""
         ...
 
 
@@ -202,5 +211,5 @@ class InHouseLog:
     def record(self, entry: LedgerEntry) -> str:
         return entry.id
 
-    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
+    def record_replies(self, replies: Sequence[LedgerReply], entries: Sequence[LedgerEntry] = ()) -> None:
         """Stores nothing."""

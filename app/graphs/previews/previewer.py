@@ -29,13 +29,13 @@ from client_sdk.protocol import (
 )
 from kg_store.catalog import NameConcepts
 from kg_store.errors import LoadError
-from kg_store.formats.files import require_unpacked_within
+from kg_store.formats.files import give_memory_back, require_unpacked_within
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.sources.policy import CLASS_NAMESPACE, RELATION_NAMESPACE, Policy, TablePolicy
 from kg_store.sources.raw_graph import RawGraph
-from kg_store.sources.reader import give_memory_back, read_by_policy
+from kg_store.sources.reader import read_by_policy
 from kg_store.sources.table_files import Sheet, sheets_of, table_called
 from kg_store.terms import Relation, ValueView
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.catalog import PrivateGraph
+from kg_store.graph.adjacency import distinct_rows
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import (
     concept_of,
@@ -187,3 +188,12 @@ def test_the_steps_of_many_sets_at_once_are_those_that_each_node_has(
     assert [steps_from_each(graph, sets) for _ in range(2)] == [wanted, wanted]
     assert max(len(step) for step in wanted[-3]) == (3 if fixture == "family" else 1)
     assert steps_from_each(graph, []) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1 << 62), st.integers(0, 3))), st.booleans())
+def test_rows_are_sorted_and_kept_once_whether_they_fit_one_number_or_not(
+    rows: list[tuple[int, int, int]], fit: bool
+) -> None:
+    rows = [(one, two % 3 if fit else two, three) for one, two, three in rows]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    assert [*zip(*(column.tolist() for column in distinct_rows(*columns)), strict=True)] == sorted(set(rows))

@@ -14,7 +14,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kg_store.errors import FormatTooNewError, StoreError
-from kg_store.names.index import NameEntry, NameIndex, normalise, pack, unpack
+from kg_store.names.index import (
+    AROUND_NAMES,
+    NameEntry,
+    NameIndex,
+    Spellings,
+    can_be_found,
+    normalise,
+    pack,
+    spellings_of,
+    unpack,
+)
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
@@ -186,6 +196,20 @@ def test_index_from_its_bytes_finds_the_same(names: list[str], text: str) -> Non
     assert again.report() == index.report()
     assert again.with_public(PublicWords.of(["a b"])).find_inexact(around) == index.find_inexact(around)
     assert again.mids_of_value(ValueKind.DATE, "1990") == (99,)
+
+
+@given(st.text(st.sampled_from("aAzZ09 -'é"), max_size=12))
+def test_a_name_of_plain_letters_is_spelt_as_any_other(name: str) -> None:
+    """Names of plain letters take a short way, which must lead to the same spellings."""
+    found = {text for text, _ in _spelt(name)}
+    pattern = normalise(name).text.strip(AROUND_NAMES)
+    assert found == ({*spellings_of(pattern)} if can_be_found(pattern) else set())
+
+
+def _spelt(name: str) -> dict[tuple[str, int], list[int]]:
+    spellings = Spellings()
+    spellings.add(named(1, name))
+    return spellings._groups
 
 
 def test_an_index_of_before_rows_were_kept_is_read() -> None:
