@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,6 @@ from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
 from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
-from kg_store.loading.default_masks import MaskedTerm, MaskReason
 from kg_store.loading.load import LoadedGraph, LoadedNode, placeholder_schema
 from kg_store.names.index import NameIndex, Spellings
 from kg_store.names.name_words import CollectedWords, NameWords
@@ -24,50 +22,11 @@ from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultRecord, VaultScope, write_records
+from kg_store.storage.version_reports import INFO_PURPOSE, GraphInfo, info_bytes
 from kg_store.storage.versions import SealedParts
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
 from kg_store.text.labels import unknown_kinds
-
-
-@dataclass(frozen=True, slots=True)
-class GraphInfo:
-    """The report of a graph version for its owner.
-
-    `public_words` are names that equal common words, `masked` are words of the schema that may be table cells; neither
-    may be logged.
-    """
-
-    tenant: str
-    name: str
-    version: str
-    triples: int
-    entities: int
-    values: int
-    mediators: int
-    relations: int
-    loaded_at: datetime
-    public_words: tuple[str, ...] = field(repr=False)
-    notes: tuple[str, ...] = ()
-    masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
-
-
-def info_bytes(info: GraphInfo) -> bytes:
-    """Returns the report as JSON; its tenant, name and version are columns of the row. The caller encrypts it."""
-    kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
-    content = {field_name: getattr(info, field_name) for field_name in kept}
-    content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
-    return json.dumps({**content, "loaded_at": info.loaded_at.isoformat()}).encode()
-
-
-def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
-    """Returns the report that `info_bytes` wrote."""
-    content = json.loads(data)
-    masked = (MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content["masked"])
-    content |= {"loaded_at": datetime.fromisoformat(content["loaded_at"]), "masked": tuple(masked)}
-    content |= {"public_words": tuple(content["public_words"]), "notes": tuple(content["notes"])}
-    return GraphInfo(tenant, name, version, **content)
-
 
 Progress = Callable[[str, float], None]
 """Called with the step's name and the share of the whole load that is done, 0 to 1."""
@@ -76,7 +35,7 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 """Returns one concept for each signature of a schema whose concepts are placeholders."""
 
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
-INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
+POLICY_PURPOSE = "policy"
 _UNSEEN_FILE = "unseen.npy"
 _COMPRESSION, _COMPRESSED = 1, b"x"
 """The level of zlib, and the byte that all begins with that zlib has compressed."""

@@ -175,8 +175,8 @@ def list_graphs(tenant: Tenant = "default") -> None:
     from rich.table import Table
 
     table = Table("name", "triples", "entities", "values", "relations", "loaded")
-    with _graphs() as graphs:
-        for graph in graphs.summaries(tenant):
+    with opened_store() as store:
+        for graph in store.graph_reports(tenant):
             counts = (graph.triples, graph.entities, graph.values, graph.relations)
             table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
     console.print(table)

@@ -76,9 +76,12 @@ def serve(
         from app.settings import load_settings
 
         settings = load_settings()
-    # Imported late: it takes seconds, for which `arog --help` and a wrong setting should not wait.
+        if workers is not None:
+            settings = settings.model_copy(update={"workers": workers})
+        from app.cli.first_checks import check_start
+
+        checked = check_start(settings, init)
+    # Imported late: it takes seconds, for which `arog --help` and a failing check should not wait.
     from app.cli.serve import run_service
 
-    if workers is not None:
-        settings = settings.model_copy(update={"workers": workers})
-    run_service(settings, init=init, demo=demo)
+    run_service(checked, demo)

@@ -13,8 +13,9 @@ from app.egress.ledger.retention import LedgerUpkeep
 from app.graphs.jobs import JobResult, Progress, summary_of
 from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of, summarise
-from app.graphs.rollback import RollbackPlan, describe_changes, is_common, version_of
+from app.graphs.rollback import RollbackPlan, describe_changes, version_of
 from app.memory.cases import CaseStore
+from app.privacy.words.lexicon import is_common
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, GraphVersions, PrivacySummary
 from kg_store.catalog import Catalog, NameConcepts
 from kg_store.errors import LoadError
@@ -22,7 +23,7 @@ from kg_store.formats.files import require_unpacked_within
 from kg_store.graph.anonymity import DEFAULT_K, measure_anonymity
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import FORMATS
-from kg_store.version_builder import GraphInfo
+from kg_store.storage.version_reports import GraphInfo
 from kg_store.version_history import VersionChanges, VersionOutline
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."

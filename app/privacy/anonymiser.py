@@ -293,7 +293,7 @@ class Anonymiser:
         A value that the caller may not see is left out, so that its word stays in the text like any other.
         """
         # Where the graph does not say what its things are, such nouns are read apart (see `_by_kinds`).
-        for span in self._finder.categories(found.text, spans, sorts=self._is_concept is None):
+        for span in self._finder.categories(found, spans, sorts=self._is_concept is None):
             if not self._is_kind(found.text, span) and (mids := self._holds(span.mids)):
                 yield replace(span, mids=mids)
 

@@ -6,8 +6,6 @@ import calendar
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from itertools import accumulate, chain
 from typing import Final, Literal
@@ -21,6 +19,7 @@ from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, TextOfNod
 from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
 from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
+from kg_store.storage.version_reports import MaskedTerm, MaskReason
 from kg_store.terms import Mid
 from kg_store.text.labels import distinct_labels, local_name, readable_relation
 
@@ -54,34 +53,6 @@ MIN_PIVOT, MAX_MARKS = 4, 3
 of such columns are the values of one property ("syphilis", "stroke"). Chosen by hand.
 """
 _OF_TABLES = "urn:arog:"
-
-
-class MaskReason(StrEnum):
-    """The reason why a relation or class is masked, in words for the graph's owner.
-
-    A word of the schema is masked if it may be a cell of a table, and so private.
-    """
-
-    NAME = "holds a name or a value of the graph"
-    DIGITS = "holds digits"
-    WORDS = "holds a word that is not a common English one"
-    RARE = "occurs once or twice, where others occur often"
-    PIVOT = "is one of several columns that hold the same few words, so its name may be a value"
-    MANY = "is one of so many that they grow with the rows"
-    OWNER = "is masked by the policy"
-
-
-@dataclass(frozen=True, slots=True)
-class MaskedTerm:
-    """A relation or class that is masked: prompts show an opaque word instead of its own words.
-
-    `term` is its IRI or cell, `word` the text that would have been shown.
-    """
-
-    kind: Literal["relation", "class"]
-    term: str = field(repr=False)
-    word: str = field(repr=False)
-    reason: MaskReason
 
 
 def default_masks(

@@ -13,7 +13,6 @@ from kg_store.errors import LoadError
 from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjacency
 from kg_store.graph.schema import placeholder
 from kg_store.loading.default_masks import (
-    MaskedTerm,
     default_masks,
     hidden_classes,
     mids_of_classes,
@@ -42,6 +41,7 @@ from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind
 from kg_store.storage.master_key import mids_of, refuse_collisions
 from kg_store.storage.vault import VaultRecord
+from kg_store.storage.version_reports import MaskedTerm
 from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 
 _VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR

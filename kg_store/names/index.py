@@ -287,6 +287,25 @@ class NameIndex:
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
+    def find_at_ends(self, texts: Sequence[str]) -> list[tuple[int, NameHit]]:
+        """Returns (position in `texts`, match) for every match up to the end of its text, by text, then by start.
+
+        All are searched in one pass. Condition: each text begins and ends with a letter, a digit or an underscore.
+        """
+        ends = list(accumulate(len(text) + 1 for text in texts))
+        number_of = {end - 1: number for number, end in enumerate(ends)}
+        normalised = normalise("\n".join(texts))
+        found: list[tuple[int, NameHit]] = []
+        for match in self._matcher.matches(normalised):
+            number = number_of.get(normalised.span(*match[:2])[1])
+            if number is None:
+                continue
+            hit, first = self._hit(normalised, *match), ends[number] - 1 - len(texts[number])
+            # A match that begins earlier stands in two texts.
+            if hit.start >= first:
+                found.append((number, replace(hit, start=hit.start - first, end=hit.end - first)))
+        return sorted(found, key=lambda each: (each[0], each[1].start))
+
     def find_secret(self, text: str) -> list[NameHit]:
         """Returns the matches that the guard blocks: those of protected names and values that are not public words."""
         normalised = normalise(text)

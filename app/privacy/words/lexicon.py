@@ -13,6 +13,7 @@ from unicodedata import category
 from kg_store.graph.schema import phrases_of
 from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon, in_lexicon_of, languages, words_of_language
 from kg_store.names.name_words import NameWords, is_short_name
+from kg_store.sources.triple_files import words_of
 from kg_store.terms import Schema, cached_by_version
 from kg_store.text.english import PublicWords, stems
 from kg_store.text.normalise import MARKS
@@ -133,6 +134,12 @@ def schema_periods(schema: Schema) -> frozenset[str]:
 def base_of(word: str) -> str:
     """Returns `word` up to its first apostrophe."""
     return word.partition("'")[0] if word.isascii() else APOSTROPHE.split(word, maxsplit=1)[0]
+
+
+def is_common(name: str) -> bool:
+    """Returns True if all words of a text are common ones, so that it hardly is the name of a person or place."""
+    words = words_of(name)
+    return bool(words) and all(map(in_lexicon, words)) and not re.search(r"\d", name)
 
 
 def language_of(words: Iterable[str]) -> str:

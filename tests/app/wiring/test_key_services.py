@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from app import main
 from app.api.state import state_of
-from app.cli.serve import prepare_folder
+from app.cli.first_checks import prepare_folder
 from app.main import create_app
 from app.settings import ConfigurationError, Settings
 from app.wiring.key_services import AwsKms, ring_file_of, wrapper_of

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.loading.default_masks import MIN_USUAL_USES, MaskReason
+from kg_store.loading.default_masks import MIN_USUAL_USES
 from kg_store.sources.policy import Policy
+from kg_store.storage.version_reports import MaskReason
 from tests.support.stores import PREFIXES, loaded_of
 
 X = "http://clinic.test/"

@@ -81,6 +81,15 @@ def test_overlapping_names_are_all_found_the_longest_first() -> None:
     assert found(index, "the new york times") == ["the new", "new york times", "new york", "york"]
 
 
+@given(
+    st.lists(st.lists(st.sampled_from("ada Ada bo cy ｆｉ İ ß _x 3".split()), min_size=1, max_size=4).map(" ".join))
+)
+def test_what_ends_texts_is_found_in_one_pass_as_in_each_alone(texts: list[str]) -> None:
+    index = index_of("ada", "ada bo", "bo", "bo ada", "cy", "fi", "ss ada", "3")
+    alone = [(at, hit) for at, text in enumerate(texts) for hit in index.find(text) if hit.end == len(text)]
+    assert index.find_at_ends(texts) == alone
+
+
 def test_name_is_found_in_raw_and_in_unescaped_json() -> None:
     text = 'ask about "Anna Schmidt"\nor Zoë'
     raw = json.dumps({"q": text})
