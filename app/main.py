@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,12 +29,14 @@ from app.telemetry.metrics import Metrics
 from app.wiring.endpoints import OnProbed, status_of, watch
 from app.wiring.services import Services, build, warm_graphs
 from client_sdk.protocol import Readiness
-from kg_store.errors import StoreError
+from kg_store.errors import KeyServiceError, StoreError
 
 Build = Callable[[Settings], Services]
 OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
 LET_GO_EVERY_S = 2.0
+KEY_SERVICE_EVERY_S = 10.0
+CHECK_PROVIDER_EVERY_S = 60.0
 QUESTION_THREADS: Final = 3
 """Threads of one process that work on questions at once. More wait for the interpreter and for each other: 300 chats
 took 6.2 to 6.8 s of processor time with 2 threads, 7.1 to 7.3 with 3, 6.8 to 10.2 with 6. A long one must leave
@@ -43,6 +45,7 @@ _NOT_THERE = {
     "unprobed": "model endpoint {position} has not been checked yet: that happens in a moment",
     "unreachable": "model endpoint {position} can't be used: {problem}",
 }
+_NO_PROVIDER = "the OpenID provider of AROG_OIDC_ISSUER can't be used: {problem}; persons can't sign in, API keys work"
 log = event_log("main")
 
 
@@ -73,11 +76,12 @@ class ServiceStarter:
         )
         self._missing = "the service is still starting: it is opening its data and loading the model"
         self._watching: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
 
     async def run(self) -> None:
         """Builds the services. Never raises: if they can't be built, the process stays up and /readyz tells why."""
         try:
-            services = await run_in_threadpool(self._build, self._settings)
+            services = await self._built()
         except (StoreError, ConfigurationError) as error:
             # The texts of both errors are fixed words of ours (see their docstrings), so they may be shown.
             self._missing = str(error)
@@ -87,6 +91,18 @@ class ServiceStarter:
             log.error("not_built", exc_info=error)
         else:
             await self._open_to_questions(services)
+
+    async def _built(self) -> Services:
+        """Builds the services; while the key service can't be asked, tries again until the application ends."""
+        while True:
+            try:
+                return await run_in_threadpool(self._build, self._settings)
+            except KeyServiceError as error:
+                self._missing = f"{error}; the service waits for it, and asks again every few seconds"
+                log.error("waits_for_key_service", exc_info=error)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._ending.wait(), KEY_SERVICE_EVERY_S)
+                    raise
 
     async def _open_to_questions(self, services: Services) -> None:
         def tell_warm(done: int, graphs: int) -> None:
@@ -112,8 +128,9 @@ class ServiceStarter:
         starting = asyncio.create_task(self.run())
         if not self._listens_early:
             await starting
-        background = [asyncio.create_task(_purge_hourly(self.state)), asyncio.create_task(_let_go(self.state))]
+        background = [asyncio.create_task(each(self.state)) for each in (_purge_hourly, _let_go, _check_provider)]
         yield
+        self._ending.set()
         for task in background:
             task.cancel()
         # A thread can't be cancelled, so wait for it: it would go on building while the process ends.
@@ -135,13 +152,19 @@ class ServiceStarter:
         except Exception as error:
             log.error("not_ready", exc_info=error)
             return Readiness(ready=False, missing=["the database does not answer"], reasoner=services.reasoner)
+        problem = services.store.provider and services.store.provider.problem
         no_graph = "no graph is loaded: POST /admin/graphs/{name} or `arog graph load`"
         told = [status_of(position, each) for position, each in enumerate(services.thinking.endpoints, start=1)]
-        missing = ([no_graph] if empty else []) + [
-            _NOT_THERE[each.state].format(position=each.position, problem=each.problem)
-            for each in told
-            if each.state in _NOT_THERE
-        ]
+        # API keys work without the provider, so its outage makes no replica unready.
+        missing = (
+            ([no_graph] if empty else [])
+            + ([_NO_PROVIDER.format(problem=problem)] if problem else [])
+            + [
+                _NOT_THERE[each.state].format(position=each.position, problem=each.problem)
+                for each in told
+                if each.state in _NOT_THERE
+            ]
+        )
         # All replicas share the endpoints, so an outage is reported but makes no replica unready.
         reached = not told or any(each.was_reached for each in services.thinking.endpoints)
         return Readiness(
@@ -234,3 +257,14 @@ async def _let_go(state: AppState) -> None:
             except Exception as error:
                 log.error("let_go_failed", exc_info=error)
         await asyncio.sleep(LET_GO_EVERY_S)
+
+
+async def _check_provider(state: AppState) -> None:
+    """Asks the OpenID provider for its keys from time to time, so that /readyz tells an outage without waiting."""
+    while True:
+        if state.services is not None and (provider := state.services.store.provider) is not None:
+            try:
+                await run_in_threadpool(provider.check)
+            except Exception as error:
+                log.error("provider_not_checked", exc_info=error)
+        await asyncio.sleep(CHECK_PROVIDER_EVERY_S if state.services is not None else 1.0)

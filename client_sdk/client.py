@@ -23,8 +23,10 @@ from client_sdk.errors import BadRequestError
 from client_sdk.protocol import (
     AnswerRated,
     AnswerRating,
+    BreakGlass,
     ChatAnswer,
     ChatRequest,
+    GlassBroken,
     GraphNames,
     LedgerPage,
     LedgerRow,
@@ -34,7 +36,7 @@ from client_sdk.protocol import (
 )
 from client_sdk.streaming import AsyncStream, Piece, Stream
 from client_sdk.trace import Trace
-from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
+from client_sdk.transport.address import TIMEOUT_S, Bearer, checked_key, checked_url, settings_from_env
 from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
 from client_sdk.transport.flow import GRAPHS, Call, Flow, OnWait, RetryPolicy, exchange, log_wait, opening
 
@@ -46,7 +48,8 @@ class AskOptions(TypedDict, total=False):
 
     `width`: relations a round; `depth`: rounds; `relations_per_concept`; `names`: how many of one set are restored;
     `language`: the language of names; `suggestions`: how many questions to ask next are made (0: none); `person`: who
-    asks, if several persons share a key (the service gets only a digest of it).
+    asks, if several persons share a key (the service gets only a digest of it); `reason`: why, for the service's
+    access record.
     """
 
     width: int
@@ -56,6 +59,7 @@ class AskOptions(TypedDict, total=False):
     language: str
     suggestions: int
     person: str
+    reason: str
 
 
 class ChatOptions(AskOptions, total=False):
@@ -135,7 +139,7 @@ class ChatBase(Generic[HttpT]):
     def __init__(
         self,
         url: str,
-        api_key: str,
+        api_key: Bearer,
         graph: str,
         *,
         strategy: StrategyName = "auto",
@@ -220,6 +224,14 @@ class ChatBase(Generic[HttpT]):
         # A rating may be sent twice, because only the last one for an answer counts.
         body = content.model_dump_json(exclude_none=True).encode()
         return exchange(Call("POST", "/ratings", body, repeatable=True), AnswerRated, self._patience)
+
+    def _glass(self, reason: str, minutes: int) -> Flow[GlassBroken]:
+        try:
+            body = BreakGlass(reason=reason, minutes=minutes).model_dump_json().encode()
+        except ValidationError as problem:
+            raise bad_request(problem) from None
+        path = f"/graphs/{quote(self._dialogue.graph, safe='')}/break-glass"
+        return exchange(Call("POST", path, body), GlassBroken, self._patience)
 
     def _trace(self, answer_id: str) -> Flow[SealedTrace]:
         path, params = f"/trace/{quote(answer_id, safe='')}", {"public_key": self._dialogue.public_key}
@@ -329,6 +341,14 @@ class Chat(ChatBase[httpx2.Client]):
         with self._turns.turn():
             return self._driver.run(flow)
 
+    def break_glass(self, reason: str, minutes: int = 30) -> GlassBroken:
+        """Shows this key the whole graph for some minutes, where it sees only a role's part otherwise.
+
+        Only for a key with the grant `break-glass:GRAPH`; the reason (at least 10 characters) is recorded, and the
+        owner is told. Raises RefusedError, and BadRequestError for a reason or minutes that are out of bounds.
+        """
+        return self._driver.run(self._glass(reason, minutes))
+
     def graphs(self) -> list[str]:
         """Returns the names of the graphs that this key may ask."""
         return self._driver.run(exchange(GRAPHS, GraphNames, self._patience)).graphs
@@ -418,6 +438,10 @@ class AsyncChat(ChatBase[httpx2.AsyncClient]):
         flow = self._rating(answer, rating, correct)
         async with self._turns.turn():
             return await self._driver.run(flow)
+
+    async def break_glass(self, reason: str, minutes: int = 30) -> GlassBroken:
+        """Does the same as Chat.break_glass, for asyncio."""
+        return await self._driver.run(self._glass(reason, minutes))
 
     async def graphs(self) -> list[str]:
         """Does the same as Chat.graphs, for asyncio."""

@@ -9,7 +9,7 @@ import httpx2
 
 from client_sdk.errors import BadRequestError
 from client_sdk.protocol import Device, DeviceList, NewDevice
-from client_sdk.transport.address import checked_key, checked_url
+from client_sdk.transport.address import Bearer, checked_key, checked_url
 from client_sdk.transport.drivers import BlockingDriver
 from client_sdk.transport.flow import Call, RetryPolicy, exchange
 
@@ -29,7 +29,7 @@ class Devices:
     def __init__(
         self,
         url: str,
-        api_key: str,
+        api_key: Bearer,
         *,
         key_id: str | None = None,
         plain_http: bool = False,

@@ -40,7 +40,7 @@ from client_sdk.errors import (
 )
 from client_sdk.protocol import MAX_MESSAGE_CHARS, LedgerRow
 from client_sdk.trace import Trace, readable_payload
-from client_sdk.transport.address import TIMEOUT_S
+from client_sdk.transport.address import TIMEOUT_S, Bearer
 from client_sdk.transport.flow import OnWait, log_wait
 
 _NAMES_ARE_READ: Final = (
@@ -61,7 +61,7 @@ class ServiceAccess:
     """The service, the graph to ask by default, and whether names are restored here or not at all."""
 
     url: str
-    api_key: str = field(repr=False)
+    api_key: Bearer = field(repr=False)
     graph: str
     restore_names: bool = True
     names: int = 50

@@ -27,6 +27,7 @@ from kg_store.sources.reader import read_by_policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, mids_of
 from kg_store.storage.vault import VaultScope
+from kg_store.storage.version_reports import GraphInfo
 from kg_store.storage.versions import GraphRows
 from kg_store.terms import Mids, NodeKind, Schema, as_mids
 from kg_store.text.words import forget_words
@@ -38,7 +39,6 @@ from kg_store.version_builder import (
     Builder,
     Built,
     CollectedNames,
-    GraphInfo,
     NameConcepts,
     Progress,
     VersionCipher,
@@ -217,7 +217,7 @@ class Catalog:
 
     def graphs(self, tenant: str) -> list[GraphInfo]:
         """Returns the reports of the tenant's graphs, sorted by graph name."""
-        return [self.history.info(row) for row in self._rows.current(tenant)]
+        return self._rows.reports(tenant)
 
     def newest(self, most: int) -> list[tuple[str, str]]:
         """Returns (tenant, graph name) of the `most` graphs of all tenants that were loaded last, the newest first."""
@@ -226,10 +226,6 @@ class Catalog:
     def is_empty(self) -> bool:
         """Returns True if no tenant has a graph."""
         return self._rows.is_empty()
-
-    def key_fits(self) -> bool:
-        """Returns False if there are graphs and the master key opens none of them."""
-        return self._rows.key_fits()
 
     def when_opened(self, tell: Callable[[Schema], None]) -> None:
         """Registers `tell`, which gets the schema of each version that is opened from now on.
@@ -391,7 +387,7 @@ class Catalog:
         rows = [row for row in self._rows.stored(opened.tenant, opened.name) if row.id == opened.version]
         if not rows:
             raise LoadError("the graph was deleted or loaded anew meanwhile")
-        return self.history.info(rows[0])
+        return self._rows.report(rows[0])
 
     def delete_kept(self, version_id: str) -> None:
         """Deletes a kept version; one that is current stays."""

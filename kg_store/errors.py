@@ -28,6 +28,10 @@ class MasterKeyError(StoreError):
     """Raised if the master key is missing, malformed, or not the one that sealed this data."""
 
 
+class KeyServiceError(MasterKeyError):
+    """Raised if the service that wraps the master key can't be reached, or refuses. It may succeed later."""
+
+
 class UnknownGraphError(StoreError):
     """Raised if no graph of that name has a complete version."""
 

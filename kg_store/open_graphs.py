@@ -36,6 +36,7 @@ from kg_store.version_builder import (
     Builder,
     NameConcepts,
     VersionCipher,
+    read_names,
 )
 
 
@@ -218,7 +219,7 @@ class OpenGraphs:
         policy = Policy.from_toml(self._sealer.unseal(scope, POLICY_PURPOSE, row.sealed_policy).decode())
         public = self._builder.public_words(schema, policy)
         # Public words are marked again, because the words of our own templates may have changed since the load.
-        names = NameIndex.from_bytes(self._sealer.read(scope, NAMES_FILE)).with_public(public)
+        names = read_names(self._sealer.read(scope, NAMES_FILE)).with_public(public)
         blind = CompactGraph.open(path, schema)
         vault = Vault(self._engine, self._master, scope)
         algebra = SetAlgebra(blind, vault)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +15,6 @@ from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
 from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
-from kg_store.loading.default_masks import MaskedTerm, MaskReason
 from kg_store.loading.load import LoadedGraph, LoadedNode, placeholder_schema
 from kg_store.names.index import NameIndex, Spellings
 from kg_store.names.name_words import CollectedWords, NameWords
@@ -23,50 +22,11 @@ from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultRecord, VaultScope, write_records
+from kg_store.storage.version_reports import INFO_PURPOSE, GraphInfo, info_bytes
 from kg_store.storage.versions import SealedParts
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
 from kg_store.text.labels import unknown_kinds
-
-
-@dataclass(frozen=True, slots=True)
-class GraphInfo:
-    """The report of a graph version for its owner.
-
-    `public_words` are names that equal common words, `masked` are words of the schema that may be table cells; neither
-    may be logged.
-    """
-
-    tenant: str
-    name: str
-    version: str
-    triples: int
-    entities: int
-    values: int
-    mediators: int
-    relations: int
-    loaded_at: datetime
-    public_words: tuple[str, ...] = field(repr=False)
-    notes: tuple[str, ...] = ()
-    masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
-
-
-def info_bytes(info: GraphInfo) -> bytes:
-    """Returns the report as JSON; its tenant, name and version are columns of the row. The caller encrypts it."""
-    kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
-    content = {field_name: getattr(info, field_name) for field_name in kept}
-    content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
-    return json.dumps({**content, "loaded_at": info.loaded_at.isoformat()}).encode()
-
-
-def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
-    """Returns the report that `info_bytes` wrote."""
-    content = json.loads(data)
-    masked = (MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content["masked"])
-    content |= {"loaded_at": datetime.fromisoformat(content["loaded_at"]), "masked": tuple(masked)}
-    content |= {"public_words": tuple(content["public_words"]), "notes": tuple(content["notes"])}
-    return GraphInfo(tenant, name, version, **content)
-
 
 Progress = Callable[[str, float], None]
 """Called with the step's name and the share of the whole load that is done, 0 to 1."""
@@ -75,8 +35,10 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 """Returns one concept for each signature of a schema whose concepts are placeholders."""
 
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
-INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
+POLICY_PURPOSE = "policy"
 _UNSEEN_FILE = "unseen.npy"
+_COMPRESSION, _COMPRESSED = 1, b"x"
+"""The level of zlib, and the byte that all begins with that zlib has compressed."""
 _COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 
@@ -167,8 +129,7 @@ class Builder:
         progress(0.4)
         index = index.with_public(public)
         progress(0.8)
-        self._sealer.write(scope, NAMES_FILE, index.to_bytes())
-        self._sealer.write(scope, WORDS_FILE, names.words.words().to_bytes())
+        self._write_names(scope, index, names.words.words())
         return index
 
     def finish(
@@ -257,15 +218,19 @@ class Builder:
         gone: frozenset[int],
         progress: Progress,
     ) -> Built:
-        self._sealer.write(scope, NAMES_FILE, index.to_bytes())
         words = NameWords.of(record for mid, record in before.vault.all_records() if mid not in gone)
-        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
+        self._write_names(scope, index, words)
         total = max(1, info.entities + info.values + info.mediators)
         records = ((mid, record) for mid, record in before.vault.all_records() if mid not in gone)
         for written in write_records(self._engine, self._master, scope, records):
             progress("sealing names and values", min(1.0, written / total))
         info = replace(info, version=scope.version_id, public_words=index.report().public_words)
         return self._finished(scope, info, before.policy)
+
+    def _write_names(self, scope: VaultScope, index: NameIndex, words: NameWords) -> None:
+        # Compressed, an index takes a third of the bytes, and is read in hardly more time.
+        self._sealer.write(scope, NAMES_FILE, zlib.compress(index.to_bytes(), _COMPRESSION))
+        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
 
     def _write_arrays(self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges) -> None:
         path = self._folder.path_of(scope.version_id)
@@ -288,6 +253,11 @@ class BaseVersion:
     vault: Vault = field(repr=False)
     names: NameIndex = field(repr=False)
     policy: Policy = field(repr=False)
+
+
+def read_names(data: bytes) -> NameIndex:
+    """Returns the index in an opened NAMES_FILE; older versions of a graph hold it uncompressed."""
+    return NameIndex.from_bytes(zlib.decompress(data) if data[:1] == _COMPRESSED else data)
 
 
 def read_unseen(path: Path) -> Edges:

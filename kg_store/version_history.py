@@ -12,9 +12,10 @@ from kg_store.graph.schema import masks_of, read_schema
 from kg_store.open_graphs import OpenGraphs, PrivateGraph
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.vault import VaultScope
+from kg_store.storage.version_reports import GraphInfo
 from kg_store.storage.versions import GraphRows, VersionRow
 from kg_store.terms import Mids, NodeKind, Schema
-from kg_store.version_builder import INFO_PURPOSE, SCHEMA_FILE, GraphInfo, VersionCipher, read_info
+from kg_store.version_builder import SCHEMA_FILE, VersionCipher
 
 MIN_ID_CHARS = 6
 """The fewest characters of an id that stand for a version: shorter texts of digits are numbers."""
@@ -89,7 +90,7 @@ class VersionHistory:
         """Returns the versions of a graph, the oldest first. Raises UnknownGraphError."""
         live = self._live(tenant, name).id
         return [
-            StoredVersion(number, self.info(row), self._bytes(row), row.id == live)
+            StoredVersion(number, self._rows.report(row), self._bytes(row), row.id == live)
             for number, row in enumerate(self._rows.stored(tenant, name), start=1)
         ]
 
@@ -159,12 +160,7 @@ class VersionHistory:
         if row is None or self.open(row) is None:
             raise VersionError("that version was deleted meanwhile, or is not in this data folder")
         self._rows.roll_back(tenant, name, to, instead_of=live)
-        return self.info(row)
-
-    def info(self, row: VersionRow) -> GraphInfo:
-        """Returns the report of a version. Raises MasterKeyError."""
-        scope = VaultScope(row.tenant, row.name, row.id)
-        return read_info(row.tenant, row.name, row.id, self._cipher.unseal(scope, INFO_PURPOSE, row.sealed_info))
+        return self._rows.report(row)
 
     def _live(self, tenant: str, name: str) -> VersionRow:
         rows = self._rows.current(tenant, name)

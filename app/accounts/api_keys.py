@@ -7,9 +7,9 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pydantic import SecretStr
@@ -17,19 +17,23 @@ from sqlalchemy import ColumnElement, Engine, Row, bindparam, func, insert, sele
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from app.database.tables import api_keys, devices
+from app.egress.ledger.access import AccessEntry, AccessRecord
 from client_sdk.crypto.sealing import fingerprint_of, parse_public_key
-from client_sdk.protocol import Device, DeviceList, KeyRole
+from client_sdk.protocol import BreakGlass, Device, DeviceList, GlassBroken, KeyRole
 
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
 INSPECT = "inspect:"  # stands before a graph's name or `*`; no graph's name may contain a colon
+BREAK_GLASS = "break-glass:"  # stands before the name of a graph that is granted by a role
 ROLE_MARK = "#"  # stands between a graph's name and a role of its policy: GRAPH#role
 OPERATOR_TENANT = "default"
 OPERATOR_KEY_ID = "operator"
+PERSON_MARK = "p"  # begins the id of a person who signs in; ids of API keys begin with a k
 
+_DOTS_OF_A_TOKEN = 2  # three parts; the keys that `create` makes have none
 _USE_IS_KEPT_TO = dt.timedelta(minutes=10)
 _NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
-_GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
+_GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{BREAK_GLASS}{_NAME}|{_NAME}{ROLE_MARK}{_NAME}")
 
 
 class NotAuthenticatedError(Exception):
@@ -38,6 +42,10 @@ class NotAuthenticatedError(Exception):
 
 class NotPermittedError(Exception):
     """The caller is known but has no right to this action."""
+
+
+class NoBreakGlassError(NotPermittedError):
+    """The caller may ask the graph in a role, and has no grant to lift that."""
 
 
 class NoGrantError(Exception):
@@ -73,21 +81,26 @@ class Caller:
 
     `grants` may hold: the name of a graph of the tenant, to ask it; `*` for all graphs; `NAME#ROLE` for the part of a
     graph that its policy shows to that role; `inspect:NAME` (or `inspect:*`) to see the names in what the model was
-    sent and replied for the caller's own answers.
+    sent and replied for the caller's own answers; `break-glass:NAME` to see all of NAME for a short time, for a reason
+    that is recorded. `lifted`: the graphs for which that was done and is still in force.
     """
 
     tenant: str
     key_id: str
     role: KeyRole
     grants: frozenset[str]
+    lifted: frozenset[str] = frozenset()
 
     def may_ask(self, graph: str) -> bool:
-        return EVERY_GRAPH in self.grants or graph in self.grants or self.role_in(graph) is not None
+        return EVERY_GRAPH in self.grants or graph in self.grants or self._role_of(graph) is not None
 
     def role_in(self, graph: str) -> str | None:
         """Returns the role in which the caller sees a graph, or None if they see all of it or nothing."""
-        if EVERY_GRAPH in self.grants or graph in self.grants:
+        if EVERY_GRAPH in self.grants or graph in self.grants or graph in self.lifted:
             return None
+        return self._role_of(graph)
+
+    def _role_of(self, graph: str) -> str | None:
         start = graph + ROLE_MARK
         return next((grant.removeprefix(start) for grant in sorted(self.grants) if grant.startswith(start)), None)
 
@@ -111,6 +124,11 @@ class Caller:
     @property
     def is_admin(self) -> bool:
         return self.role == "admin"
+
+    @property
+    def is_person(self) -> bool:
+        """True if an OpenID provider says who this is, so that nobody else acts under the same id."""
+        return self.key_id.startswith(PERSON_MARK)
 
     @property
     def is_operator(self) -> bool:
@@ -141,23 +159,42 @@ class KeyRecord:
     last_used_at: dt.datetime | None = None
 
 
+Lifted = Callable[[str, str, dt.datetime], frozenset[str]]
+"""Returns the graphs that a break-glass opens at a time, from the record of them: (tenant, key id, time) -> names."""
+
+
+def nothing_lifted(_tenant: str, _key_id: str, _now: dt.datetime) -> frozenset[str]:
+    """Returns no graph: used where no record of break-glasses is kept."""
+    return frozenset()
+
+
 class Access:
     """Creates, checks and revokes API keys, in the database; also knows the operator's key from the settings.
+
+    `sign_in` returns the caller of an OpenID provider's token; without it such tokens are refused.
 
     Promise: whoever reads the database finds no key to ask with, only hashes of keys. Condition: a key is 32 random
     bytes, so guessing cannot reverse a plain SHA-256 of it, and no slow hash is needed. Limit: a stolen key works for
     whoever holds it.
     """
 
-    def __init__(self, engine: Engine, operator_key: SecretStr | None = None) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        engine: Engine,
+        operator_key: SecretStr | None = None,
+        sign_in: Callable[[str], Caller] | None = None,
+        lifted: Lifted = nothing_lifted,
+    ) -> None:
+        self._engine, self._sign_in, self._lifted = engine, sign_in, lifted
         self._operator = _digest(operator_key.get_secret_value()) if operator_key else None
 
     def authenticate(self, key: str) -> Caller:
-        """Returns the caller to whom `key` belongs. Raises NotAuthenticatedError."""
+        """Returns the caller to whom `key` belongs. Raises NotAuthenticatedError, and the errors of `sign_in`."""
         digest = _digest(key)
         if self._operator is not None and hmac.compare_digest(digest, self._operator):
             return Caller(OPERATOR_TENANT, OPERATOR_KEY_ID, "admin", frozenset({EVERY_GRAPH}))
+        if self._sign_in is not None and key.count(".") == _DOTS_OF_A_TOKEN:
+            return self._with_lifted(self._sign_in(key))
         with self._engine.connect() as connection:
             row = connection.execute(_BY_DIGEST, {"digest": digest}).one_or_none()
         # The time of the look-up depends on the digest alone, from which nobody can work towards a key.
@@ -165,23 +202,21 @@ class Access:
             raise NotAuthenticatedError
         if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= _now()):
             raise NotAuthenticatedError
-        self._mark_used(row)
-        return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
+        mark_used(self._engine, row)
+        return self._with_lifted(Caller(row.tenant, row.key_id, row.role, frozenset(row.grants)))
 
-    def _mark_used(self, row: Row[tuple[object, ...]]) -> None:
-        """Stores the time of use at most every ten minutes, to save writes; skips it if the database is busy."""
-        now = _now()
-        if row.last_used_at is not None and now - row.last_used_at < _USE_IS_KEPT_TO:
-            return
-        with suppress(OperationalError), self._engine.begin() as connection:
-            connection.execute(update(api_keys).where(api_keys.c.key_id == row.key_id).values(last_used_at=now))
+    def _with_lifted(self, caller: Caller) -> Caller:
+        """Returns the caller with the graphs whose role they have lifted by a break-glass that is not over."""
+        glass = {each.removeprefix(BREAK_GLASS) for each in caller.grants if each.startswith(BREAK_GLASS)}
+        lifted = self._lifted(caller.tenant, caller.key_id, _now()) & glass if glass else frozenset[str]()
+        return replace(caller, lifted=lifted)
 
     def create(
         self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None, label: str = ""
     ) -> IssuedKey:
         """Creates an API key of `tenant` that expires after `days`, or never if None. Raises BadGrantError."""
         grants = sorted(set(grants))
-        _refuse_bad_grants(grants)
+        refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
         now = _now()
         row = insert(api_keys).values(
@@ -226,15 +261,31 @@ class Access:
             ]
 
 
-def _refuse_bad_grants(grants: Sequence[str]) -> None:
+def mark_used(engine: Engine, row: Row[tuple[object, ...]], **changes: object) -> None:
+    """Stores the time of use at most every ten minutes, to save writes; skips it if the database is busy.
+
+    `changes`: other columns of the row, stored with it.
+    """
+    now = _now()
+    if row.last_used_at is not None and now - row.last_used_at < _USE_IS_KEPT_TO:
+        return
+    with suppress(OperationalError), engine.begin() as connection:
+        ours = update(api_keys).where(api_keys.c.key_id == row.key_id)
+        connection.execute(ours.values(last_used_at=now, **changes))
+
+
+def refuse_bad_grants(grants: Sequence[str]) -> None:
     """Raises BadGrantError for a grant of unknown form, or for two that contradict each other about one graph."""
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):
             raise BadGrantError(
                 f"grant {position} is not valid: use a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, "
-                "inspect:NAME, * or inspect:*"
+                "inspect:NAME, break-glass:NAME, * or inspect:*"
             )
     restricted = [grant.partition(ROLE_MARK)[0] for grant in grants if ROLE_MARK in grant]
+    glass = {grant.removeprefix(BREAK_GLASS) for grant in grants if grant.startswith(BREAK_GLASS)}
+    if not glass <= set(restricted):
+        raise BadGrantError("break-glass:NAME lifts a role, so NAME#ROLE must be granted beside it")
     if len(set(restricted)) < len(restricted):
         raise BadGrantError(
             "two roles for one graph: a key may have one; define a role in the policy that shows what both show"
@@ -255,6 +306,22 @@ def require_admin(caller: Caller) -> None:
     """Raises NotPermittedError if the caller is not an admin."""
     if not caller.is_admin:
         raise NotPermittedError
+
+
+def break_glass(record: AccessRecord, caller: Caller, graph: str, wanted: BreakGlass) -> GlassBroken:
+    """Lifts the caller's role in a graph for some minutes, by writing that into the access record.
+
+    Promise: what lifts a role is the row in the record, so it is never lifted without one. Limit: it is lifted for
+    whoever uses the key. Raises NoGrantError, NoBreakGlassError, LedgerUnavailableError.
+    """
+    require_grant(caller, graph)
+    if BREAK_GLASS + graph not in caller.grants:
+        raise NoBreakGlassError
+    entry = AccessEntry(
+        caller.tenant, caller.key_id, graph, "break_glass", wanted.minutes, person=wanted.person, reason=wanted.reason
+    )
+    record.add(entry)
+    return GlassBroken(graph=graph, until=entry.at + dt.timedelta(minutes=wanted.minutes))
 
 
 def _digest(key: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import hmac
+import math
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from sqlalchemy import Engine, bindparam, delete, func, insert, select
+from sqlalchemy import Engine, case, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.api_keys import Caller
@@ -19,6 +20,7 @@ from app.egress.ledger.ledger import Ledger
 from client_sdk.protocol import LedgerPage, LedgerRow
 
 _DIGEST_CHARS: Final = 32
+_HOUR: Final = dt.timedelta(hours=1)
 _TRIES: Final = 3
 PERSONS_OF_A_KEY: Final = 2
 """The names a day that one API key may read, as a multiple of what one person may.
@@ -26,28 +28,30 @@ PERSONS_OF_A_KEY: Final = 2
 A limit by key is needed because whoever holds the key can make up persons. Chosen by hand.
 """
 
-# Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to find the rows.
-_OF_KEY: Final = [names_read.c[name] == bindparam(name) for name in ("tenant", "graph", "key_id", "day")]
-_OF_PERSON: Final = names_read.c.person == bindparam("person")
-_KNOWN: Final = select(names_read.c.digest).where(
-    *_OF_KEY, _OF_PERSON, names_read.c.digest.in_(bindparam("digests", expanding=True))
-)
-_COUNTS: Final = select(func.count(), func.count().filter(_OF_PERSON)).where(*_OF_KEY)
-_ADD: Final = insert(names_read)
-
 Keys = Callable[[], Sequence[bytes]]
 """A function that returns the keys for the digests of names, the newest first."""
 
 
 class NamesUsedUpError(Exception):
-    """The answer was withheld because it holds more new names than the caller may still read today.
+    """The answer was withheld because it holds more new names than the caller may still read in this day or hour.
 
-    `most` is the number of names a day; `renews_in_s` is the number of seconds until midnight UTC.
+    `most` is the number of names a day, or an hour; `renews_in_s` is the number of seconds until there are more.
+    `fits_never`: the answer alone has more new names than that.
     """
 
-    def __init__(self, most: int, renews_in_s: int) -> None:
-        super().__init__(f"{most} a day")
-        self.most, self.renews_in_s = most, renews_in_s
+    def __init__(
+        self, most: int, renews_in_s: int, period: Literal["day", "hour"] = "day", fits_never: bool = False
+    ) -> None:
+        super().__init__(f"{most} a {period}")
+        self.most, self.renews_in_s, self.period, self.fits_never = most, renews_in_s, period, fits_never
+
+
+@dataclass(frozen=True, slots=True)
+class NamesLimit:
+    """The most names that one person may read on a day (UTC), and the most that are new to them within any hour."""
+
+    day: int
+    hour: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,16 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class DayOfNames:
-    """The number of distinct names of a graph that one key and person read on one day."""
+    """The number of distinct names of a graph that one key and person read on one day.
+
+    `last_hour`: how many of them they read for the first time within the last hour.
+    """
 
     day: dt.date
     key_id: str
     person: str
     names: int
+    last_hour: int = 0
 
 
 class NamesRead:
@@ -87,12 +95,12 @@ class NamesRead:
     def __init__(self, engine: Engine, keys: Keys, now: Clock = utc_now) -> None:
         self._engine, self._keys, self._now = engine, keys, now
 
-    def take(self, reader: Reader, names: Collection[str], most: int) -> tuple[int, int]:
+    def take(self, reader: Reader, names: Collection[str], most: NamesLimit) -> tuple[int, int]:
         """Records `names` as read by `reader`, and returns two counts of distinct names that they have read today.
 
         The first count is without `names`, the second includes them. Raises NamesUsedUpError, and records nothing, if
         new names take the person over `most`, or all persons of the key over PERSONS_OF_A_KEY times `most`. An admin
-        has no limit.
+        has no limit. A name that the person has read on this day already is not new.
         """
         digests = {_digest(self._keys()[0], name) for name in names}
         for _ in range(_TRIES):
@@ -100,21 +108,30 @@ class NamesRead:
                 return self._take(reader, digests, most)
         return self._take(reader, digests, most)
 
-    def _take(self, reader: Reader, digests: set[str], most: int) -> tuple[int, int]:
+    def _take(self, reader: Reader, digests: set[str], most: NamesLimit) -> tuple[int, int]:
         now = self._now()
-        row: dict[str, Any] = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
-        row |= {"person": reader.person, "day": now.date()}
+        of_key = _of_graph(reader.tenant, reader.graph) & (names_read.c.key_id == reader.key_id)
+        today, of_person = of_key & (names_read.c.day == now.date()), names_read.c.person == reader.person
+        # The day is in the primary key, so that older days are not read.
+        recent = of_key & (names_read.c.day >= (now - _HOUR).date()) & (names_read.c.at > now - _HOUR)
+        counts = func.count(), func.sum(case((of_person, 1), else_=0)), func.min(names_read.c.at)
         with self._engine.begin() as connection:
-            fresh = digests - set(connection.execute(_KNOWN, {**row, "digests": list(digests)}).scalars())
-            by_key, before = connection.execute(_COUNTS, row).one()
-            if (
-                fresh
-                and not reader.is_admin
-                and (before + len(fresh) > most or by_key + len(fresh) > PERSONS_OF_A_KEY * most)
-            ):
-                raise NamesUsedUpError(most, renews_in_s(now))
+            mine = select(names_read.c.digest).where(today, of_person, names_read.c.digest.in_(digests))
+            fresh = digests - set(connection.execute(mine).scalars())
+            by_key, before, _ = connection.execute(select(*counts).where(today)).one()
+            before = before or 0
+            if fresh and not reader.is_admin:
+                if _is_over(most.day, by_key, before, len(fresh)):
+                    raise NamesUsedUpError(most.day, renews_in_s(now), "day", len(fresh) > most.day)
+                by_key, by_person, first = connection.execute(select(*counts).where(recent)).one()
+                if _is_over(most.hour, by_key, by_person or 0, len(fresh)):
+                    wait_s = math.ceil(((first or now) + _HOUR - now).total_seconds())
+                    raise NamesUsedUpError(most.hour, max(1, wait_s), "hour", len(fresh) > most.hour)
             if fresh:
-                connection.execute(_ADD, [{**row, "digest": digest} for digest in sorted(fresh)])
+                row = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
+                row |= {"person": reader.person}
+                rows = [row | {"day": now.date(), "digest": digest, "at": now} for digest in sorted(fresh)]
+                connection.execute(insert(names_read), rows)
         return before, before + len(fresh)
 
     def days(self, tenant: str, graph: str, name: str | None = None) -> list[DayOfNames]:
@@ -123,8 +140,9 @@ class NamesRead:
         if name is not None:
             chosen &= names_read.c.digest.in_([_digest(key, name) for key in self._keys()])
         columns = names_read.c.day, names_read.c.key_id, names_read.c.person
+        recent = func.sum(case((names_read.c.at > self._now() - _HOUR, 1), else_=0))
         query = (
-            select(*columns, func.count())
+            select(*columns, func.count(), recent)
             .where(chosen)
             .group_by(*columns)
             .order_by(*(each.desc() for each in columns))
@@ -144,6 +162,11 @@ class NamesRead:
         """Deletes the rows of days before `before`, and returns their number."""
         with self._engine.begin() as connection:
             return connection.execute(delete(names_read).where(names_read.c.day < before)).rowcount
+
+
+def _is_over(most: int, by_key: int, by_person: int, fresh: int) -> bool:
+    """True if `fresh` more names take the person, or all persons of the key, over the limit."""
+    return by_person + fresh > most or by_key + fresh > PERSONS_OF_A_KEY * most
 
 
 def _of_graph(tenant: str, graph: str) -> Any:

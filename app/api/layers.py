@@ -89,12 +89,14 @@ async def error_reply(request: Request, error: Exception) -> Response:
 
 
 def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
-    """Returns the status and body for `error`, and counts it; errors of the service itself (5xx) are logged."""
+    """Returns the status and body for `error`, and counts and logs it: only those of the service itself as errors."""
     problem = _problem_of(error)
     body = error_body(error, scope["state"]["request_id"], problem)
     state_of(scope["app"]).metrics.count_error(body.code)
     if problem.status >= 500:
-        log.warning("error", id=body.id, code=body.code, status=problem.status, exc_info=error)
+        log.error("error", id=body.id, code=body.code, status=problem.status, exc_info=error)
+    else:
+        log.info("refused", id=body.id, code=body.code, status=problem.status)
     return problem.status, body
 
 
@@ -183,8 +185,8 @@ class RequestMiddleware:
         try:
             await self._app(scope, receive, send_framed)
         except Exception as error:
-            _http_log.error("request_failed", id=request_id, exc_info=error)
             if status:
+                _http_log.error("reply_cut", id=request_id, exc_info=error)
                 # Part of the reply has been sent, so only closing the connection is left.
                 raise ConnectionAbortedError from None
             reply = await error_reply(Request(scope), error)

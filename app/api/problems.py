@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from app.accounts.api_keys import (
     BadGrantError,
     DeviceNotAdmittedError,
+    NoBreakGlassError,
     NoGrantError,
     NotAuthenticatedError,
     NotPermittedError,
@@ -23,6 +24,7 @@ from app.accounts.api_keys import (
     UnknownKeyError,
 )
 from app.accounts.names_read import NamesUsedUpError
+from app.accounts.persons import NoGroupError, ProviderUnreachableError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
 from app.chat.ratings import UnknownRatedAnswerError
 from app.egress.budgets import (
@@ -77,6 +79,10 @@ class RateLimitedError(Exception):
         self.retry_after_s = retry_after_s
 
 
+class NoSignInError(Exception):
+    """Nobody can sign in as a person here, because no OpenID provider is set."""
+
+
 class NotReadyError(Exception):
     """The service has started but is not ready; GET /readyz tells what is missing."""
 
@@ -103,10 +109,27 @@ _UNKNOWN_GRAPH = Problem(
 _KINDS: dict[type[BaseException], Problem] = {
     NotAuthenticatedError: Problem(
         401, "not_authenticated", "The API key is missing or not valid.",
-        "Send the header `Authorization: Bearer <key>`; an admin makes keys with POST /admin/keys.",
+        "Send the header `Authorization: Bearer <key>`; an admin makes keys with POST /admin/keys. A person signs in "
+        "with `arog login`.",
+    ),
+    NoGroupError: Problem(
+        403, "no_group", "You are signed in, but none of your groups may do anything here.",
+        "Whoever runs the service adds one of your groups to the file of AROG_OIDC_GROUPS.",
+    ),
+    ProviderUnreachableError: Problem(
+        503, "sign_in_unavailable", "The OpenID provider can't be reached, so nobody's sign-in can be checked.",
+        "Try again in a minute. API keys work meanwhile; GET /readyz says what is wrong.",
+    ),
+    NoSignInError: Problem(
+        404, "no_sign_in", "Nobody can sign in as a person at this service.",
+        "Ask with an API key; whoever runs the service may set AROG_OIDC_ISSUER.",
     ),
     NotPermittedError: Problem(
         403, "not_permitted", "This key may not do that.", "This needs a key with the role admin."
+    ),
+    NoBreakGlassError: Problem(
+        403, "not_permitted", "This key may not lift its role in this graph.",
+        "It takes the grant `break-glass:GRAPH` beside `GRAPH#ROLE`; an admin makes such a key.",
     ),
     # The same reply for both errors, so that nobody learns which graphs others have.
     NoGrantError: _UNKNOWN_GRAPH,
@@ -270,9 +293,12 @@ def _of_budget(error: BaseException) -> Problem | None:
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
         case NamesUsedUpError():
-            message = f"You may read no more names of this graph today ({error.most} a day)."
-            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}, or have AROG_NAMES_PER_DAY raised."
-            return Problem(429, "budget_used_up", message, hint)
+            setting = f"AROG_NAMES_PER_{error.period.upper()}"
+            when = "for now" if error.period == "hour" else "today"
+            message = f"You may read no more names of this graph {when} ({error.most} in one {error.period})."
+            more = f"There are more in {_hours(error.renews_in_s)}"
+            hint = "This answer alone names more: ask about fewer things" if error.fits_never else more
+            return Problem(429, "budget_used_up", message, f"{hint}, or have {setting} raised.")
         case ConversationRevealsUsedUpError():
             message = "This conversation has shown the model as many facts as one may."
             hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."

@@ -135,8 +135,8 @@ def state_of(app: FastAPI) -> AppState:
 
 
 # Only describes the header in OpenAPI; AuthenticatedRoute does the check.
-_BEARER = HTTPBearer(auto_error=False, description="an API key, `arog_...`")
-_MAX_KEY_CHARS = 200
+_BEARER = HTTPBearer(auto_error=False, description="an API key, `arog_...`, or a token of the OpenID provider")
+_MAX_KEY_CHARS = 16_384  # of a token with many groups; an API key has 48
 # Requests for a job's progress do not count, because they cost little and clients repeat them.
 _JOBS = "/admin/jobs/"
 

@@ -8,6 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from app.accounts.api_keys import Caller
+from app.chat.names_budget import NamesBudget, RestoredNames
 from app.chat.sealing import seal_cases
 from app.memory.cases import Case, CaseContent, CaseStore, LabelPath
 from client_sdk.protocol import CaseChoice, CaseList, CaseListed, CaseReport, CaseSample, CasesChanged, Names
@@ -40,13 +42,14 @@ class CaseAdmin:
     but no name and no vector; the names of sample answers are sealed to the owner's key.
     """
 
-    def __init__(self, catalog: Catalog, cases: CaseStore) -> None:
-        self._catalog, self._cases = catalog, cases
+    def __init__(self, catalog: Catalog, cases: CaseStore, names: NamesBudget | None = None) -> None:
+        self._catalog, self._cases, self._names = catalog, cases, names
 
-    def listed(self, tenant: str, graph: str, public_key: str | None = None) -> CaseList:
+    def listed(self, tenant: str, graph: str, public_key: str | None = None, caller: Caller | None = None) -> CaseList:
         """Returns all cases of a graph, oldest first; with a public key, each with sample answers.
 
-        Raises UnknownGraphError, MasterKeyError, BadPublicKeyError.
+        `caller`: who has the names of these restored, for the access record; None on the owner's own machine. Raises
+        UnknownGraphError, MasterKeyError, BadPublicKeyError, LedgerUnavailableError.
         """
         self._require(tenant, graph)
         found, effects = self._cases.of_graph(tenant, graph), self._cases.effects(tenant, graph)
@@ -60,7 +63,7 @@ class CaseAdmin:
             rated_wrong=effects.wrong,
         )
         told = CaseList(report=report, cases=[_as_listed(case, raters_of(case, found)) for case in found])
-        return told if public_key is None else self._with_samples(tenant, graph, found, told, public_key)
+        return told if public_key is None else self._with_samples(tenant, graph, found, told, public_key, caller)
 
     def samples(self, tenant: str, graph: str) -> Mapping[str, Sequence[SampleAnswer]]:
         """Returns up to MAX_SAMPLES sample answers of each case by its id, with real names for the owner's screen.
@@ -71,7 +74,13 @@ class CaseAdmin:
         return {case.id: [*_samples(opened, case.content)] for case in self._cases.of_graph(tenant, graph)}
 
     def _with_samples(
-        self, tenant: str, graph: str, found: Sequence[Case], told: CaseList, public_key: str
+        self,
+        tenant: str,
+        graph: str,
+        found: Sequence[Case],
+        told: CaseList,
+        public_key: str,
+        caller: Caller | None,
     ) -> CaseList:
         opened, table = self._catalog.open(tenant, graph), dict[str, Names]()
 
@@ -92,6 +101,8 @@ class CaseAdmin:
             )
             for each, case in zip(told.cases, found, strict=True)
         ]
+        if self._names is not None and caller is not None:
+            self._names.take(opened, caller, RestoredNames(table))
         return seal_cases(public_key, told.model_copy(update={"cases": listed}), table)
 
     def approve(self, tenant: str, graph: str, wanted: CaseChoice) -> CasesChanged:

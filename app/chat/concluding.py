@@ -24,7 +24,8 @@ from app.strategies.drafts import REFUSALS
 from app.strategies.retrieval import evidence_of
 from app.strategies.start import declares_kinds
 from client_sdk.protocol import Sentence
-from kg_store.algebra.expressions import parse
+from kg_store.algebra.expressions import Expression, names_in, parse
+from kg_store.algebra.missing_values import MissingValues
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import kinds_of
 from kg_store.lexicon.lexicon import in_lexicon
@@ -244,9 +245,53 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:
         return ConclusionResult(sentence=refusal(run))
+    if _counts_nothing_of_many(run, grounded.expressions, conclusion):
+        return ConclusionResult(sentence=refusal(run))
     items = [item for item in conclusion.items if item.kind in ("set", "entity")]
     names = {name for item in items if (held := conclusion.names.get(item.pseudonym)) for name in held.names}
     # All results are mediators, which have no name, such as an admission that joins a patient and a ward.
     if names == {NO_NAME} and all(item.kind != "value" for item in conclusion.items):
         return ConclusionResult(sentence=NAMELESS)
-    return ConclusionResult(conclusion, sentence=conclusion.text)
+    missing = run.executor.missing_values(grounded.expressions)
+    for each in missing:
+        if each.lacking == each.total and not each.counts_as_not:
+            return ConclusionResult(sentence=NONE_KNOWN.format(relation=each.relation, fitting=_fitting(each)))
+    conclusion = _with_missing(run, conclusion, missing)
+    known = min((1 - each.lacking / each.total for each in missing), default=1.0)
+    return ConclusionResult(conclusion, sentence=conclusion.text, known=known)
+
+
+def _counts_nothing_of_many(run: QuestionRun, expressions: Sequence[Expression], conclusion: Conclusion) -> bool:
+    """Returns True for a count of 0 of what a name leads to that several things share.
+
+    The relation may then be that of another of these things than the question means, so 0 proves nothing.
+    """
+    shared = {each.pseudonym for each in run.read.ambiguous}
+    is_none = [names.names for names in conclusion.names.values()] == [["0"]]
+    return is_none and not shared.isdisjoint(names_in(expressions[0]))
+
+
+MAX_TOLD: Final = 2
+"""The greatest number of relations of which an answer says how many things lack them. Chosen by hand."""
+NONE_KNOWN: Final = "I can not tell: no “{relation}”{fitting} is known there."
+SOME_LACK: Final = "{some} of {total} {have} no “{relation}”{fitting}; {end}."
+
+
+def _with_missing(run: QuestionRun, conclusion: Conclusion, missing: Sequence[MissingValues]) -> Conclusion:
+    """Returns `conclusion` with a sentence for each of `missing`; the numbers in it are sealed like names."""
+    text, names = conclusion.text, dict(conclusion.names)
+    for each in missing[:MAX_TOLD]:
+        about, is_one = f'{each.of}, "{each.relation}"', each.lacking == 1
+        some, some_names = run.executor.of_number(each.lacking, f"lacking({about})")
+        total, total_names = run.executor.of_number(each.total, f"total({about})")
+        names |= {some: some_names, total: total_names}
+        counts, are = ("it counts", "it is") if is_one else ("they count", "they are")
+        end = f"{counts} as not" if each.counts_as_not else f"{are} left out"
+        have, fitting = "has" if is_one else "have", _fitting(each)
+        told = SOME_LACK.format(some=some, total=total, have=have, relation=each.relation, fitting=fitting, end=end)
+        text += f" {told}"
+    return replace(conclusion, text=text, names=names)
+
+
+def _fitting(missing: MissingValues) -> str:
+    return f" that is a {missing.kind.value}" if missing.unfit and missing.kind else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import secrets
+import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -186,6 +187,8 @@ class ConversationStore:
 
 
 def _written(conversation: Conversation, schema: Schema) -> bytes:
+    """Returns the content of the row before it is sealed. It is compressed: it holds nothing that anybody typed, so
+    that its length tells no more than how long the conversation is."""
     reason = conversation.reason
     content = {
         "table": conversation.table.to_bytes(schema).decode(),
@@ -194,12 +197,15 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
         "revealed": sorted(conversation.revealed),
         "answers": {answer_id: answer.to_json() for answer_id, answer in conversation.answers.items()},
     }
-    return json.dumps(content, separators=(",", ":")).encode()
+    return zlib.compress(json.dumps(content, separators=(",", ":")).encode())
 
 
 def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer]]:
-    """Reads the bytes that `_written` returned; the ratable answers may be missing in old rows. Raises ValueError."""
-    content = json.loads(plain)
+    """Reads the bytes that `_written` returned. Raises ValueError.
+
+    Old rows are not compressed, and may lack the ratable answers.
+    """
+    content = json.loads(plain if plain.startswith(b"{") else zlib.decompress(plain))
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
     return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content["revealed"]), answers
@@ -228,5 +234,6 @@ def purge_expired(
     now = dt.datetime.now(dt.UTC)
     purged = conversations.purge() + upkeep.forget_payloads(now - dt.timedelta(days=days.ledger))
     purged += names_read.purge((now - dt.timedelta(days=days.names_read)).date())
+    purged += upkeep.forget_access(now - dt.timedelta(days=days.names_read))
     upkeep.checkpoint_all()
     return purged

@@ -15,11 +15,12 @@ from app.chat.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.algebra.expressions import Expression, ExpressionResult, Name, Operand, Row, parse, written
+from kg_store.algebra.missing_values import MissingValues
 from kg_store.catalog import PrivateGraph
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.vault import VaultRecord, readable_name
-from kg_store.terms import Mid, Mids, NodeKind, as_mids
+from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.literals import plain_number
 
 MAX_DECIDING: Final = 3
@@ -82,6 +83,21 @@ class AnswerExecutor:
         is_value = kind_of(self._graph.blind, as_mids(beside.mids)) is NodeKind.VALUE
         return len(beside.mids) <= MAX_DECIDING and (is_value or not truth.truth)
 
+    def missing_values(self, expressions: Iterable[Expression]) -> list[MissingValues]:
+        """Returns, for the executed `expressions`, which members lack the values that they compare or count."""
+        found = (each for expression in expressions for each in self._missing(expression))
+        return list({(each.relation, each.of): each for each in found}.values())
+
+    def _missing(self, expression: Expression) -> Sequence[MissingValues]:
+        try:
+            return self._graph.algebra.missing_values(expression, self._operand)
+        except ExpressionError:
+            return ()
+
+    def of_number(self, number: int, told: str) -> tuple[str, Names]:
+        """Returns a pseudonym for a number, and the number as its name; `told` says what the number counts."""
+        return self._table.of_outcome(told), Names(names=[str(number)], total=1)
+
     def truth_of(self, expression: str) -> bool | None:
         """Returns the yes (True) or no that `expression` gives; None if it gives neither or cannot be executed."""
         outcome = self._evaluated(expression)
@@ -114,9 +130,10 @@ class AnswerExecutor:
         records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
         named: dict[str, Names] = {}
         for word, mids in meant.items():
-            if mids:
+            literal, is_number = meanings[word].literal, meanings[word].value_kind is ValueKind.NUMBER
+            if mids and not (literal and is_number):
                 named[word] = self._names(mids, records)
-            elif literal := meanings[word].literal:
+            elif literal:
                 named[word] = Names(names=[literal], total=1)
         return named
 

@@ -10,7 +10,7 @@ from typing import Final
 from app.accounts.api_keys import Caller, NotPermittedError, UnknownAnswerError
 from app.chat.conversations import Conversation, ConversationStore, UnknownConversationError
 from app.chat.execution import AnswerExecutor
-from app.chat.question_run import NamesBudget
+from app.chat.names_budget import NamesBudget, RestoredNames
 from app.chat.sealing import names_of_masks, seal_excerpt, seal_trace
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
 from app.privacy.pseudonyms import words_in
@@ -90,10 +90,10 @@ class Tracer:
         ours = {word: pseudonym for pseudonym, word in sent.items()}
         meant = {ours.get(each.word, each.word): each.word for each in words_in(said)}
         names = AnswerExecutor(graph, table, NAMES_OF_A_SET).names_of([word for word in meant if table.meaning(word)])
-        table_of_names = {meant[word]: name for word, name in names.items()} | names_of_masks(graph, [said], sent)
+        masks = names_of_masks(graph, [said], sent)
         if self._budget is not None:
-            self._budget.take(graph, caller, "", table_of_names)
-        return table_of_names
+            self._budget.take(graph, caller, RestoredNames(names | masks, entry.answer, table=table))
+        return {meant[word]: name for word, name in names.items()} | masks
 
 
 def _call(entry: LedgerEntry, reply: LedgerReply | None) -> TracedCall:
@@ -159,7 +159,7 @@ class GraphBrowser:
         names = AnswerExecutor(opened, conversation.table, PAGE).names_of(each.pseudonym for each in shown)
         names |= names_of_masks(opened, [fact.relation for fact in facts])
         if self._names is not None:
-            self._names.take(opened, caller, "", names)
+            self._names.take(opened, caller, RestoredNames(names, excerpt.id, table=conversation.table))
         return seal_excerpt(wanted.public_key, excerpt, names)
 
     def _open(self, caller: Caller, graph: str) -> PrivateGraph:

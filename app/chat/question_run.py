@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal, ParamSpec, TypeVar
 
 from app.accounts.api_keys import Caller
-from app.accounts.names_read import NamesRead, Reader
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.conversations import Conversation
 from app.chat.execution import AnswerExecutor, Conclusion
+from app.chat.names_budget import NamesBudget
 from app.chat.turns import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
@@ -27,50 +27,9 @@ from app.privacy.plain_wording import Today, utc_today
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult, TurnKind
-from app.telemetry.logs import event_log
-from client_sdk.protocol import ChatRequest, GraphSuggestions, Names, Sentence
+from client_sdk.protocol import ChatRequest, GraphSuggestions, Sentence
 from kg_store.catalog import PrivateGraph
-from kg_store.terms import Mids, NodeKind, Schema, cached_by_version
-
-SHARE: Final = 0.05
-"""The share of a graph's things whose names one person may read on a day. Chosen by hand to allow a day of much work.
-"""
-MIN_NAMES: Final = 200
-"""The least daily budget of names, however small the graph. Chosen by hand."""
-ALARM_AT: Final = 0.5
-"""The share of the day's budget at which the log warns that a person reads many names. Chosen by hand."""
-
-log = event_log("names")
-
-
-@cached_by_version
-def _things(schema: Schema) -> int:
-    """Returns the number of things in the graph."""
-    return sum(each.size for each in schema.signatures if each.kind is NodeKind.ENTITY)
-
-
-class NamesBudget:
-    """Limits how many names of a graph a person may read; it counts names before they are sealed for the person.
-
-    Promise: a person who is no admin reads at most `per_day` distinct names of a graph on a day (UTC), and all persons
-    of one API key at most twice as many. If `per_day` is None, it is SHARE of the graph's things, at least MIN_NAMES.
-    """
-
-    def __init__(self, reads: NamesRead, per_day: int | None) -> None:
-        self._reads, self._per_day = reads, per_day
-
-    def take(self, graph: PrivateGraph, caller: Caller, person: str, table: Mapping[str, Names]) -> None:
-        """Counts the names in `table` as read by the caller. Raises NamesUsedUpError if they exceed the budget."""
-        # Only names with letters count: a number or a date says nothing without its owner, whose name is counted.
-        names = {name for each in table.values() for name in each.names if any(map(str.isalpha, name))}
-        if not names:
-            return
-        most = self._per_day or max(MIN_NAMES, int(SHARE * _things((graph.whole or graph).blind.schema)))
-        reader = Reader(graph.tenant, graph.name, caller.key_id, person, caller.is_admin)
-        before, now = self._reads.take(reader, names, most)
-        if before < ALARM_AT * most <= now:
-            log.warning("many_names_read", caller=caller.key_id, count=now)
-
+from kg_store.terms import Mids
 
 AUTO: Final = "auto"
 DEFAULT_STRATEGY: Final = "sets"
@@ -231,7 +190,8 @@ class ConclusionResult:
 
     `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. Three fields belong to
     a reply in dialogue. `sentences`: those that are shown. `removed`: the number of those left out. `attachment`: the
-    share (0 to 1) of the cited facts that are shown in the sentences as written, not reworded by the service.
+    share (0 to 1) of the cited facts that are shown in the sentences as written, not reworded by the service. `known`:
+    the least share of things for which the values are known by which the answer compares or counts them.
     """
 
     conclusion: Conclusion | None = None
@@ -241,6 +201,7 @@ class ConclusionResult:
     sentences: tuple[Sentence, ...] = ()
     removed: int = 0
     attachment: float | None = None
+    known: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

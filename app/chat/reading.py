@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -39,10 +39,12 @@ from kg_store.graph.schema import masks_of, own_words_of
 from kg_store.graph.traversal import concept_of, kinds_of, relations_to
 from kg_store.lexicon.lexicon import kinds_of as kinds_of_word
 from kg_store.names.linker import has_capitals
+from kg_store.sources.policy import notation_of
 from kg_store.storage.vault import VaultRecord
 from kg_store.text.english import names_one_of
 from kg_store.text.inflection import singular, with_article
 from kg_store.text.normalise import Normalised, normalise
+from kg_store.text.notation import Unclear, unclear_in
 
 MAX_OF_A_NAME: Final = 10
 """The greatest number of things with one name whose labels are compared with the turns. Chosen by hand."""
@@ -166,6 +168,8 @@ class QuestionReader:
             known: RetrievalResult | None = NOT_FOUND
         elif completed.pointed:
             known = RetrievalResult(Draft((completed.pointed,), "That is {1}."), (completed.pointed,), (), 0)
+        elif unclear := _unclear_literal(run):
+            known = replace(NOT_FOUND, contradicted=UNCLEAR[unclear])
         else:
             known = _needs_no_search(read_so_far, talk)
         return replace(read_so_far, known=known, invites=invites(talk))
@@ -212,6 +216,7 @@ class QuestionReader:
             recogniser=self._options.recogniser,
             today=self._options.today,
             leading=lambda mids: relations_to(graph.blind, mids),
+            notation=notation_of(graph.policy),
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
             kinds={
                 word
@@ -242,6 +247,26 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
         yield QuestionReading(sorted_by, needs, by_kinds=True)
     if valued := read.with_values():
         yield QuestionReading(valued, needs, by_values=True)
+
+
+UNCLEAR: Final[Mapping[Unclear, str]] = {
+    "number": "I can not tell if the mark in that number parts thousands or stands before decimals: please leave it "
+    "out, or write the decimals too.",
+    "date": "I can not tell day and month apart in that date: please write the month as a word.",
+    "year": "I can not tell the year of that date: please say it too.",
+}
+
+
+def _unclear_literal(run: QuestionRun) -> Unclear | None:
+    """Returns the kind of the first number or date of the question that may be read in two ways; None without one.
+
+    One that the graph has as a name or a value, spelt the same, is clear.
+    """
+    text = run.request.messages[-1].content
+    found = list(unclear_in(text, notation_of(run.graph.policy)))
+    held = [(hit.start, hit.end) for hit in run.graph.names.find(text)] if found else []
+    kinds = (kind for start, end, kind in found if not any(a <= start and end <= b for a, b in held))
+    return next(kinds, None)
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:

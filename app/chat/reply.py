@@ -9,7 +9,8 @@ from typing import Final
 from app.chat.conversations import ConversationStore, Reason
 from app.chat.execution import AnswerExecutor, Conclusion
 from app.chat.follow_ups import NO_REASON, reason_of
-from app.chat.question_run import NamesBudget, QuestionRun
+from app.chat.names_budget import NamesBudget, RestoredNames
+from app.chat.question_run import QuestionRun
 from app.chat.sealing import hints_for, names_of_masks, seal_names
 from app.chat.understanding import count_of, understood, worked_out
 from app.llm.confidence import as_confidence, confidence_of
@@ -20,13 +21,18 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
 
+MAX_ASKED_ABOUT: Final = 50
+"""The most things of one set for which a question about the set counts as one about each. Chosen by hand."""
+LEAST_KNOWN: Final = 0.5
+"""The least factor by which values that are not known lower the confidence. Chosen by hand."""
+
 
 def confidence_in(run: QuestionRun) -> float | None:
     """Returns the chance (0 to 1) that the answer is right; None without an answer or without a reading to compare.
 
     The service's own reading of the question is right with some chance p. If a model's answer gives the same result as
     this reading, its confidence is p, else 1 - p. An answer that follows rated cases gets at most the confidence that
-    these cases allow.
+    these cases allow. An answer over values that some things lack gets less, by their share, at most half less.
     """
     draft, own = run.found.draft, run.found.own
     if run.ended.conclusion is None or draft is None or own is None:
@@ -36,6 +42,7 @@ def confidence_in(run: QuestionRun) -> float | None:
         if len(draft.expressions) != 1:
             return None
         told = told if run.executor.are_equal(draft.expressions[0], own.expression) else as_confidence(1 - told)
+    told = as_confidence(told * max(LEAST_KNOWN, run.ended.known))
     return min([told, *(case.most for case in cases_behind(run))])
 
 
@@ -196,18 +203,34 @@ def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAn
         suggestions=[each.text for each in run.suggestions],
         usage=Usage(),
     )
-    if run.request.public_key is None:
-        return answer
-    return _sealed(run, answer, _names(run, read, answer), budget)
+    names = {} if run.request.public_key is None else _names(run, read, answer)
+    return _sealed(run, answer, names, budget, _asked_about(run) if answer.answered else ())
 
 
 def _sealed(
-    run: QuestionRun, answer: ChatAnswer, names: Mapping[str, Names], budget: NamesBudget | None
+    run: QuestionRun,
+    answer: ChatAnswer,
+    names: Mapping[str, Names],
+    budget: NamesBudget | None,
+    about: Sequence[int] = (),
 ) -> ChatAnswer:
-    assert run.request.public_key is not None
+    """Returns the answer with its names sealed, after they were counted and recorded.
+
+    `about`: MIDs of what the question named; the record has them too, as an answer may tell of a thing and restore no
+    name ("yes").
+    """
     if budget is not None:
-        budget.take(run.graph, run.caller, run.request.options.person, names)
-    return seal_names(run.request.public_key, answer, names)
+        told = run.request.options
+        restored = RestoredNames(names, answer.id, told.person, told.reason, run.conversation.table, about)
+        budget.take(run.graph, run.caller, restored)
+    return answer if run.request.public_key is None else seal_names(run.request.public_key, answer, names)
+
+
+def _asked_about(run: QuestionRun) -> list[int]:
+    """Returns the MIDs of the things that the question names, apart from sets of more than MAX_ASKED_ABOUT things."""
+    topics = (each for each in run.read.dialogue.topics if each.newest or run.reading.needs_context)
+    few = (each.mids.tolist() for each in topics if each.value_kind is None and len(each.mids) <= MAX_ASKED_ABOUT)
+    return [mid for mids in few for mid in mids]
 
 
 def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, Names]:

@@ -43,6 +43,7 @@ class ChatService:
         self._opener = QuestionOpener(catalog, conversations, language, options)
         self._reader = QuestionReader(options)
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
+        self._is_in_house = self._search.is_in_house
         self._keeper = AnswerKeeper(conversations, options.cases, options.names)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
@@ -60,7 +61,7 @@ class ChatService:
         timer = StageTimer(on_stage if on_stage is no_progress else told_in_loop(on_stage))
         # A model's endpoint is asked from the event loop of all; what the service does alone needs no other thread.
         searched = partial(self._searched, caller, request, timer)
-        run = await (in_one_thread(searched) if self._search.is_in_house else searched())
+        run = await (in_one_thread(searched) if self._is_in_house else searched())
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
         run = await self._with_help(run)
@@ -93,7 +94,7 @@ class ChatService:
         would change which requests of a conversation share their words.
         """
         is_plain = run.turn == "question" and run.known is None and not run.read.ambiguous
-        may_be_two = is_plain and self._search.is_in_house
+        may_be_two = is_plain and self._is_in_house
         parts = run.reader.two_questions(run.request.messages[-1].content) if may_be_two else None
         answered: list[QuestionRun] = []
         messages = run.request.messages[:-1]

@@ -136,6 +136,7 @@ def readers(graph: GraphName, name: Name = None, tenant: Tenant = "default") -> 
         days = store.names_read.days(tenant, graph, name)
     for each in days:
         person = f", person {each.person}" if each.person else ""
-        print(f"{each.day}  key {each.key_id}{person}: {each.names} names")
+        recent = f", {each.last_hour} of them new in the last hour" if each.last_hour else ""
+        print(f"{each.day}  key {each.key_id}{person}: {each.names} names{recent}")
     if not days:
         print("nobody has read it" if name else "nobody has read a name of it")

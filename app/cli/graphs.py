@@ -85,9 +85,14 @@ def inspect(
     """
     # Imported late, because RDF parsers take a while to import.
     from kg_store.proposals.propose import preview
+    from kg_store.proposals.row_checks import large_tables
     from kg_store.sources.reader import read_by_policy
 
     with failures_in_words(errors):
+        if not ask and not triples and (large := large_tables(files)):
+            used = _inspect_first_rows(files, large, policy, sample)
+            _tell_policy(used, policy, out)
+            return
         raw, used = _read(files, policy, triples)
         if ask:
             from app.cli.column_questions import ask_columns
@@ -95,10 +100,36 @@ def inspect(
             used = ask_columns(errors, files, raw, used)
             raw = read_by_policy(files, used)
         show_preview(preview(raw, used, sample))
-        if out is not None:
-            out.write_text(used.to_toml(), "utf-8")
-        elif policy is None or ask:
-            print(used.to_toml())
+        _tell_policy(used, None if ask else policy, out)
+
+
+def _inspect_first_rows(files: list[Path], large: list[Path], policy: Path | None, sample: int) -> Policy:
+    """Shows a preview of the first rows of `files`, then checks all rows of the `large` ones; returns the policy."""
+    from kg_store.formats.delimited_text import first_rows_alone
+    from kg_store.proposals.propose import preview
+    from kg_store.proposals.row_checks import ROWS_SHOWN, check_rows
+
+    with first_rows_alone(ROWS_SHOWN):
+        raw, used = _read(files, policy, False)
+        show_preview(preview(raw, used, sample))
+    names = ", ".join(path.name for path in large)
+    tell(f"These are the first {ROWS_SHOWN:,} rows of {names}. All rows are checked now; Ctrl+C stops that.")
+    try:
+        with bar(errors, names) as progress:
+            notes = check_rows(large, used.tables, lambda share: progress("checking", 100 * share))
+    except KeyboardInterrupt:
+        notes = ("Stopped: not all rows were checked",)
+    for note in notes:
+        tell(note)
+    return used
+
+
+def _tell_policy(used: Policy, given: Path | None, out: Path | None) -> None:
+    """Writes the policy to `out`; without it, prints a policy that was proposed."""
+    if out is not None:
+        out.write_text(used.to_toml(), "utf-8")
+    elif given is None:
+        print(used.to_toml())
 
 
 @app.command()
@@ -144,8 +175,8 @@ def list_graphs(tenant: Tenant = "default") -> None:
     from rich.table import Table
 
     table = Table("name", "triples", "entities", "values", "relations", "loaded")
-    with _graphs() as graphs:
-        for graph in graphs.summaries(tenant):
+    with opened_store() as store:
+        for graph in store.graph_reports(tenant):
             counts = (graph.triples, graph.entities, graph.values, graph.relations)
             table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
     console.print(table)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from app.cli.output import console, named, opened_store, tell
+from app.cli.output import check_settings, console, errors, failures_in_words, named, opened_store, tell
 
 if TYPE_CHECKING:
     from app.settings import Settings
     from app.wiring.store import ServiceContext
+    from kg_store.storage.ring_file import RingFile
 
 Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
 api_key = typer.Typer(help="API keys.", no_args_is_help=True)
@@ -24,7 +23,10 @@ api_key = typer.Typer(help="API keys.", no_args_is_help=True)
 def create(
     grant: Annotated[
         list[str],
-        typer.Option(help="A graph that it may ask; GRAPH#ROLE for a part; * for all; inspect:GRAPH to trace answers"),
+        typer.Option(
+            help="A graph that it may ask; GRAPH#ROLE for a part; * for all; inspect:GRAPH to trace answers; "
+            "break-glass:GRAPH to lift its role for minutes"
+        ),
     ],
     tenant: Tenant = "default",
     role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
@@ -32,14 +34,15 @@ def create(
     label: Annotated[str, typer.Option(help="What to call it in lists, at most 80 characters")] = "",
 ) -> None:
     """Make a key and print it once; the database keeps only its hash."""
-    from app.accounts.api_keys import INSPECT, ROLE_MARK
+    from app.accounts.api_keys import BREAK_GLASS, INSPECT, ROLE_MARK
 
     with opened_store() as store:
         issued = store.access.create(tenant, role, grant, days, label[:80])
         loaded = {graph.name for graph in store.catalog.graphs(tenant)}
         parts = {name + ROLE_MARK + part for name in loaded for part in store.catalog.open(tenant, name).policy.roles}
     tell(f"key id {issued.key_id}; the key is not shown again")
-    for name in sorted({each.removeprefix(INSPECT).partition(ROLE_MARK)[0] for each in grant} - loaded - {"*"}):
+    bare = (each.removeprefix(INSPECT).removeprefix(BREAK_GLASS) for each in grant)
+    for name in sorted({each.partition(ROLE_MARK)[0] for each in bare} - loaded - {"*"}):
         tell(f"no graph {name!r} is loaded yet: the key will open it when it is")
     for each in sorted({each for each in grant if ROLE_MARK in each} - parts):
         if each.partition(ROLE_MARK)[0] in loaded:
@@ -72,13 +75,35 @@ def revoke(key_id: str, tenant: Tenant = "default") -> None:
     print(f"{key_id} is revoked")
 
 
+@api_key.command()
+def person(
+    subject: Annotated[str, typer.Argument(help="The claim `sub` that the OpenID provider has for the person")],
+    tenant: Tenant = "default",
+) -> None:
+    """Print the id under which a person who signs in acts: `api-key revoke` ends it, lists of readers show it."""
+    from app.settings import ConfigurationError
+
+    with opened_store() as store:
+        if store.persons is None:
+            raise ConfigurationError("nobody can sign in here: AROG_OIDC_ISSUER is not set")
+        found = store.persons.id_of(tenant, subject)
+        if found is None:
+            raise ConfigurationError("this person has never asked here; check the subject and the tenant")
+    print(found)
+
+
 # A running service reads the key ring's file again at least this often.
 _TAKEN_UP_S: Final = 3600.0
 master_key = typer.Typer(help="The master key.", no_args_is_help=True)
 
 
 @master_key.command()
-def rotate() -> None:
+def rotate(
+    every: Annotated[
+        float | None,
+        typer.Option(min=1, help="For a timer: do so where the ring's file is so many days old, and drop old keys"),
+    ] = None,
+) -> None:
     """Put a new master key into the key ring's file, and seal everything with it.
 
     If killed, call it again to continue.
@@ -87,10 +112,29 @@ def rotate() -> None:
         from app.graphs.erasure.sealed_rows import reseal_all
         from kg_store.storage.data_folder import DataFolder
 
+        if every is not None and not _is_due(store, every):
+            return
         _add_key(store)
         for what, count in reseal_all(store.engine, store.master, DataFolder(store.settings.data_dir)):
             tell(f"{what}: {count} sealed anew")
         _tell(store)
+
+
+def _is_due(store: ServiceContext, every: float) -> bool:
+    """Returns True if a rotation is due or unfinished; drops old keys of a finished one if services had an hour."""
+    file, master = _file_of(store.settings), store.master
+    age_s = time.time() - file.path.stat().st_mtime
+    if len(master.versions) > 1:
+        if any(version != master.newest for version in _counted(store)):
+            return True
+        if age_s < _TAKEN_UP_S:
+            tell("the last rotation is done: its old key goes at the next call, an hour after it at the earliest")
+            return False
+        store.master.drop_older()
+    if age_s < every * 86_400:
+        tell(f"the ring's file is {age_s / 86_400:.1f} days old: nothing to do")
+        return False
+    return True
 
 
 @master_key.command()
@@ -109,19 +153,45 @@ def drop(
     """Remove the old keys from the key ring's file, if nothing is sealed with them."""
     with opened_store() as store:
         from app.settings import ConfigurationError
-        from kg_store.storage.master_key import MasterKey
 
-        path, master = _file_of(store.settings), store.master
+        file, master = _file_of(store.settings), store.master
         left = {version: count for version, count in _counted(store).items() if version != master.newest}
         if left:
             raise ConfigurationError("an older key still seals something: call `arog master-key rotate` first")
-        if not restarted and time.time() - path.stat().st_mtime < _TAKEN_UP_S:
+        if not restarted and time.time() - file.path.stat().st_mtime < _TAKEN_UP_S:
             raise ConfigurationError(
                 "the ring's file was changed within the last hour, so that a running service may still seal with an "
                 "older key: wait, or restart every service and add --restarted"
             )
-        _write(path, MasterKey.keeping(path.read_text("ascii"), [master.newest]))
+        store.master.drop_older()
         print(f"v{master.newest} is the only key of the ring; keep a copy elsewhere")
+
+
+@master_key.command()
+def move(
+    to: Annotated[str, typer.Argument(help="What wraps the ring from then on, as in AROG_KMS; `file`: nothing")],
+) -> None:
+    """Wrap the key ring's file by a key service, by another one, or anew by the newest version of its key.
+
+    Then set AROG_KMS to the same and restart. The keys of the ring stay as they are.
+    """
+    with failures_in_words(errors):
+        from app.wiring.key_services import wrapper_of
+        from kg_store.storage.master_key import MasterKey
+        from kg_store.storage.ring_file import RingFile
+
+        settings = check_settings()
+        file = _file_of(settings)
+        was_clear = not file.is_wrapped
+        # A ring in clear is read although AROG_KMS is set already.
+        ring = (RingFile(file.path) if was_clear else file).read()
+        MasterKey.from_text(ring)
+        RingFile(file.path, None if to == "file" else wrapper_of(to, settings)).write(ring)
+    print("the ring's file is in clear" if to == "file" else f"the ring's file is wrapped by {to}")
+    if to != (settings.kms or "file"):
+        tell(f"{'unset AROG_KMS' if to == 'file' else f'set AROG_KMS={to}'}, and restart every service")
+    if was_clear and to != "file":
+        tell("copies of the file in clear still open everything: destroy them, and call `arog master-key rotate`")
 
 
 def _add_key(store: ServiceContext) -> None:
@@ -140,8 +210,8 @@ def _add_key(store: ServiceContext) -> None:
             )
         tell(f"going on with v{master.newest}")
         return
-    path = _file_of(store.settings)
-    _write(path, MasterKey.rotated(path.read_text("ascii")))
+    file = _file_of(store.settings)
+    file.write(MasterKey.rotated(file.read()))
     master.refresh()
     tell(f"v{master.newest} is added to the ring; running services take it up when they meet it")
 
@@ -162,23 +232,13 @@ def _counted(store: ServiceContext) -> Counter[int]:
     return +sealed_by(store.engine, DataFolder(store.settings.data_dir))
 
 
-def _file_of(settings: Settings) -> Path:
+def _file_of(settings: Settings) -> RingFile:
     from app.settings import ConfigurationError
+    from app.wiring.key_services import ring_file_of
 
     if settings.master_key is not None:
         raise ConfigurationError(
             "the ring is in AROG_MASTER_KEY, where no running service could take up a new key: put it into a file, "
             "set AROG_MASTER_KEY_FILE, and restart"
         )
-    return settings.key_file
-
-
-def _write(path: Path, ring: str) -> None:
-    """Replaces the key ring's file in one step, so that a reader finds the old ring or the new one."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write(ring + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    return ring_file_of(settings)

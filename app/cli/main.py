@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import cases, erase, graphs, ledger
+from app.cli import access, backup, cases, erase, graphs, ledger
 from app.cli.endpoints import concepts, endpoint
 from app.cli.keys import api_key, master_key
 from app.cli.output import NOT_USABLE, errors, failures_in_words, tell
@@ -36,11 +36,14 @@ def commands(app: typer.Typer) -> None:
     # The products of one question are too small to share among cores: threads that wait for each other burn a core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     app.command()(serve)
+    app.command("backup")(backup.back_up)
+    app.command("restore")(backup.restore)
     for command in (erase.forget, erase.forgotten, erase.readers):
         graphs.app.command()(command)
     app.add_typer(graphs.app, name="graph")
     app.add_typer(concepts, name="concepts")
     app.add_typer(endpoint, name="endpoint")
+    app.add_typer(access.app, name="access")
     app.add_typer(cases.app, name="cases")
     app.add_typer(api_key, name="api-key")
     app.add_typer(master_key, name="master-key")
@@ -73,9 +76,12 @@ def serve(
         from app.settings import load_settings
 
         settings = load_settings()
-    # Imported late: it takes seconds, for which `arog --help` and a wrong setting should not wait.
+        if workers is not None:
+            settings = settings.model_copy(update={"workers": workers})
+        from app.cli.first_checks import check_start
+
+        checked = check_start(settings, init)
+    # Imported late: it takes seconds, for which `arog --help` and a failing check should not wait.
     from app.cli.serve import run_service
 
-    if workers is not None:
-        settings = settings.model_copy(update={"workers": workers})
-    run_service(settings, init=init, demo=demo)
+    run_service(checked, demo)

@@ -1,12 +1,10 @@
-"""`arog serve`: checks the settings, prepares the data folder, starts the server, and tells how to ask."""
+"""`arog serve` after its first checks: loads the demo graph, starts the server, and tells how to ask."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shlex
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from app.accounts.api_keys import INSPECT, Access, NotAuthenticatedError
-from app.cli.output import bar, errors, failures_in_words, program, shortest, tell
+from app.cli.first_checks import CheckedStart, write_private
+from app.cli.output import bar, errors, program, shortest, tell
 from app.cli.workers import (
     HANGS_AFTER_S,
     WorkerGroup,
@@ -27,31 +26,14 @@ from app.cli.workers import (
 )
 from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
 from app.main import build_services, create_app
-from app.settings import ConfigurationError, Settings, make_data_folder, unknown_names
+from app.settings import ConfigurationError, Settings, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
 from app.wiring.services import Services
-from app.wiring.store import open_store
 from client_sdk.protocol import EndpointStatus
-from kg_store.errors import StoreError
-from kg_store.storage.master_key import MasterKey
+from kg_store.errors import KeyServiceError, StoreError
 
 TENANT = "default"
 DEMO_KEY_FILE = "demo.key"
-
-
-def prepare_folder(settings: Settings, init: bool) -> Path | None:
-    """Makes the data folder, and returns the file of the master key if one was written.
-
-    A key is written only if there is none, and the folder is empty or `init` is set: replacing a lost key unnoticed
-    would leave what it had sealed unreadable.
-    """
-    make_data_folder(settings)
-    fresh = not any(settings.data_dir.iterdir())
-    if settings.master_key is not None or settings.key_file.exists() or not (fresh or init):
-        return None
-    settings.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(settings.key_file, MasterKey.generate() + "\n")
-    return settings.key_file
 
 
 def demo_key_file(settings: Settings, access: Access) -> Path:
@@ -66,12 +48,6 @@ def demo_key_file(settings: Settings, access: Access) -> Path:
         path.unlink(missing_ok=True)
         write_private(path, access.create(TENANT, "user", [GRAPH_NAME, INSPECT + GRAPH_NAME]).key + "\n")
     return path
-
-
-def write_private(path: Path, text: str) -> None:
-    """Writes a new file that only this user can read. Raises FileExistsError."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write(text)
 
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -127,15 +103,9 @@ class ServedApplication:
                 tell(line)
 
 
-def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
-    """Runs the service until a signal comes. Exits with a sentence if settings, key or database can't be used."""
-    with failures_in_words(errors):
-        forbid_core_dumps()
-        written = prepare_folder(settings, init)
-        # Reports a wrong key, folder or database here at once, and not only in /readyz.
-        open_store(settings).close()
-        listening = listen(settings.host, settings.port)
-        settings = settings.model_copy(update={"port": listening.getsockname()[1]})
+def run_service(checked: CheckedStart, demo: bool | None) -> None:
+    """Runs the service until a signal comes."""
+    settings, listening, written = checked.settings, checked.listening, checked.written
     for name in unknown_names(os.environ):
         tell(
             f"arog: {name} is not a setting of the service and has no effect; docs/operations/settings.md lists them."
@@ -171,19 +141,6 @@ def _server_of(application: ServedApplication, workers: int = 1) -> uvicorn.Conf
     )
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Opens the service's socket, before anything is loaded. Raises ConfigurationError."""
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise ConfigurationError(f"port {port} is taken: stop what listens there, or set AROG_PORT") from None
-        if error.errno == errno.EACCES:
-            raise ConfigurationError(f"this user may not listen on port {port}: set AROG_PORT") from None
-        raise ConfigurationError("the address of AROG_HOST does not belong to this machine") from None
-
-
 def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
     """Returns all services, after loading the demo graph if it is wanted, and making its key.
 
@@ -193,6 +150,9 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
         with errors.status("Loading the model ..."):
             services = build_services(settings)
         prepare_demo(settings, services, with_demo)
+    except KeyServiceError:
+        # Told at start, and tried again every few seconds.
+        raise
     except (ConfigurationError, StoreError) as error:
         tell(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise

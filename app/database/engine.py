@@ -12,9 +12,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Engine, create_engine, event, func, select
+from sqlalchemy import Engine, create_engine, event, func, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -55,6 +53,12 @@ def make_engine(url: str) -> Engine:
 
 def migrate(engine: Engine) -> None:
     """Migrates every table of kg_store and app to the newest revision. Safe to call at each start."""
+    if _revision_of(engine) == _newest_revision():
+        return
+    # Imported late, because most commands find the tables as they should be.
+    from alembic import command
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     with engine.begin() as connection:
@@ -65,6 +69,19 @@ def migrate(engine: Engine) -> None:
             connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NUMBER)))
         config.attributes.update(connection=connection, tables=None)
         command.upgrade(config, "head")
+
+
+def _newest_revision() -> str:
+    """Returns the newest revision's number, with which its file's name begins: v0004_job_wishes.py."""
+    return max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("v*.py"))
+
+
+def _revision_of(engine: Engine) -> str | None:
+    """Returns the revision that the database is at; None if it has no tables yet."""
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
 def _file_of(url: URL) -> Path | None:

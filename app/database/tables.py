@@ -59,6 +59,14 @@ api_keys = Table(
     Index("ix_api_keys_tenant", "tenant"),
 )
 
+# The secret, one for the whole service, behind the digests by which persons who sign in are found.
+person_secret = Table(
+    "person_secret",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("sealed", LargeBinary, nullable=False),
+)
+
 devices = Table(
     "devices",
     metadata,
@@ -127,6 +135,7 @@ names_read = Table(
     Column("day", Date, primary_key=True),
     Column("person", String(64), primary_key=True),
     Column("digest", String(32), primary_key=True),
+    Column("at", UtcTime),
     Index("ix_names_read_digest", "tenant", "graph", "digest"),
 )
 

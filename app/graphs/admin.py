@@ -9,11 +9,13 @@ from pathlib import Path, PurePath
 
 from app.accounts.names_read import NamesRead
 from app.chat.conversations import ConversationStore
+from app.egress.ledger.retention import LedgerUpkeep
 from app.graphs.jobs import JobResult, Progress, summary_of
 from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of, summarise
-from app.graphs.rollback import RollbackPlan, describe_changes, is_common, version_of
+from app.graphs.rollback import RollbackPlan, describe_changes, version_of
 from app.memory.cases import CaseStore
+from app.privacy.words.lexicon import is_common
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, GraphVersions, PrivacySummary
 from kg_store.catalog import Catalog, NameConcepts
 from kg_store.errors import LoadError
@@ -21,7 +23,7 @@ from kg_store.formats.files import require_unpacked_within
 from kg_store.graph.anonymity import DEFAULT_K, measure_anonymity
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import FORMATS
-from kg_store.version_builder import GraphInfo
+from kg_store.storage.version_reports import GraphInfo
 from kg_store.version_history import VersionChanges, VersionOutline
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
@@ -167,13 +169,14 @@ class GraphAdmin:
         conversations: ConversationStore,
         cases: CaseStore,
         names_read: NamesRead,
+        upkeep: LedgerUpkeep,
         name_concepts: NameConcepts,
         most_unpacked_bytes: int,
         k: int = DEFAULT_K,
     ) -> None:
         """`k`: reports warn of sets of fewer than `k` entities."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
-        self._cases, self._names_read = cases, names_read
+        self._cases, self._names_read, self._upkeep = cases, names_read, upkeep
         self._most_unpacked, self._k = most_unpacked_bytes, k
         self.previewer = Previewer(name_concepts, most_unpacked_bytes)
 
@@ -238,9 +241,10 @@ class GraphAdmin:
     def delete(self, tenant: str, name: str) -> None:
         """Deletes a graph with its conversations, its cases and the records of who read its names.
 
-        Raises UnknownGraphError.
+        In the access record stays which key had names restored, when and how many. Raises UnknownGraphError.
         """
         self._catalog.delete(tenant, name)
         self._cases.forget_graph(tenant, name)
         self._names_read.forget(tenant, name)
+        self._upkeep.erase_access(tenant, name, lambda _content: None)
         self._conversations.forget_graph(tenant, name)

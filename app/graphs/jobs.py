@@ -8,7 +8,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,10 +18,10 @@ from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.database.tables import jobs
-from app.graphs.previews.previewer import give_memory_back
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
-from kg_store.version_builder import GraphInfo
+from kg_store.formats.files import give_memory_back
+from kg_store.storage.version_reports import GraphInfo
 
 
 class UnknownJobError(Exception):
@@ -78,7 +77,7 @@ class JobControl:
         self._holds, self._waits_at_most_s = holds, waits_at_most_s
         self._said, self._lock = threading.Event(), threading.Lock()
         self._told: PrivacySummary | None = None
-        self._stopped = False
+        self._ended_by: type[JobStoppedError | JobInterruptedError] | None = None
 
     @property
     def awaited_summary(self) -> PrivacySummary | None:
@@ -89,8 +88,10 @@ class JobControl:
     def wait(self, told: PrivacySummary) -> None:
         """Blocks until the owner approves the version; returns at once if the job does not hold.
 
-        Raises JobStoppedError if the owner stops the job or does not answer in time.
+        Raises JobStoppedError if the owner stops the job or does not answer in time, JobInterruptedError if the
+        service ends.
         """
+        self.raise_if_cancelled()
         if not self._holds:
             return
         with self._lock:
@@ -106,16 +107,16 @@ class JobControl:
                 raise NotWaitingError
             self._said.set()
 
-    def stop(self) -> None:
+    def stop(self, because: type[JobStoppedError | JobInterruptedError] = JobStoppedError) -> None:
         """Ends the job at its next step; a job that has ended stays as it is."""
         with self._lock:
-            self._stopped = True
+            self._ended_by = self._ended_by or because
             self._said.set()
 
     def raise_if_cancelled(self) -> None:
-        """Raises JobStoppedError if the job was stopped."""
-        if self._stopped:
-            raise JobStoppedError
+        """Raises JobStoppedError if the job was stopped, JobInterruptedError if the service ends."""
+        if self._ended_by is not None:
+            raise self._ended_by
 
 
 class GraphLocks:
@@ -143,6 +144,8 @@ class GraphLocks:
 
 Progress = Callable[[str, float], None]
 MAX_CONCURRENT_LOADS = 2
+MAX_CLOSING_S: Final = 3.0
+"""The longest time that the end of the service waits for a running job to reach its next step."""
 WRITE_EVERY_S = 2.0
 ASK_EVERY_S = 0.5
 _UNFINISHED: Final = ("queued", "running", "waiting")
@@ -192,11 +195,12 @@ class JobRunner:
         self, engine: Engine, home: str, locks: Path, describe_error: DescribeError, most: int = MAX_CONCURRENT_LOADS
     ) -> None:
         self._engine, self.home, self._describe_error = engine, home, describe_error
-        self._threads = ThreadPoolExecutor(most, thread_name_prefix="load")
+        self._turns = threading.Semaphore(most)
         self._graph_locks, self._lock = GraphLocks(locks), threading.Lock()
         self._live: dict[str, JobStatus] = {}
         self._gates: dict[str, JobControl] = {}
         self._taken: dict[str, IO[bytes]] = {}
+        self._threads: dict[str, tuple[threading.Thread, Callable[[], None]]] = {}
         self._watcher: threading.Thread | None = None
         self._closed = threading.Event()
 
@@ -219,7 +223,11 @@ class JobRunner:
         except BaseException:
             clean_up()
             raise
-        self._threads.submit(self._run, status.id, work, clean_up)
+        # The process may end while such a thread runs; one of an executor would be waited for.
+        thread = threading.Thread(target=self._run, args=(status.id, work, clean_up), name="load", daemon=True)
+        with self._lock:
+            self._threads[status.id] = thread, clean_up
+        thread.start()
         return status
 
     def status(self, tenant: str, job_id: str) -> JobStatus:
@@ -275,20 +283,26 @@ class JobRunner:
             yield
 
     def close(self) -> None:
-        """Ends the runner: waits for running jobs, and stops those that wait for approval.
+        """Ends the runner within MAX_CLOSING_S: running, waiting and queued jobs fail, as interrupted.
 
-        Queued jobs never run; the next process that starts marks them as failed.
+        Each ends at its next step. One whose step takes longer is marked at once, and keeps its graph's lock until the
+        process ends; it makes no version live, because it reports its progress before.
         """
         with self._lock:
-            waiting = [gate for gate in self._gates.values() if gate.awaited_summary is not None]
-        for gate in waiting:
-            gate.stop()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+            gates, threads = list(self._gates.values()), [thread for thread, _ in self._threads.values()]
+        for gate in gates:
+            gate.stop(JobInterruptedError)
+        until = time.monotonic() + MAX_CLOSING_S
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
         self._closed.set()
         with self._lock:
-            watcher, cancelled = self._watcher, list(self._taken)
-        for job_id in cancelled:
-            self._release(job_id)
+            watcher, left = self._watcher, dict(self._threads)
+        for job_id, (_, clean_up) in left.items():
+            body = self._describe_error(JobInterruptedError(), "e" + secrets.token_hex(8))
+            log.warning("job_failed", job=job_id, id=body.id, code=body.code)
+            self._write(JobStatus(id=job_id, state="failed", error=body), finished=True)
+            clean_up()
         if watcher is not None:
             watcher.join()
 
@@ -348,6 +362,10 @@ class JobRunner:
                 self._watcher.start()
 
     def _run(self, job_id: str, work: Work, clean_up: Callable[[], None]) -> None:
+        with self._turns:
+            self._run_in_turn(job_id, work, clean_up)
+
+    def _run_in_turn(self, job_id: str, work: Work, clean_up: Callable[[], None]) -> None:
         log.info("job_started", job=job_id)
         try:
             done = work(self._reporter(job_id))
@@ -409,6 +427,7 @@ class JobRunner:
             if unwritten is not None:
                 self._live[job_id] = unwritten
             self._gates.pop(job_id, None)
+            self._threads.pop(job_id, None)
             self._taken.pop(job_id).close()
 
 

@@ -22,9 +22,9 @@ from kg_store.lexicon.lexicon import size, sources
 from kg_store.names.index import NameIndex, NameReport
 from kg_store.names.name_words import NameWords
 from kg_store.sources.policy import Policy
+from kg_store.storage.version_reports import GraphInfo
 from kg_store.terms import Schema, ValueView
 from kg_store.text.english import PublicWords
-from kg_store.version_builder import GraphInfo
 
 WORTH_A_WARNING = 0.05
 """A warning is given if fewer than k entities match at least this share of a graph's entities, or of its prompts.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from app.graphs.jobs import JobResult, Progress, summary_of
+from app.privacy.words.lexicon import is_common
 from client_sdk.protocol import GraphVersion
-from kg_store.lexicon.lexicon import in_lexicon
-from kg_store.sources.triple_files import words_of
 from kg_store.version_history import StoredVersion, VersionChanges, VersionHistory
 
 MAX_RELATIONS_NAMED: Final = 10
@@ -86,9 +84,3 @@ def _things(count: int) -> str:
 
 def _when(version: StoredVersion) -> str:
     return f"{version.info.loaded_at:%Y-%m-%d %H:%M}"
-
-
-def is_common(name: str) -> bool:
-    """Returns True if all words of a text are common ones, so that it hardly is the name of a person or place."""
-    words = words_of(name)
-    return bool(words) and all(map(in_lexicon, words)) and not re.search(r"\d", name)

@@ -176,6 +176,10 @@ class StepInput(TaskModel):
     Fields that change from round to round come last, so that the endpoint's prefix cache keeps the rest.
     """
 
+    graph: dict[str, list[str]] = Field(
+        default={},
+        description="the whole schema, where it is small: the relations of each kind of thing, and what they lead to",
+    )
     question: str
     dialogue: list[Turn] = []
     things: list[Thing]

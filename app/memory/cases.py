@@ -25,8 +25,10 @@ LabelPath = tuple[str, ...]
 """A path as the labels of its steps, such as `^directed by` (backwards) or `a|b` (through a mediator)."""
 
 Rating = Literal["right", "wrong"]
-MAX_RATABLE = 20
-"""The greatest number of answers of one conversation that can be rated, the newest ones. Chosen by hand."""
+MAX_RATABLE = 7
+"""The greatest number of answers of one conversation that can be rated, the newest ones: those of the exchanges that a
+question is read with. Each takes nearly a kilobyte of the conversation's row.
+"""
 MAX_CORRECTED_CONFIDENCE = 0.5
 """The highest confidence (0 to 1) of an answer that follows a path learnt from a correction. It was not measured how
 often corrections are right, so the answer counts as no surer than a coin. Chosen by hand.

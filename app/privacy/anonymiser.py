@@ -24,6 +24,7 @@ from kg_store.text.english import is_ordinary
 from kg_store.text.inflection import singular
 from kg_store.text.literals import named_date, parse_value, read_literal
 from kg_store.text.normalise import normalise
+from kg_store.text.notation import UNKNOWN, Notation
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +161,19 @@ class Anonymiser:
         *,
         is_concept: Callable[[str], bool] | None = None,
         kinds: Collection[str] = (),
+        notation: Notation = UNKNOWN,
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID (internal number) of the relation's own words.
 
         `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
         `is_concept`: if given, common nouns are also read as names, except those for which it is true.
-        `kinds`: the words of the graph's concepts, of masked classes too.
+        `kinds`: the words of the graph's concepts, of masked classes too. `notation`: in which numbers and dates are
+        read.
         """
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
         self._is_concept, self._kinds = is_concept, frozenset(kinds)
-        self._wording = PlainWording(names, lexicon, today, leading)
+        self._wording = PlainWording(names, lexicon, today, leading, notation)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """Anonymises all turns of a dialogue, the last of which is the question.
@@ -290,7 +293,7 @@ class Anonymiser:
         A value that the caller may not see is left out, so that its word stays in the text like any other.
         """
         # Where the graph does not say what its things are, such nouns are read apart (see `_by_kinds`).
-        for span in self._finder.categories(found.text, spans, sorts=self._is_concept is None):
+        for span in self._finder.categories(found, spans, sorts=self._is_concept is None):
             if not self._is_kind(found.text, span) and (mids := self._holds(span.mids)):
                 yield replace(span, mids=mids)
 
@@ -329,7 +332,9 @@ class Anonymiser:
             return _of_value(written, span.value_kind, span.mids, table)
         kind, lexical = _meant(span, written)
         said = written if _is_readable(written, kind) else lexical  # "March" stays: "between March and June 2023".
-        return _of_value(said, kind, self._equal_values(kind, lexical), table)
+        equal = self._equal_values(kind, lexical)
+        # A typed number is no value of one relation, whose unit it would get: 500 is not the price of 500 EUR.
+        return table.of_literal(said, kind, equal) if kind is ValueKind.NUMBER else _of_value(said, kind, equal, table)
 
     def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
         """Returns the MIDs of the graph's values that equal a literal.

@@ -19,6 +19,7 @@ from kg_store.names.linker import has_capitals
 from kg_store.names.name_words import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import fields_of, in_other_number
+from kg_store.text.notation import UNKNOWN, Notation, in_plain_notation
 from kg_store.text.quantities import Rewording, in_schema_units
 from kg_store.text.relative_dates import by_calendar
 
@@ -57,8 +58,11 @@ def utc_today() -> dt.date:
 class PlainWording:
     """Rewords questions. Names and text values of the graph stay as they are typed."""
 
-    def __init__(self, names: NameIndex, lexicon: Lexicon, today: Today, leading: Leading) -> None:
+    def __init__(
+        self, names: NameIndex, lexicon: Lexicon, today: Today, leading: Leading, notation: Notation = UNKNOWN
+    ) -> None:
         self._names, self._lexicon, self._today, self._leading = names, lexicon, today, leading
+        self._notation = notation
 
     def visible(self, typed: str) -> Visible:
         """Returns the typed text with dates, amounts, occupations and kinds in plain words."""
@@ -66,6 +70,7 @@ class PlainWording:
         text = visible.text
         said = [
             *(Rewording(*found.span(), found[0].replace("-", "")) for found in _IN_TWO.finditer(text)),
+            *in_plain_notation(text, self._notation),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),
             *self._agents(text),

@@ -16,9 +16,8 @@ from app.privacy.words.grammar import Stand
 from app.privacy.words.lexicon import SYMBOLS, Lexicon
 from app.privacy.words.name_slots import start_with_titles
 from app.privacy.words.unknown_words import SchemaReading, Taken, schema_readings, unknown_spans
-from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
-from kg_store.names.linker import EntityLinker, has_capitals
+from kg_store.names.linker import EntityLinker, SearchCache, has_capitals
 from kg_store.names.other_forms import Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.literals import find_literals
@@ -122,13 +121,13 @@ _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
 class Found:
     """The spans of a text from every finder but the lexicon, before the other words are judged.
 
-    `issued`: the pseudonyms of the conversation. `fits`: results of the fuzzy name search, kept for later searches.
+    `issued`: the pseudonyms of the conversation. `cache`: results of the name search, kept for later searches.
     """
 
     text: str = field(repr=False)
     issued: Collection[str] = field(repr=False)
     spans: Sequence[Span] = field(repr=False)
-    fits: Fits = field(repr=False)
+    cache: SearchCache = field(repr=False)
 
 
 class SpanFinder:
@@ -164,17 +163,17 @@ class SpanFinder:
         found = [Span(span.start, span.end, SpanSource.PATTERN) for span in find_patterns(text, self._regions)]
         pieces = [piece for pattern in found for piece in uncovered(text, pattern, covered)]
         patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
-        fits: Fits = {}
+        cache = SearchCache()
         named = [
-            *self._mentions(visible, original, fits),
+            *self._mentions(visible, original, cache),
             *self._protected(text),
             *self._protected_in_disguise(visible),
         ]
-        return Found(text, issued, (*kept, *named, *patterns, *literals, *forged), fits)
+        return Found(text, issued, (*kept, *named, *patterns, *literals, *forged), cache)
 
     def unmarked(self, found: Found) -> list[Span]:
         """Returns everyday words that may name things; meant for a text without capitals that names nothing else."""
-        named = self._linker.find_unmarked(found.text, self._lexicon.public, found.fits)
+        named = self._linker.find_unmarked(found.text, self._lexicon.public, found.cache)
         return [_span_of(each) for each in named]
 
     def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
@@ -204,12 +203,13 @@ class SpanFinder:
             found = [*(each for each in found if each.end <= start), replace(span, start=start)]
         return found
 
-    def categories(self, text: str, spans: Sequence[Span], *, sorts: bool) -> list[Span]:
+    def categories(self, read: Found, spans: Sequence[Span], *, sorts: bool) -> list[Span]:
         """Returns everyday words outside of `spans` that are values of the graph; with `sorts` also names of things
         that others share."""
+        text, cache = read.text, read.cache
         covered = cover(text, spans)
-        found = self._linker.find_categories(text, self._lexicon.public)
-        found += self._linker.find_sorts(text, self._lexicon.public) if sorts else []
+        found = self._linker.find_categories(text, self._lexicon.public, cache)
+        found += self._linker.find_sorts(text, self._lexicon.public, cache) if sorts else []
         return [
             Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind)
             for each in found
@@ -231,21 +231,21 @@ class SpanFinder:
         others = (span for span in spans if span.source is not SpanSource.WORD)
         return schema_readings(found.text, words, _taken(found.text, others), self._lexicon)
 
-    def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
+    def _mentions(self, visible: Visible, original: str, cache: SearchCache) -> Iterator[Span]:
         """Yields mentions in the visible text, in the original and in its look-alike Latin letters.
 
         The original matters because an invisible character may separate two words or hide inside one.
         """
-        for each in self._linker.find_mentions(visible.text, fits):
+        for each in self._linker.find_mentions(visible.text, cache):
             yield _span_of(each)
         if visible.origins is not None:
-            for each in self._linker.find_mentions(original, fits):
+            for each in self._linker.find_mentions(original, cache):
                 start, end = visible.span(each.start, each.end)
                 # A match inside the characters of an escape (&#116;) is no part of the visible text.
                 if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
                     yield replace(_span_of(each), start=start, end=end)
         if (plain := visible.skeleton()) is not None:
-            for each in self._linker.find_mentions(plain.text, fits):
+            for each in self._linker.find_mentions(plain.text, cache):
                 start, end = plain.original_span(each.start, each.end)
                 yield replace(_span_of(each), start=start, end=end)
 
@@ -259,7 +259,7 @@ class SpanFinder:
 
     def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
         """Returns spans that the guard would still block as another form of a name, such as part of a title."""
-        found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.fits)
+        found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.cache.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from app.language.readings import TRUTH, Contradiction, ResultKind
 from app.llm.tasks import AnswerInput, StepInput
 from app.reader.draft_kinds import DraftKinds
 from app.reader.language.language_detection import foreign_language
-from app.reader.meaning.question.question_tokens import AskedQuestion, read_question
+from app.reader.meaning.question.question_tokens import SORTS, AskedQuestion, read_question
 from app.reader.meaning.schema_graph import SchemaGraph, schema_graph
 from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
 from kg_store.errors import ExpressionError
@@ -47,13 +47,15 @@ class AskedNoun:
 def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
     """Returns the noun that says what is asked for, or None if there is none.
 
-    Also None if a name, a value or a word such as "people" comes before it.
+    Also None if a name, a value or a word such as "people" comes before it, and if its sort is asked for ("what kind
+    of doctor").
     """
     for at in range(_begin(asked), len(asked.words)) if _begin(asked) >= 0 else ():
         if asked.roles[at] in ("thing", "value", "person"):
             return None
         if asked.roles[at] == "content":
-            return _noun_at(asked, graph, at)
+            is_sort = asked.words[at - 1] == "of" and singular(asked.words[at - 2]) in SORTS
+            return None if is_sort else _noun_at(asked, graph, at)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    HttpUrl,
     SecretStr,
     ValidationError,
     field_validator,
@@ -25,7 +27,7 @@ PREFIX = "AROG_"
 _OF_THE_SDK = frozenset(
     PREFIX + name for name in ("API_KEY", "API_KEY_FILE", "CONFIG_DIR", "GRAPH", "PROXY_KEY", "PROXY_KEY_FILE", "URL")
 )
-_IN_FILES = ("admin_key", "endpoint_api_key")
+_IN_FILES = ("admin_key", "alarm_secret", "endpoint_api_key")
 MIN_KEY_CHARS = 32
 MIN_DIFFERENT_CHARS = 10
 
@@ -41,6 +43,21 @@ _MODE_OF_OTHERS = 0o027
 
 class ConfigurationError(Exception):
     """The service cannot start with these settings. The message names settings and the remedy, but never a value."""
+
+
+def _check_webhook_secret(key: SecretStr | None) -> SecretStr | None:
+    if key is not None:
+        told = key.get_secret_value()
+        try:
+            secret = base64.b64decode(told.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            secret = b""
+        if not told.startswith("whsec_") or not 24 <= len(secret) <= 64:
+            raise ValueError(
+                "is no secret of a webhook; make one: python -c \"import base64, secrets; print('whsec_' + "
+                'base64.b64encode(secrets.token_bytes(32)).decode())"'
+            )
+    return key
 
 
 def _no_example(key: SecretStr | None) -> SecretStr | None:
@@ -64,6 +81,12 @@ def _check_random(key: SecretStr | None) -> SecretStr | None:
 def _base_url(url: str | None) -> str | None:
     if url is not None and not re.fullmatch(r"https?://[^/\s]+\S*", url):
         raise ValueError("must be a base URL such as http://host/v1")
+    return url
+
+
+def _provider_url(url: str | None) -> str | None:
+    if url is not None and not re.fullmatch(r"https://[^/\s?#]+[^\s?#]*|http://(127\.0\.0\.1|localhost)[^\s?#]*", url):
+        raise ValueError("must be the provider's issuer, exactly as it calls itself, and begin with https://")
     return url
 
 
@@ -103,6 +126,16 @@ class Settings(BaseSettings):
     )
     master_key_file: Path | None = Field(
         default=None, description="file with the key ring, mode 0600; `master.key` in the data folder by default"
+    )
+    kms: str | None = Field(
+        default=None,
+        pattern=r"^(aws|vault):\S+$",
+        description="key service that wraps the ring's file, `aws:KEY` or `vault:https://HOST/MOUNT/KEY`; none by "
+        "default",
+    )
+    vault_token: OwnSecret = Field(default=None, description="token for Vault, where AROG_KMS names it")
+    vault_token_file: Path | None = Field(
+        default=None, description="file with that token, mode 0600, read anew each time"
     )
     admin_key: Annotated[SecretStr | None, AfterValidator(_check_random)] = Field(
         default=None,
@@ -226,6 +259,24 @@ class Settings(BaseSettings):
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"
     )
+    oidc_issuer: Annotated[str | None, AfterValidator(_provider_url)] = Field(
+        default=None, description="OpenID provider at which persons sign in, by its issuer; none by default"
+    )
+    oidc_client_id: str | None = Field(
+        default=None, min_length=1, description="the id that this service has at the provider, a public client"
+    )
+    oidc_audience: str | None = Field(
+        default=None, min_length=1, description="whom tokens must be for; the client id by default"
+    )
+    oidc_groups: Path | None = Field(
+        default=None, description="TOML file that says what each group of the provider may ask"
+    )
+    oidc_groups_claim: str = Field(default="groups", min_length=1, description="claim that lists a person's groups")
+    oidc_scopes: str = Field(
+        default="openid offline_access",
+        pattern=r"^(.+ )?openid( .+)?$",
+        description="scopes that `arog login` asks for",
+    )
     require_devices: bool = Field(
         default=False, description="capsules go to registered devices alone, and an admin registers them"
     )
@@ -235,7 +286,19 @@ class Settings(BaseSettings):
         description="names of a graph that one person may read on one day (UTC), twice as many for one key; by "
         "default a twentieth of its things, and 200 at least",
     )
+    names_per_hour: int | None = Field(
+        default=None,
+        ge=1,
+        description="names that may be new to a person within one hour; by default half of a day's, 200 at least",
+    )
     names_read_days: float = Field(default=90.0, gt=0, description="days that it is kept who read which names")
+    alarm_url: HttpUrl | None = Field(
+        default=None, description="address to which alarms about who reads names are posted; none by default"
+    )
+    alarm_secret: Annotated[SecretStr | None, AfterValidator(_check_webhook_secret)] = Field(
+        default=None, description="key that signs these posts: `whsec_` and 24 to 64 random bytes in base64"
+    )
+    alarm_secret_file: Path | None = Field(default=None, description="file with that key, mode 0600, in its place")
     conversation_days: float = Field(default=30.0, gt=0, description="days that an unused conversation is kept")
     ledger_days: float = Field(default=90.0, gt=0, description="days that the ledger is kept")
     allowed_load_dir: Path | None = Field(
@@ -263,7 +326,7 @@ class Settings(BaseSettings):
             if path and filled.get(name):
                 raise ValueError(f"{setting} and {setting}_FILE are both set: leave one out")
             if path:
-                filled[name] = _text_of(Path(str(path)), f"{setting}_FILE")
+                filled[name] = secret_in(Path(str(path)), f"{setting}_FILE")
         return filled
 
     @model_validator(mode="after")
@@ -280,8 +343,14 @@ class Settings(BaseSettings):
                 "AROG_PROFILE=strict needs AROG_REASONER=endpoint: the embedded reasoner sends nothing to anybody, "
                 "and reads the question itself"
             )
+        if (self.alarm_url is None) != (self.alarm_secret is None):
+            raise ValueError("AROG_ALARM_URL and AROG_ALARM_SECRET belong together: set both or neither")
+        if self.oidc_issuer and not (self.oidc_client_id and self.oidc_groups):
+            raise ValueError("AROG_OIDC_ISSUER also needs AROG_OIDC_CLIENT_ID and AROG_OIDC_GROUPS")
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
+        if self.master_key is not None and self.kms is not None:
+            raise ValueError("AROG_KMS wraps the ring's file: leave AROG_MASTER_KEY out")
         return self
 
     @property
@@ -344,7 +413,8 @@ class Settings(BaseSettings):
         return self.master_key_file or self.data_dir / "master.key"
 
 
-def _text_of(path: Path, setting: str) -> str:
+def secret_in(path: Path, setting: str) -> str:
+    """Returns the text of a secret's file. Raises ValueError, which names the setting, if others may read it."""
     try:
         mode, text = path.stat().st_mode, path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):

@@ -11,6 +11,7 @@ from typing import Final
 from app.egress.disclosure import Profile
 from app.language.protocol import DraftChecks, Language
 from app.language.readings import Contradiction, ResultKind, schema_steps
+from app.llm.endpoint.closed_schemas import labels_in
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput, StepReply, Task, TaskModel
 from app.strategies.base import Draft, OwnReading, StrategyInput
@@ -137,10 +138,10 @@ class QuestionMeaning:
         text = self.expression
         for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
             text = text.replace(walked_along(fact.start, fact.path), fact.end)
-        for way in sorted(given.candidates, key=lambda each: -len(each.path)):
+        for way in () if given.graph else sorted(given.candidates, key=lambda each: -len(each.path)):
             text = text.replace(walked_along(way.start, way.path), f"way({way.number})")
         shown = {each.name for each in given.things} | {each.end for each in given.evidence}
-        steps = {*steps_shown(given.evidence, given.candidates), *given.relations}
+        steps = {*steps_shown(given.evidence, given.candidates), *given.relations, *labels_in(given.graph)}
         is_shown = set(ALMOST_PSEUDONYM.findall(text)) <= shown and set(_LABEL.findall(text)) <= steps
         return text if is_shown else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.chat.case_admin import CaseAdmin
+from app.graphs.access import AccessSearch
 from app.graphs.admin import GraphAdmin
 from app.graphs.erasure import Eraser, ErasureStores
 from app.settings import Settings
@@ -23,6 +24,7 @@ def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) 
         store.conversations,
         store.cases,
         store.names_read,
+        store.upkeep,
         name_concepts or _namer_of(store.settings),
         store.settings.max_unpacked_bytes,
         store.settings.disclosure_k,
@@ -34,13 +36,23 @@ def cases_in(store: ServiceContext) -> CaseAdmin:
     return CaseAdmin(store.catalog, store.cases)
 
 
+def access_search_in(store: ServiceContext) -> AccessSearch:
+    """Returns the search of the access record for who read about a thing."""
+    return AccessSearch(store.catalog, store.access_record)
+
+
 def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
     """Returns the eraser of persons' data.
 
     `name_concepts`: names the concepts of a changed graph; without it, the sentence model is loaded once it is needed.
     """
+    return Eraser(erasure_stores_of(store, name_concepts))
+
+
+def erasure_stores_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> ErasureStores:
+    """Returns the stores that an erasure goes through; `name_concepts` as for `forgetter_of`."""
     settings = store.settings
-    stores = ErasureStores(
+    return ErasureStores(
         store.catalog,
         store.conversations,
         store.cases,
@@ -52,7 +64,6 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
         store.incoming,
         name_concepts or _namer_of(settings),
     )
-    return Eraser(stores)
 
 
 def _namer_of(settings: Settings) -> NameConcepts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +12,8 @@ from typing import Final, Protocol
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.chat.case_admin import CaseAdmin
 from app.chat.inspecting import GraphBrowser, Tracer
-from app.chat.question_run import NamesBudget, OnStage, ReadBack, no_progress, no_suggestions
+from app.chat.names_budget import NamesBudget
+from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
 from app.chat.ratings import RatingService
 from app.chat.suggestions import QuestionSuggester
 from app.chat.turns import TurnClassifier, read_turn_model
@@ -35,10 +37,10 @@ from app.strategies.dialogue import DialogueStrategy
 from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
 from app.strategies.prompts import AROG_TASKS, NAME, REPLY, WORDED
 from app.strategies.sets.candidates import NearestWays, RetrievedWays
-from app.strategies.sets.prompts import STEP
+from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.logs import event_log
-from app.wiring.administration import cases_in, forgetter_of, graphs_of
+from app.wiring.administration import forgetter_of, graphs_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.store import JOBS, ServiceContext, delete_uploads, open_store, read_master_key
@@ -167,6 +169,10 @@ class Services:
         self.store.close()
 
 
+_OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
+"""The thresholds of Python's search for cycles of objects that nobody needs, in its three generations."""
+
+
 def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:
     """Builds all services; this takes a few seconds, because the sentence model is loaded.
 
@@ -174,6 +180,9 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     and the evaluation pass their own, and the guard checks its requests too. Raises OSError and the errors of
     `open_store`.
     """
+    # A load makes millions of objects that stay. Looking among them for cycles as often as Python does by itself took
+    # a third of its time.
+    gc.set_threshold(*_OBJECTS_BETWEEN_SEARCHES)
     store = open_store(settings)
     thinking = thinking or think(settings)
     store.catalog.when_opened(thinking.warm)
@@ -185,7 +194,9 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     jobs.mark_interrupted()
     suggest = suggester.suggest if thinking.in_house else no_suggestions
     chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))
-    names = NamesBudget(store.names_read, settings.names_per_day)
+    names = NamesBudget(store.names_read, store.access_record, settings.names_per_day, settings.names_per_hour)
+    # What is left is built before the first request: two threads at once could build it twice.
+    _ = store.access, store.devices, store.upkeep
     return Services(
         store=store,
         chat=chat.with_options(replace(chat.options, names=names)),
@@ -196,7 +207,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
-        cases=cases_in(store),
+        cases=CaseAdmin(store.catalog, store.cases, names),
     )
 
 
@@ -243,7 +254,7 @@ def think(settings: Settings) -> ReasonerBundle:
         reasoner=_prompted(settings, endpoints, embedder) if endpoints else reader.reasoner,
         language=reader,
         strategies=strategies,
-        kinds=(STEP, REPLY, WORDED, *AROG_TASKS),
+        kinds=(STEP, STEP_IN_GRAPH, REPLY, WORDED, *AROG_TASKS),
         name_concepts=name_concepts,
         note=settings.reasoner,
         close=close,

@@ -1,4 +1,4 @@
-"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, proxy, mcp."""
+"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, break-glass, proxy, mcp."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import typer
 from client_sdk.cli.main import tell_wait
 from client_sdk.cli.servers import mcp, proxy
 from client_sdk.cli.settings import TAKES_ID, ApiKey, Language, Names, PlainHttp, Url, choose, names_options
+from client_sdk.cli.sign_in import login, logout
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
     from client_sdk.client import Chat, ChatOptions
     from client_sdk.devices import Devices
 
-OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy", "mcp"})
+OWN_COMMANDS = frozenset(
+    {"login", "logout", "keygen", "ask", "chat", "ledger", "trace", "device", "break-glass", "proxy", "mcp"}
+)
 
 # Repeats values of client_sdk.protocol, whose models take longer to import than a help page to show.
 StrategyName = Literal["auto", "sets", "arog", "dialogue"]
@@ -53,6 +56,10 @@ def arog(
     """Ask a private knowledge graph questions, in dialogue, through a model that you don't trust."""
 
 
+app.command()(login)
+app.command()(logout)
+
+
 @app.command()
 def keygen(
     post_quantum: Annotated[
@@ -85,6 +92,7 @@ def ask(
     why: Annotated[bool, typer.Option("--why", help="Show the path to the answer")] = False,
     seen: Annotated[bool, typer.Option("--seen", help="Show what the model saw")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Show the stages, and the text as it comes")] = False,
+    reason: Annotated[str, typer.Option(help="Why you ask, for the access record; name nobody")] = "",
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
@@ -93,6 +101,8 @@ def ask(
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
     options = names_options(names, language)
+    if reason:
+        options["reason"] = reason
     if not (as_json or sys.stdout.isatty()):
         options["suggestions"] = 0  # Into a pipe goes only the answer.
     chat = _open_chat(url, api_key, graph, plain_http=plain_http, strategy=strategy, **options)
@@ -244,6 +254,21 @@ def _open_devices(url: str | None, api_key: str | None, key_id: str | None, plai
     from client_sdk.devices import Devices
 
     return Devices(where.url, where.api_key, key_id=key_id, plain_http=plain_http)
+
+
+@app.command("break-glass")
+def break_glass(
+    graph: Annotated[str, typer.Argument(help="The graph")],
+    reason: Annotated[str, typer.Option(help="Why, in 10 characters or more; tell a case by its number, name nobody")],
+    minutes: Annotated[int, typer.Option(min=1, max=240, help="For how long")] = 30,
+    url: Url = None,
+    api_key: ApiKey = None,
+    plain_http: PlainHttp = False,
+) -> None:
+    """See all of a graph for some minutes, not only your role's part. It is recorded, and the owner is told."""
+    with _open_chat(url, api_key, graph, plain_http=plain_http) as chat:
+        until = chat.break_glass(reason, minutes).until
+    print(f"{graph} is shown as a whole to this key until {until:%Y-%m-%d %H:%M:%S} UTC")
 
 
 app.command()(proxy)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -47,7 +48,8 @@ _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
 )
 # Hints for the command line, by the error's code; the service's own hints are about HTTP.
 _HINTS = {
-    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog api-key create`",
+    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog api-key create`. If you "
+    "signed in, do so again: `arog login`",
     "unknown_graph": "Name another with --graph, or get a key for it: `arog api-key create --grant GRAPH`",
 }
 GROUP = "arog.commands"
@@ -162,7 +164,7 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
     notes = f"{_GET_SERVER} (missing: {', '.join(dict.fromkeys(joined.lacking))})" if joined.lacking else ""
     app.info.epilog = "\n\n".join(part for part in (notes, (__doc__ or "").split("\n\n")[1]) if part)
     try:
-        app(args=list(arguments), prog_name="arog")
+        _with_only(app, arguments[:1])(args=list(arguments), prog_name="arog")
     except ArogError as error:
         print(error_line(error), file=sys.stderr)
         return exit_code_of(error)
@@ -174,6 +176,19 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
             print(_GET_EVALUATION, file=sys.stderr)
         return code
     return 0
+
+
+def _with_only(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
+    """Returns the app with no more than the group of commands that `words` names; as it is if they name none.
+
+    Typer reads the signature of every command that it is given, which takes longer than most commands.
+    """
+    named = [group for group in app.registered_groups if [group.name] == list(words)]
+    if not named or any([command.name] == list(words) for command in app.registered_commands):
+        return app
+    one = copy(app)
+    one.registered_groups, one.registered_commands = named, []
+    return one
 
 
 def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:

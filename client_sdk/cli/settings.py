@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from client_sdk.crypto.private_files import config_folder, read_private
+from client_sdk.crypto.private_files import SIGN_IN_FILE, config_folder, read_private
 from client_sdk.errors import NotConfiguredError
-from client_sdk.transport.address import DEFAULT_GRAPH, checked_key, secret_of, url_on_this_machine
+from client_sdk.transport.address import DEFAULT_GRAPH, Bearer, checked_key, secret_of, url_on_this_machine
 
 if TYPE_CHECKING:
     from client_sdk.client import AskOptions
@@ -19,24 +19,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The service's address, the API key and the graph that a command uses."""
+    """The service's address, the API key (or a person's token) and the graph that a command uses."""
 
     url: str
-    api_key: str = field(repr=False)
+    api_key: Bearer = field(repr=False)
     graph: str
 
 
 def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
-    """Returns the address, key and graph.
+    """Returns the address, key and graph. Without an API key, the token of `arog login` for that address.
 
-    Raises NotConfiguredError if there is no API key, or client.toml can't be used.
+    Raises NotConfiguredError if there is neither, or client.toml can't be used.
     """
-    kept = _client_file()
-    return Where(
-        url=url or kept.get("url") or url_on_this_machine(os.environ),
-        api_key=checked_key(secret_of("AROG_API_KEY", os.environ, api_key) or kept.get("api_key", "")),
-        graph=graph or kept.get("graph") or DEFAULT_GRAPH,
-    )
+    kept, where = _client_file(), chosen_url(url)
+    key: Bearer = secret_of("AROG_API_KEY", os.environ, api_key) or kept.get("api_key", "") or _signed_in(where)
+    return Where(url=where, api_key=checked_key(key), graph=graph or kept.get("graph") or DEFAULT_GRAPH)
+
+
+def chosen_url(url: str | None) -> str:
+    """Returns the service's address: `url`, else that of client.toml, else this machine's."""
+    return url or _client_file().get("url") or url_on_this_machine(os.environ)
+
+
+def _signed_in(url: str) -> Bearer:
+    if read_private(config_folder() / SIGN_IN_FILE) is None:
+        return ""
+    # Imported only for whoever has signed in: it takes longer than the rest.
+    from client_sdk.sign_in import kept_token
+
+    return kept_token(url) or ""
 
 
 def _client_file() -> dict[str, str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from client_sdk.errors import NotConfiguredError
 
+SIGN_IN_FILE = "sign-in.json"
 _MAX_BYTES = 64 * 1024
 
 
@@ -42,23 +45,40 @@ def create_private(path: Path, content: bytes) -> bool:
     The whole file appears at once, so if two processes start together, one writes it and both read the same.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # mkstemp creates the file with mode 0600.
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+        with _written_beside(path, content) as name:
             # A link instead of a rename, because it fails if the name is taken.
             os.link(name, path)
-        finally:
-            os.unlink(name)
     except FileExistsError:
         return False
     except OSError as problem:
         raise _unusable(path, problem) from None
     return True
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """Writes a file with mode 0600 in one step, so that a reader finds the old content or the new."""
+    try:
+        with _written_beside(path, content) as name:
+            os.replace(name, path)
+    except OSError as problem:
+        raise _unusable(path, problem) from None
+
+
+@contextmanager
+def _written_beside(path: Path, content: bytes) -> Iterator[str]:
+    """Writes `content` to a file in the same folder, yields its name, and deletes it if it still has that name."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # mkstemp creates the file with mode 0600.
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield name
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
 
 
 def _refuse_if_shared(status: os.stat_result, path: Path) -> None:

@@ -83,10 +83,23 @@ LanguageTag = Annotated[
 """A language as a BCP 47 tag: `de`, `pt-BR`."""
 
 
+MAX_REASON_CHARS = 300
+PersonSign = Annotated[
+    str,
+    Field(
+        max_length=64,
+        pattern=r"^[A-Za-z0-9_-]*$",
+        repr=False,
+        description="who asks, where several share a key: a sign that stands for one of them, and no name. What one "
+        "person rates changes no answer of another's",
+    ),
+]
+
+
 class ChatOptions(Wire):
     """Options of one question: W relations a round, D rounds, K relations for a concept, and names to restore.
 
-    Also the `language` of the names, the number of questions to suggest, and the `person` who asks.
+    Also the `language` of the names, the number of questions to suggest, and the `person` who asks, and why.
     """
 
     width: int = Field(default=3, ge=1, le=20, strict=True)
@@ -100,13 +113,12 @@ class ChatOptions(Wire):
     suggestions: int = Field(
         default=3, ge=0, le=3, strict=True, description="questions to go on with; each takes a little time to check"
     )
-    person: str = Field(
+    person: PersonSign = ""
+    reason: str = Field(
         default="",
-        max_length=64,
-        pattern=r"^[A-Za-z0-9_-]*$",
+        max_length=MAX_REASON_CHARS,
         repr=False,
-        description="who asks, where several share a key: a sign that stands for one of them, and no name. What one "
-        "person rates changes no answer of another's",
+        description="why the question is asked: kept, encrypted, in the access record if the answer restores names",
     )
 
 

@@ -476,3 +476,14 @@ class RefineEstimate(Wire):
             f"tokens of prompts, at most {self.most_reply_tokens} of replies{money}. Not asked about: "
             f"{self.too_rare} that fewer entities share, {self.classed} with a class of their own."
         )
+
+
+class RollbackGraph(Wire):
+    """POST /admin/graphs/{name}/rollback: which kept version becomes live.
+
+    `version` is its number, or its id or at least six characters of the beginning of it.
+    """
+
+    version: str | None = Field(
+        default=None, min_length=1, max_length=32, description="the one loaded before the live one by default"
+    )

@@ -10,9 +10,29 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Capsule, Names, SuiteName, Wire
+from client_sdk.protocol.chat import (
+    MAX_PUBLIC_KEY_CHARS,
+    MAX_REASON_CHARS,
+    PUBLIC_KEY_FORM,
+    Capsule,
+    Names,
+    PersonSign,
+    SuiteName,
+    Wire,
+)
 
 KeyRole = Literal["user", "admin"]
+
+
+class SignIn(Wire):
+    """GET /sign-in: the OpenID provider at which persons sign in, and what a client needs to ask it for a token.
+
+    The service takes the provider's ID token as a bearer token, in the place of an API key.
+    """
+
+    issuer: str
+    client_id: str
+    scopes: str = Field(description="scopes to ask for, with spaces between them")
 
 
 class NewKey(Wire):
@@ -168,6 +188,84 @@ class SealedTrace(Wire):
 
     answer: str
     capsule: Capsule
+
+
+MAX_GLASS_MINUTES = 240
+MIN_GLASS_REASON_CHARS = 10
+
+
+class BreakGlass(Wire):
+    """POST /graphs/{name}/break-glass: lifts the caller's role for some minutes. The reason is recorded, encrypted."""
+
+    reason: Annotated[
+        str,
+        StringConstraints(min_length=MIN_GLASS_REASON_CHARS, max_length=MAX_REASON_CHARS, strip_whitespace=True),
+    ] = Field(repr=False, description="why; tell a case by its number, and nobody by name")
+    minutes: int = Field(default=30, ge=1, le=MAX_GLASS_MINUTES, strict=True)
+    person: PersonSign = ""
+
+
+class GlassBroken(Wire):
+    """The reply to BreakGlass: the graph is shown as a whole to this key until then."""
+
+    graph: str
+    until: datetime
+
+
+class ReaderDay(Wire):
+    """The names of a graph that one key and person read on one day; `last_hour`: those new to them in this hour."""
+
+    day: date
+    key_id: str
+    person: str
+    names: int
+    last_hour: int
+
+
+class ReaderDays(Wire):
+    """GET /admin/graphs/{name}/readers: who read how many names, newest first."""
+
+    graph: str
+    days: list[ReaderDay]
+
+
+class WhoRead(Wire):
+    """POST /admin/graphs/{name}/access: asks who had the names of a thing restored.
+
+    `name`: one of its names, or its id in the source. It is sent in the body, so that no log of a proxy keeps it.
+    """
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)] = Field(repr=False)
+
+
+class AccessThing(Wire):
+    """A thing as the access record has it: `id` stands for it in every export."""
+
+    id: str
+    concept: str
+
+
+class AccessLine(Wire):
+    """One entry of the access record. `count`: names, or minutes of a break-glass; `things`: whose names they were."""
+
+    id: str
+    at: datetime
+    key_id: str
+    event: Literal["read", "read_lifted", "break_glass", "alarm"]
+    answer: str
+    count: int
+    person: str
+    reason: str = Field(repr=False)
+    things: list[str]
+
+
+class AccessList(Wire):
+    """The reply to WhoRead: things of that name, and the newest entries about them; `left_out`: how many are older."""
+
+    graph: str
+    things: list[AccessThing]
+    entries: list[AccessLine]
+    left_out: int
 
 
 RatingWord = Literal["right", "wrong"]
@@ -394,14 +492,3 @@ class GraphVersions(Wire):
 
     graph: str
     versions: list[GraphVersion]
-
-
-class RollbackGraph(Wire):
-    """POST /admin/graphs/{name}/rollback: which kept version becomes live.
-
-    `version` is its number, or its id or at least six characters of the beginning of it.
-    """
-
-    version: str | None = Field(
-        default=None, min_length=1, max_length=32, description="the one loaded before the live one by default"
-    )

@@ -24,7 +24,7 @@ from client_sdk.proxy.errors import ProxyError, error_for, internal
 from client_sdk.proxy.protocols import Finished, Reply, comment
 from client_sdk.proxy.questions import Question, model_ids
 from client_sdk.streaming import Stage, TextPiece
-from client_sdk.transport.address import TIMEOUT_S
+from client_sdk.transport.address import TIMEOUT_S, Bearer
 from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import GRAPHS, RetryPolicy, exchange
 from client_sdk.transport.hang_up import cancel_when_gone, end
@@ -41,7 +41,7 @@ class Upstream:
     """The service behind the proxy, the key pair that its names are sealed to, and the options of each question."""
 
     url: str
-    api_key: str = field(repr=False)
+    api_key: Bearer = field(repr=False)
     key: KeyPair = field(repr=False)
     timeout_s: float = TIMEOUT_S
     plain_http: bool = False

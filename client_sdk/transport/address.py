@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from client_sdk.errors import NotConfiguredError
 
+Bearer = str | Callable[[], str]
+"""An API key, or a function that gives a person's token of the moment."""
 DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_GRAPH = "demo"
 # Mode bits a secret's file must not have. Its group may read it, because mounted secrets allow that.
@@ -16,7 +18,7 @@ TIMEOUT_S = 120.0
 """The default deadline, in seconds, of one question with all its retries."""
 
 
-def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
+def settings_from_env(environment: Mapping[str, str]) -> tuple[str, Bearer, str]:
     """Returns the address, API key and graph, from AROG_URL, AROG_API_KEY or AROG_API_KEY_FILE, and AROG_GRAPH.
 
     Raises NotConfiguredError without a key.
@@ -64,10 +66,19 @@ def _text_of(path: Path, name: str) -> str:
     return text.strip()
 
 
-def checked_key(api_key: str) -> str:
+def checked_key(api_key: Bearer) -> Bearer:
     """Returns `api_key`. Raises NotConfiguredError, without quoting it, unless it can be sent in a header."""
+    if callable(api_key):
+        return lambda: _sendable(api_key())
+    return _sendable(api_key)
+
+
+def _sendable(api_key: str) -> str:
     if not api_key:
-        hint = "set AROG_API_KEY, or give api_key; an admin makes keys with `arog api-key create`"
+        hint = (
+            "set AROG_API_KEY, or give api_key; an admin makes keys with `arog api-key create`, or `arog login` signs "
+        )
+        hint += "you in"
         raise NotConfiguredError("there is no API key", code="no_api_key", hint=hint)
     if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
         raise NotConfiguredError(

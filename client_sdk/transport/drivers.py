@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 import httpx2
 
 from client_sdk.errors import BadAnswerError
+from client_sdk.transport.address import Bearer
 from client_sdk.transport.flow import (
     MAX_REPLY_BYTES,
     Flow,
@@ -71,13 +72,14 @@ class _Bounded(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 class _Driver:
     """The parts that both drivers share: address, API key, who is told of waits, and how requests are built."""
 
-    def __init__(self, url: str, api_key: str, on_wait: OnWait) -> None:
+    def __init__(self, url: str, api_key: Bearer, on_wait: OnWait) -> None:
         self._url, self._api_key, self._on_wait = url.rstrip("/"), api_key, on_wait
 
     def _build(self, http: httpx2.Client | httpx2.AsyncClient, send: Send) -> httpx2.Request:
         left_s = max(0.001, send.deadline - time.monotonic())
         accepted = "text/event-stream" if send.call.streamed else "application/json"
-        headers = {"Authorization": f"Bearer {self._api_key}", "Accept": accepted}
+        key = self._api_key() if callable(self._api_key) else self._api_key
+        headers = {"Accept": accepted, **({"Authorization": f"Bearer {key}"} if key else {})}
         if send.call.body is not None:
             headers["Content-Type"] = "application/json"
         return http.build_request(
@@ -93,7 +95,7 @@ class _Driver:
 class BlockingDriver(_Driver):
     """Runs flows and blocks during each send and pause. Several threads may use it."""
 
-    def __init__(self, url: str, api_key: str, http: httpx2.Client | None, on_wait: OnWait = log_wait) -> None:
+    def __init__(self, url: str, api_key: Bearer, http: httpx2.Client | None, on_wait: OnWait = log_wait) -> None:
         super().__init__(url, api_key, on_wait)
         self._http, self._owns_http = http or httpx2.Client(), http is None
 
@@ -158,7 +160,7 @@ class BlockingDriver(_Driver):
 class AsyncDriver(_Driver):
     """Runs flows on asyncio."""
 
-    def __init__(self, url: str, api_key: str, http: httpx2.AsyncClient | None, on_wait: OnWait = log_wait) -> None:
+    def __init__(self, url: str, api_key: Bearer, http: httpx2.AsyncClient | None, on_wait: OnWait = log_wait) -> None:
         super().__init__(url, api_key, on_wait)
         self._http, self._owns_http = http or httpx2.AsyncClient(), http is None
 
@@ -201,7 +203,12 @@ class AsyncDriver(_Driver):
 
         A stream that has begun is added to `opened`, with its body unread.
         """
-        response = await self._http.send(self._build(self._http, send), stream=True)
+        if callable(self._api_key):
+            # A person's token may have to be renewed first, which blocks.
+            request = await asyncio.to_thread(self._build, self._http, send)
+        else:
+            request = self._build(self._http, send)
+        response = await self._http.send(request, stream=True)
         if send.call.streamed and response.status_code == 200:
             response.stream = _Bounded(response.stream, send.deadline)
             opened.append(response)

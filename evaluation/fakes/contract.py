@@ -106,6 +106,8 @@ def _type_words(annotation: object) -> str:
         return "one of " + ", ".join(f"`{value}`" for value in inner)
     if origin is list:
         return f"list of {_type_words(inner[0])}"
+    if origin is dict:
+        return f"for each {_type_words(inner[0])}, a {_type_words(inner[1])}"
     if origin in (typing.Union, types.UnionType):
         return " or ".join(_type_words(part) for part in inner)
     words: dict[object, str] = {str: "text", int: "whole number", bool: "true or false", float: "number"}

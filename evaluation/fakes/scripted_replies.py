@@ -9,11 +9,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.llm import tasks
+from app.llm.endpoint.closed_schemas import labels_in
 from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, TaskModel, TaskName, Thing, Turn
 from app.reader.sentences.dialogue_text import dialogue_text
-from evaluation.datasets.gold_plan import GoldPlan, ShownNames, pseudonyms_in, surfaces_of, topic_among
+from evaluation.datasets.gold_plan import (
+    GoldPlan,
+    ShownNames,
+    folded_path,
+    pseudonyms_in,
+    surfaces_of,
+    topic_among,
+)
 from evaluation.datasets.questions import QueryPlan
+from kg_store.algebra.expressions import walked_along
 
 _THOUGHT = "scripted"
 _NO_WORDS = re.compile(r"[\W_]+")
@@ -69,6 +78,9 @@ class ScriptedReplies:
 
     def _step(self, asked: StepInput) -> StepReply:
         self._see(asked.things, asked.dialogue, asked.evidence)
+        if asked.graph:
+            answer = self._answer_in(asked)
+            return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
         gold, answer = self._gold(asked.question), self._gold_answer(asked.question)
         choices = gold.continuing(asked.candidates, asked.width) if gold and not answer else []
         if choices and self._at_once:
@@ -98,6 +110,19 @@ class ScriptedReplies:
         self._evidence = before | walked
         answer = self._gold_answer(asked.question)
         self._evidence = before
+        return answer
+
+    def _answer_in(self, asked: StepInput) -> list[str]:
+        """Returns the answer over the schema that a request shows whole, without following any path; may be empty."""
+        labels = {folded_path([label])[0]: label for label in labels_in(asked.graph)}
+        before, known = dict(self._evidence), -1
+        while len(self._evidence) > known and (gold := self._gold(asked.question)):
+            known = len(self._evidence)
+            for _, start, rest in gold.open_ends():
+                if label := labels.get(rest[0]):
+                    end = walked_along(start, [label])
+                    self._evidence[end] = Evidence(start=start, path=[label], end=end, end_concept="thing")
+        answer, self._evidence = self._gold_answer(asked.question), before
         return answer
 
     def _gold_answer(self, question: str) -> list[str]:

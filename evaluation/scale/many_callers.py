@@ -40,12 +40,12 @@ _HEAD: Final = (
 _STREAMS_HEAD: Final = ("streams open at once", "opened within (s)", "memory idle (MB)", "with the streams (MB)")
 _HELD_S: Final = 30.0
 _REPLIES_AFTER_S: Final = 600.0
-"""How long the endpoint waits with a reply while streams are open; longer than a request may take."""
+"""Seconds by which the endpoint delays a reply while streams are open: longer than a request may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of the service: `chats` questions a run by so many callers, or, if not 0, so many open streams."""
+    """The load on the service: `chats` questions a run by `callers` at once, or, if not 0, `streams` open at once."""
 
     chats: int
     callers: int

@@ -77,7 +77,7 @@ def load_untyped(files: Sequence[Path], nodes: Collection[str], name_concepts: N
     try:
         are_tables = all(file.suffix == TABLE_ENDING for file in files)
         triples = (triple for file in files for triple in _triples_of(file))
-        raw = without_types(collect(triples) if are_tables else read_sources(files))
+        raw = without_types(collect([list(triples)]) if are_tables else read_sources(files))
         policy = propose(raw).model_copy(update={"show_relations": "all"})
         loaded = load_graph(raw, policy, _KEY)
     except (LoadError, OSError) as problem:

@@ -22,6 +22,7 @@ from kg_store.algebra.expressions import (
     as_set,
     outcome_of,
 )
+from kg_store.algebra.missing_values import MissingValues, MissingValuesFinder
 from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared, union_of
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
@@ -165,7 +166,8 @@ class SetAlgebra:
     """Evaluates expressions on a blind graph, with the values of the vault of the same version. Thread-safe.
 
     `count` counts distinct members. `!=` keeps entities that have a value outside of V; the other operators keep
-    entities with a value for which the comparison with any member of V is true. If an entity has several values,
+    entities with a value for which the comparison with any member of V is true. In a relation of numbers or dates,
+    `having` takes no text for a value. If an entity has several values,
     argmax, compare and descending order use the greatest, argmin and ascending order the least. `compare` returns the
     empty set if A or B has no value. Over no values, sum, average, min and max give the empty set, not 0. Sums and
     averages count a value twice if a relation reaches it through two mediators.
@@ -181,6 +183,14 @@ class SetAlgebra:
         """
         with localcontext(Context(prec=_DIGITS)):
             return outcome_of(_Evaluation(self._relations, operand).result_of(expression))
+
+    def missing_values(self, expression: Expression, operand: Callable[[str], Operand]) -> tuple[MissingValues, ...]:
+        """Returns which members lack the values that `expression` compares or counts. Raises as `evaluate` does."""
+        run = _Evaluation(self._relations, operand)
+        with localcontext(Context(prec=_DIGITS)):
+            return MissingValuesFinder(self._relations, lambda each: as_mids(as_set(run.result_of(each)).mids)).find(
+                expression
+            )
 
 
 class _Evaluation:
@@ -242,6 +252,8 @@ class _Evaluation:
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         values = self._relations.values(edges.tails).items()
         false = [mid for mid, value in values if value.kind == ValueKind.TRUTH and not value.read_as(ValueKind.TRUTH)]
+        if self._relations.ordered_kind(call.words[0]) is not None:
+            false += [mid for mid, value in values if value.kind is ValueKind.TEXT]  # `pending` is no date.
         return entities.keep(np.isin(entities.mids, edges.heads[~np.isin(edges.tails, false)]))
 
     def _intersect(self, call: Call) -> Result:

@@ -89,6 +89,12 @@ class RelationValues:
                 hops[graph.schema.label(hop)].append(hop)
         self._hops = dict(hops)
 
+    def ordered_kind(self, label: str) -> ValueKind | None:
+        """Returns the kind of most values that the relations called `label` lead to, if it is numbers or dates."""
+        relations, last = self._graph.schema.relations, [step[-1] for step in self._steps(label)]
+        kinds = {None if hop.inverse else relations[hop.relation].value_kind for hop in last}
+        return next((kind for kind in ORDERED if kind in kinds), None)
+
     def edges(self, mids: Mids, label: str) -> Edges:
         """Returns a pair (member of `mids`, node) for each node that a relation called `label` leads to.
 

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, Final, Literal
@@ -23,6 +24,19 @@ _ENCODINGS = ": save it anew as UTF-8, or say `encoding` in its [[tables]] of th
 Cells = list[str]
 Rows = Iterator[tuple[int, Cells]]
 """Pairs of the number of the line where a row ends in the file, and its cells; an empty line has no cells."""
+
+
+_MOST_ROWS: ContextVar[int | None] = ContextVar("most rows", default=None)
+
+
+@contextlib.contextmanager
+def first_rows_alone(count: int) -> Iterator[None]:
+    """While it is open, every text file of rows seems to end after `count` rows, the header and titles included."""
+    token = _MOST_ROWS.set(count)
+    try:
+        yield
+    finally:
+        _MOST_ROWS.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +110,7 @@ class TableFile:
         """Yields every row as cells; quoted cells may hold the delimiter and line breaks. Raises LoadError."""
         reader = csv.reader(chain(self._head, self._lines), delimiter=delimiter, strict=True)
         try:
-            for cells in reader:
+            for cells in islice(reader, _MOST_ROWS.get()):
                 yield reader.line_num, [cell.strip() for cell in cells]
         except csv.Error:
             reason = "the quotes of this line do not match, or a cell is too long"

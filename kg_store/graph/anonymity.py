@@ -17,6 +17,7 @@ from kg_store.graph.adjacency import (
     Longs,
     Sums,
     differs,
+    distinct_rows,
     lengths_between,
     number_sets,
     ranges,
@@ -64,11 +65,8 @@ class PathSets:
 
     def add(self, owners: Longs, steps: Longs, tails: Longs) -> None:
         """Adds rows (owner, step, tail). One call gets all rows of an owner, and owners ascend from call to call."""
-        sets = self._set_of[tails]
-        order = np.lexsort((sets, steps, owners))
-        rows = [owners[order], steps[order], sets[order]]
-        fresh = differs(*rows)
-        self._rows.append(tuple(part[fresh].astype(np.int32) for part in rows))
+        rows = distinct_rows(owners, steps, self._set_of[tails])
+        self._rows.append(tuple(part.astype(np.int32) for part in rows))
 
     def found(self, most_rows: int) -> tuple[Longs, Mapping[int, int]]:
         """Returns for each node a number that is equal for nodes with the same set of paths, and a tally of the paths.

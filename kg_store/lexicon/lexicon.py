@@ -17,6 +17,7 @@ from typing import Final
 _FOLDER = Path(str(files("kg_store.lexicon")))
 ENGLISH: Final = _FOLDER / "english.txt"
 OTHER: Final = _FOLDER / "other.txt"
+FURTHER: Final = _FOLDER / "further.txt"
 OWN: Final = _FOLDER / "own.txt"
 SOURCES: Final = _FOLDER / "sources.toml"
 KINDS: Final = "nvarf"  # Noun, verb, adjective, adverb, auxiliary.
@@ -45,6 +46,16 @@ def words_of_language(code: str) -> frozenset[str]:
     return _others().get(code, frozenset())
 
 
+def in_lexicon_of(code: str, word: str) -> bool:
+    """Returns True if `word` is a common word of another language; for German, French and Spanish also a rarer one."""
+    return word in words_of_language(code) or word in _further().get(code, frozenset())
+
+
+def in_large_lexicon(word: str) -> bool:
+    """Returns True if `word` is a word of English, German, French or Spanish that names nobody."""
+    return word in _english() or any(word in words for words in _further().values())
+
+
 def languages() -> tuple[str, ...]:
     """Returns the codes of the languages other than English that the lexicon has."""
     return tuple(_others())
@@ -57,7 +68,7 @@ def size() -> int:
 
 @cache
 def _of_all_languages() -> frozenset[str]:
-    return frozenset().union(*_others().values())
+    return frozenset().union(*_others().values(), *_further().values())
 
 
 @cache
@@ -74,7 +85,16 @@ def _english() -> dict[str, str]:
 
 @cache
 def _others() -> dict[str, frozenset[str]]:
-    rows = (line.partition(":") for line in OTHER.read_text(encoding="utf-8").splitlines())
+    return _by_language(OTHER)
+
+
+@cache
+def _further() -> dict[str, frozenset[str]]:
+    return _by_language(FURTHER)
+
+
+def _by_language(file: Path) -> dict[str, frozenset[str]]:
+    rows = (line.partition(":") for line in file.read_text(encoding="utf-8").splitlines())
     return {code: frozenset(words.split()) for code, _, words in rows}
 
 

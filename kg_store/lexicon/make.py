@@ -6,6 +6,7 @@ again and compares.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import math
 import re
@@ -19,9 +20,10 @@ from pkgutil import iter_modules
 from typing import Final
 
 from english_words import get_english_words_set
+from simplemma import is_known
 from wordfreq import top_n_list, zipf_frequency
 
-from kg_store.lexicon.lexicon import ENGLISH, KINDS, OTHER, OWN, SOURCES
+from kg_store.lexicon.lexicon import ENGLISH, FURTHER, KINDS, OTHER, OWN, SOURCES
 
 MIN_ZIPF: Final = 1.0  # The least Zipf frequency of a word that lemminflect has: once in a hundred million words.
 MIN_OLD_ZIPF: Final = 2.5  # The least Zipf frequency of a word that only Webster's Second of 1934 has.
@@ -46,6 +48,14 @@ OTHER_SMALL_WORDS: Final = 60
 OTHER_LANGUAGES: Final = (
     "ar bg bn ca cs da de el es fa fi fr he hi hu is it lt lv mk nb nl pl pt ro ru sh sk sl sv ta tr uk ur"
 ).split()
+FURTHER_LANGUAGES: Final = ("de", "fr", "es")
+FURTHER_WORDS: Final = 20_000
+"""This many of the most frequent words of these languages are looked up in a dictionary."""
+
+MIN_FURTHER_MARGIN: Final = 2.0
+"""A word of these languages that is also a name stays if it is written a hundred times as often as the name."""
+
+_NAME_TAGS: Final = frozenset({"Toponym", "Vorname", "Nachname", "Eigenname", "Straßenname"})
 _LETTERS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r", "aux": "f"}
 # Roman numerals, and very common names that the lists of names have without a count.
 _LEFT_OUT = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xx khan khans shah shahs begum".split())
@@ -69,6 +79,35 @@ def others() -> Iterator[str]:
         frequent = [word for word in top_n_list(language, OTHER_WORDS, wordlist="small") if _WORD.fullmatch(word)]
         kept = [word for rank, word in enumerate(frequent) if rank < OTHER_SMALL_WORDS or not _names_somebody(word)]
         yield f"{language}: {' '.join(sorted(kept))}"
+
+
+def further() -> Iterator[str]:
+    """Yields a line `language: word word ...` for each language of FURTHER_LANGUAGES: words of a dictionary that are
+    no names."""
+    for language in FURTHER_LANGUAGES:
+        frequent = (word for word in top_n_list(language, FURTHER_WORDS, wordlist="best") if _WORD.fullmatch(word))
+        names = _german_names() if language == "de" else frozenset()
+        kept = (word for word in frequent if len(word) > 1 and is_known(word, language) and word not in names)
+        yield f"{language}: {' '.join(sorted(word for word in kept if _is_no_name(word, language)))}"
+
+
+def _is_no_name(word: str, language: str) -> bool:
+    """Returns True if nobody is called like the word where the language is spoken, and few people elsewhere."""
+    plain = _plain(word)
+    if not {word, plain}.isdisjoint(_listed_names(language)):
+        return False
+    capital = UNCOUNTED_NAME if plain in _forms()[1] or plain in _webster()[1] else 0.0
+    as_name = max(capital, *(max(_zipf_as_name(form), _zipf_as_place(form)) for form in (word, plain)))
+    return not as_name or bool(zipf_frequency(word, language) - as_name >= MIN_FURTHER_MARGIN)
+
+
+@cache
+def _german_names() -> frozenset[str]:
+    """Returns all forms of the names of people and places in a German dictionary, which writes every noun large."""
+    with (files("german_nouns") / "nouns.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if not _NAME_TAGS.isdisjoint(row["pos"].split(","))]
+    forms = (text for row in rows for column, text in row.items() if column == "lemma" or " " in str(column))
+    return frozenset(text.lower() for text in forms if text)
 
 
 def _candidates() -> Iterator[str]:
@@ -165,11 +204,13 @@ def _counted(file: str) -> dict[str, float]:
 
 
 @cache
-def _listed_names() -> frozenset[str]:
-    """Returns every word of the given names and surnames that faker has for any country."""
+def _listed_names(language: str = "") -> frozenset[str]:
+    """Returns every word of the given names and surnames that faker has, for the countries of one language or all."""
     package = import_module("faker.providers.person")
     found: set[str] = set()
     for module in iter_modules(package.__path__):
+        if not module.name.startswith(language):
+            continue
         provider = import_module(f"faker.providers.person.{module.name}").Provider
         for field, names in vars(provider).items():
             if "name" in field and "format" not in field and isinstance(names, list | tuple | dict | set):
@@ -222,6 +263,7 @@ def sources() -> str:
 def main() -> None:
     ENGLISH.write_text("\n".join(english()) + "\n")
     OTHER.write_text("\n".join(others()) + "\n")
+    FURTHER.write_text("\n".join(further()) + "\n")
     SOURCES.write_text(sources())
 
 

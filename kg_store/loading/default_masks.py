@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from itertools import accumulate, chain
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
 from kg_store.graph.schema import own_words
-from kg_store.loading.node_names import Names
 from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples
-from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, Wordings, WordsToShow, is_common
+from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, TextOfNode, Wordings, WordsToShow, is_common
 from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
 from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
+from kg_store.storage.version_reports import MaskedTerm, MaskReason
 from kg_store.terms import Mid
 from kg_store.text.labels import distinct_labels, local_name, readable_relation
 
@@ -56,36 +55,12 @@ of such columns are the values of one property ("syphilis", "stroke"). Chosen by
 _OF_TABLES = "urn:arog:"
 
 
-class MaskReason(StrEnum):
-    """The reason why a relation or class is masked, in words for the graph's owner.
-
-    A word of the schema is masked if it may be a cell of a table, and so private.
-    """
-
-    NAME = "holds a name or a value of the graph"
-    DIGITS = "holds digits"
-    WORDS = "holds a word that is not a common English one"
-    RARE = "occurs once or twice, where others occur often"
-    PIVOT = "is one of several columns that hold the same few words, so its name may be a value"
-    MANY = "is one of so many that they grow with the rows"
-    OWNER = "is masked by the policy"
-
-
-@dataclass(frozen=True, slots=True)
-class MaskedTerm:
-    """A relation or class that is masked: prompts show an opaque word instead of its own words.
-
-    `term` is its IRI or cell, `word` the text that would have been shown.
-    """
-
-    kind: Literal["relation", "class"]
-    term: str = field(repr=False)
-    word: str = field(repr=False)
-    reason: MaskReason
-
-
 def default_masks(
-    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
+    triples: SortedTriples,
+    policy: Policy,
+    labels: Mapping[str, str],
+    texts: Sequence[TextOfNode],
+    classes: NodeClasses,
 ) -> tuple[MaskedTerm, ...]:
     """Returns every relation and class that is masked.
 
@@ -99,7 +74,7 @@ def default_masks(
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
     relations = [*_relations(triples, policy, labels, declared)]
     kinds = [*_classes(triples, policy, labels, classes, declared)]
-    names = NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
+    names = NamesOfGraph(texts, classes, [*relations, *kinds])
     pivot = _pivot(triples)
     terms = {position: (triples.raw.text(position), word) for position, word in classes.word_of.items()}
     by_owner = [named for named in terms.values() if _is_listed(policy.mask_classes, *named)]
@@ -253,11 +228,21 @@ def _usual(uses: Sequence[int]) -> int:
     return ordered[middle] if ordered else 0
 
 
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_MONTHS: Final = frozenset(name.lower() for name in (*calendar.month_name, *calendar.month_abbr) if name)
+
+
+def _without_year(words: Sequence[str]) -> Sequence[str]:
+    """Returns the words without a year at their end: `hours 2024` -> hours; but `march 2024` is a date."""
+    is_of_year = len(words) > 1 and _YEAR.fullmatch(words[-1]) and _MONTHS.isdisjoint(words)
+    return words[:-1] if is_of_year else words
+
+
 def _reason(each: WordsToShow, usual: int, grows: bool) -> MaskReason | None:
-    said = " ".join(word for word in each.word.lower().split() if word not in UNITS_WITH_DIGITS)
-    if re.search(r"\d", said):
+    said = _without_year([word for word in each.word.lower().split() if word not in UNITS_WITH_DIGITS])
+    if re.search(r"\d", " ".join(said)):
         return MaskReason.DIGITS
-    if not each.words or not all(map(is_common, each.words)):
+    if not each.words or not all(map(is_common, _without_year(each.words))):
         return MaskReason.WORDS
     if each.uses <= MAX_RARE_USES and usual >= MIN_USUAL_USES and not each.is_declared:
         return MaskReason.RARE

@@ -13,7 +13,6 @@ from kg_store.errors import LoadError
 from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjacency
 from kg_store.graph.schema import placeholder
 from kg_store.loading.default_masks import (
-    MaskedTerm,
     default_masks,
     hidden_classes,
     mids_of_classes,
@@ -36,12 +35,13 @@ from kg_store.loading.node_names import (
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, ValueExposure, find_relations, find_showing, value_kinds
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
-from kg_store.loading.wordings import find_wordings
+from kg_store.loading.wordings import find_wordings, texts_of_nodes
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind
 from kg_store.storage.master_key import mids_of, refuse_collisions
 from kg_store.storage.vault import VaultRecord
+from kg_store.storage.version_reports import MaskedTerm
 from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 
 _VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR
@@ -108,9 +108,10 @@ def load_graph(
     classes = find_classes(triples, policy, labels)
     codes = value_kinds(triples, kinds)
     named = with_spellings(given_names(triples, policy))
-    masked = default_masks(triples, policy, labels, named, classes)
+    texts = texts_of_nodes(triples, named, policy.local_part_names)
+    masked = default_masks(triples, policy, labels, texts, classes)
     policy = with_masks(policy, masked)
-    wordings = find_wordings(triples, policy, named, classes)
+    wordings = find_wordings(triples, policy, texts, classes)
     relations = find_relations(triples, policy, labels, codes, mid_key, wordings.of_relation)
     unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key, wordings)}
     progress(0.5)
@@ -121,7 +122,6 @@ def load_graph(
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
     shown = classes.without(hidden_classes(masked))
     adjacency, signatures, counts = _adjacency(triples, relations, shown, showing, mids, node_kinds, policy)
-    # Names may use words of masked classes, because names are secret anyway.
     source = _NodeSource(triples, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
     progress(1.0)
     return LoadedGraph(
@@ -212,6 +212,8 @@ def _with_masked(
 
 @dataclass(frozen=True, slots=True)
 class _NodeSource:
+    """The nodes of a load. `classes` has masked ones too: names may use their words, since names are secret anyway."""
+
     triples: SortedTriples
     policy: Policy
     classes: NodeClasses
@@ -231,16 +233,20 @@ class _NodeSource:
         local, labels = self._local_names(), labels_by_language(self.triples, self.policy)
         terms = np.flatnonzero(self.triples.nodes)
         terms = terms[np.argsort(self.mids[terms])]
-        showing = self.showing
-        columns = (terms, self.mids[terms], self.node_kinds[terms], showing.linkable[terms], showing.protected[terms])
-        for term, mid, kind, linkable, protected in zip(*(column.tolist() for column in columns), strict=True):
-            record = self._record(term, KINDS[kind], local, labels.get(term, ()))
+        showing, groups = self.showing, self.classes.set_of
+        flags = (showing.linkable[terms], showing.protected[terms])
+        columns = (terms, self.mids[terms], self.node_kinds[terms], groups[terms], *flags)
+        class_words = [next(iter(words), "") for words in self.classes.words]
+        for term, mid, kind, group, linkable, protected in zip(*(each.tolist() for each in columns), strict=True):
+            record = self._record(term, KINDS[kind], local, labels.get(term, ()), class_words[group])
             yield LoadedNode(mid, record, linkable, protected)
         for mid, (best, *further) in sorted(self.unsaid.items()):
             record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
             yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))
 
-    def _record(self, term: int, kind: NodeKind, local: Names, labels: tuple[tuple[str, str], ...]) -> VaultRecord:
+    def _record(
+        self, term: int, kind: NodeKind, local: Names, labels: tuple[tuple[str, str], ...], word: str
+    ) -> VaultRecord:
         if kind is _VALUE:
             lexical = self.triples.raw.text(term)
             value_kind = VALUE_KINDS[self.codes[term]]
@@ -251,9 +257,9 @@ class _NodeSource:
         if names is None:
             return VaultRecord(kind, local.get(term, ()))
         # An answer may only show names that the guard knows as names.
-        labels = tuple((language, label) for language, label in labels if label in names)
+        labels = tuple([(language, label) for language, label in labels if label in names])
         if self.policy.local_part_names:
-            names = unique([*names, *local_aliases(self.triples.raw.terms[term], self._word(term))])
+            names = unique([*names, *local_aliases(self.triples.raw.terms[term], word)])
         return VaultRecord(kind, names, labels=labels)
 
     def _local_names(self) -> Names:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
 from kg_store.sources.policy import Policy
-from kg_store.sources.raw_graph import TermIds, TermKind, literal_of, text_of
+from kg_store.sources.raw_graph import TermIds, TermKind, language_of, text_of
 from kg_store.text.labels import local_name, readable
 from kg_store.text.words import pattern_is_in
 
@@ -64,7 +64,8 @@ def labels_by_language(triples: SortedTriples, policy: Policy) -> dict[int, tupl
     raw = triples.raw
     rank = {predicate: position for position, predicate in enumerate(policy.names)}
     told: dict[int, tuple[int, dict[str, str]]] = {}
-    for triple in np.flatnonzero(triples.names).tolist():
+    has_several = np.bincount(raw.subjects[triples.names], minlength=len(raw.terms)) > 1
+    for triple in np.flatnonzero(triples.names & has_several[raw.subjects]).tolist():
         literal = raw.literal(raw.objects[triple])
         node, place = int(raw.subjects[triple]), rank[raw.text(raw.predicates[triple])]
         if node not in told or place < told[node][0]:
@@ -128,19 +129,25 @@ def main_language(tag: str) -> str:
 
 def unique(texts: Sequence[str]) -> tuple[str, ...]:
     """Returns `texts` stripped, without empty ones, each once."""
-    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    found = dict.fromkeys([text.strip() for text in texts])
+    found.pop("", None)
+    return tuple(found)
 
 
 def _spelled(triples: SortedTriples, predicates: Sequence[str], mask: Flags) -> dict[int, list[str]]:
     raw = triples.raw
     rank = {predicate: position for position, predicate in enumerate(predicates)}
-    found: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
-    for order, triple in enumerate(np.flatnonzero(mask).tolist()):
-        literal = raw.literal(raw.objects[triple])
-        tag = 0 if literal.language.startswith("en") or not literal.language else 1
-        place = rank[raw.text(raw.predicates[triple])]
-        found[int(raw.subjects[triple])].append((place, tag, order, literal.lexical))
-    return defaultdict(list, {node: [text for *_, text in sorted(rows)] for node, rows in found.items()})
+    chosen = np.flatnonzero(mask)
+    subjects, objects = raw.subjects[chosen], raw.objects[chosen].tolist()
+    used, at = np.unique(raw.predicates[chosen], return_inverse=True)
+    places = np.array([rank[raw.text(predicate)] for predicate in used.tolist()], dtype=np.int64)[at]
+    languages = (language_of(raw.terms[term]) for term in objects)
+    foreign = np.fromiter((not (each.startswith("en") or not each) for each in languages), np.bool_, len(objects))
+    order = np.lexsort((foreign, places, subjects))
+    found: dict[int, list[str]] = defaultdict(list)
+    for node, term in zip(subjects[order].tolist(), [objects[each] for each in order.tolist()], strict=True):
+        found[node].append(raw.text(term))
+    return found
 
 
 def _first_texts(triples: SortedTriples, predicate: str) -> dict[int, str]:
@@ -151,7 +158,7 @@ def _first_texts(triples: SortedTriples, predicate: str) -> dict[int, str]:
     for triple in np.flatnonzero(np.isin(raw.predicates, of_text)).tolist():
         term = raw.terms[raw.objects[triple]]
         if term[0] not in "<_":
-            texts.setdefault(int(raw.subjects[triple]), literal_of(term).lexical.strip())
+            texts.setdefault(int(raw.subjects[triple]), text_of(term).strip())
     return texts
 
 

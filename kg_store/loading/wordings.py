@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from kg_store.graph.schema import holds_any
-from kg_store.lexicon.lexicon import in_lexicon, kinds_of
+from kg_store.lexicon.lexicon import in_large_lexicon, in_lexicon, kinds_of
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, property_twins
@@ -23,7 +23,7 @@ from kg_store.sources.triple_files import words_of
 from kg_store.terms import Relation
 from kg_store.text.english import is_ordinary
 from kg_store.text.inflection import regular_plural, singular, singular_phrase
-from kg_store.text.labels import clean, is_short_label, local_name, readable, readable_relation
+from kg_store.text.labels import clean, is_short_label, local_name, readable_lines, readable_relation
 
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
 MAX_WORDS_OF_A_PERSON: Final = 3
@@ -76,34 +76,32 @@ UNITS_WITH_DIGITS: Final = frozenset("m2 m3 cm2 cm3 km2 mm2 mm3 ft2 ft3 co2 no2 
 
 def is_common(word: str) -> bool:
     # Words that may also be names (ward, king) pass here; NamesOfGraph checks them against the graph.
-    return in_lexicon(word) or word in _TECHNICAL or word in UNITS_WITH_DIGITS or is_ordinary(word)
+    return in_large_lexicon(word) or word in _TECHNICAL or word in UNITS_WITH_DIGITS or is_ordinary(word)
 
 
 class NamesOfGraph:
-    """Finds names and text values of the graph in the words of relations and classes, in one pass over the graph."""
+    """Finds names and text values of the graph in the words of relations and classes, in one pass over the texts."""
 
-    def __init__(
-        self,
-        triples: SortedTriples,
-        policy: Policy,
-        named: Names,
-        classes: NodeClasses,
-        candidates: Sequence[WordsToShow],
-    ) -> None:
+    def __init__(self, texts: Sequence[TextOfNode], classes: NodeClasses, candidates: Sequence[WordsToShow]) -> None:
         runs = {run for each in candidates for run in _runs(each.words)}
         vocabulary = {word for run in runs for word in run.split(" ")}
         doubtful = {word for each in candidates for word in _doubtful(each.words)}
         told = {word for each in candidates for word in _after_prepositions(each.words)}
         parts = PartsOfNames({word for word in vocabulary if word in doubtful or _may_name(word)}, told)
         self._whole: dict[str, set[int]] = defaultdict(set)
-        for node, text, kind in _texts_of_nodes(triples, named, policy.local_part_names):
-            words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
+        groups = classes.set_of.tolist()
+        for node, words, kind in texts:
             # The file "summer rivers.csv" gives its rows the class "summer river". The singular changes one word, so
             # the first or the last of several words has to stand in a run as it is.
-            may_be_run = len(words) == 1 or (words and not vocabulary.isdisjoint((words[0], words[-1])))
-            for spelled in {" ".join(words), singular_phrase(words)} & runs if may_be_run else ():
+            if len(words) == 1:
+                spellings = {words[0], singular(words[0])}
+            elif words and not vocabulary.isdisjoint((words[0], words[-1])):
+                spellings = {" ".join(words), singular_phrase(words)}
+            else:
+                spellings = set()
+            for spelled in spellings & runs:
                 self._whole[spelled].add(node)
-            parts.add(node, words, kind, int(classes.set_of[node]), classes.words_of(node))
+            parts.add(node, words, kind, groups[node], classes.words[groups[node]])
         self._parts, self._parts_of_people = parts.found(doubtful), parts.found(doubtful, with_single=False)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
@@ -144,14 +142,16 @@ class PartsOfNames:
         """Adds a text of a node. `group`: a number for the node's classes; `own`: the words of these classes."""
         plain = words[1:] if words and words[0] in _TITLES else words
         is_person = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(plain[0])
-        if kind is TextKind.NAME:
+        if kind is _NAME:
             self._names[group] += 1
             self._people[group] += is_person
         if is_person or len(words) == 1:
             common = self._common if is_person else self._common_alone
             if len(common) <= MAX_BY_CHANCE:
-                common.update(word for word in words if in_lexicon(word))
-        for word in words if kind is not TextKind.VALUE or len(words) == 1 else ():
+                common.update(filter(in_lexicon, words))
+        if self._wanted.keys().isdisjoint(words) or (kind is _VALUE and len(words) > 1):
+            return
+        for word in words:
             for wanted in self._wanted.get(word, ()):
                 seen = self._seen[group, wanted]
                 seen.is_own |= wanted in own or word in own
@@ -230,10 +230,25 @@ class TextKind(Enum):
     VALUE = "value"
 
 
+_NAME, _LOCAL, _VALUE = TextKind
+"""Looked up once, because that takes Python 3.11 longer than all else that is done with a text."""
+
+TextOfNode = tuple[int, list[str], TextKind]
+"""A node, the words of one of its texts in lower case, and the part that the text plays for the node."""
+
+
+def texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool) -> list[TextOfNode]:
+    """Returns the words of names of nodes, given or local, and of short text values."""
+    found = [*_texts_of_nodes(triples, named, has_local_names)]
+    # All texts are made readable at once, each on a line of its own.
+    lines = readable_lines("\n".join(text.replace("-", " ").replace("\n", " ") for _, text, _ in found)).lower()
+    rows = zip(found, lines.split("\n"), strict=True)
+    return [(node, _SPELLED.findall(line), kind) for (node, _, kind), line in rows] if found else []
+
+
 def _texts_of_nodes(
     triples: SortedTriples, named: Names, has_local_names: bool
 ) -> Iterator[tuple[int, str, TextKind]]:
-    """Yields names of nodes, given or local, and short text values, each with its node."""
     raw, kinds = triples.raw, triples.raw.kinds()
     nodes = np.flatnonzero(triples.nodes)
     literal, cell, iri = TermKind.LITERAL, TermKind.TEXT, TermKind.IRI
@@ -241,14 +256,14 @@ def _texts_of_nodes(
         if kind == literal:
             lexical = raw.text(node)
             if len(lexical) <= MAX_LINKABLE_CHARS:
-                yield node, lexical, TextKind.VALUE
+                yield node, lexical, _VALUE
             continue
         for text in named.get(node, ()):
-            yield node, text, TextKind.NAME
+            yield node, text, _NAME
         if kind == cell:
-            yield node, raw.text(node), TextKind.NAME
+            yield node, raw.text(node), _NAME
         elif kind == iri and has_local_names:
-            yield node, local_name(raw.text(node)), TextKind.LOCAL
+            yield node, local_name(raw.text(node)), _LOCAL
 
 
 MAX_FROM_SOURCES: Final = 12
@@ -335,7 +350,9 @@ class Wordings:
         return [text for words in told for text in words]
 
 
-def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes: NodeClasses) -> Wordings:
+def find_wordings(
+    triples: SortedTriples, policy: Policy, texts: Sequence[TextOfNode], classes: NodeClasses
+) -> Wordings:
     """Returns the further words of relations and classes from the policy and the sources.
 
     The sources give labels beside the one that is shown, alternative labels, comments of a few words, and local names,
@@ -346,8 +363,8 @@ def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes:
     labels = ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
     said = [each for each in (*labels, *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
     spoken = [_candidates(triples, policy, each) for each in (said, _telling(triples))]
-    # This takes one more pass over all names, so it is done only if there are texts to check.
-    names = NamesOfGraph(triples, policy, named, classes, [*spoken[0], *spoken[1]]) if any(spoken) else None
+    # This takes one more pass over all texts, so it is done only if there are words to check.
+    names = NamesOfGraph(texts, classes, [*spoken[0], *spoken[1]]) if any(spoken) else None
     words, hints = ([each for each in some if names is not None and not names.hold(each)] for some in spoken)
     return Wordings(policy, _by_term(triples, words), _by_term(triples, hints))
 

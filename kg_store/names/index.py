@@ -9,7 +9,7 @@ import unicodedata
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Literal
 
 import numpy as np
@@ -75,6 +75,7 @@ _POINT = re.compile(r"[.,](?= |$)")
 _INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
 _SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
 _APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
+_SAINT = "saint "
 _MIN_BARE_LENGTH = 5  # With fewer letters a name without its punctuation (E.T.) could be any word.
 _SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
 """Lengths in characters: the shortest part of a name that counts alone, and the longest name typed letter by letter.
@@ -103,14 +104,14 @@ def spellings_of(pattern: str) -> list[str]:
 
     Examples: without points ("michael j fox"), without accents ("zoe muller"), "child 's play", "a k" for "a.k.".
     """
-    if PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith("saint "):
+    if PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith(_SAINT):
         return [pattern]
     plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
     typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
     typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
     typed |= dict.fromkeys(_APOSTROPHE.sub(mark, spelling) for spelling in tuple(typed) for mark in ("'", " '", " "))
     bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
-    if pattern.startswith("saint "):
+    if pattern.startswith(_SAINT):
         typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
     typed |= dict.fromkeys(_unspaced_spellings(pattern))
     if bare.isascii() and len(bare) >= _MIN_BARE_LENGTH and (" " in bare or not is_ordinary(bare)):
@@ -225,13 +226,13 @@ class NameIndex:
     @classmethod
     def _of_groups(cls, groups: dict[tuple[str, int], list[int]], too_short: set[int]) -> NameIndex:
         texts = [text.encode() for text, _ in groups]
-        mids = [sorted(set(group)) for group in groups.values()]
+        mids = [sorted(set(group)) if len(group) > 1 else group for group in groups.values()]
         return cls(
             WordMatcher.of([text for text, _ in groups]),
             b"".join(texts),
             packed_numbers(accumulate(map(len, texts))),
             bytes(flags for _, flags in groups),
-            packed_numbers(mid for group in mids for mid in group),
+            packed_numbers(chain.from_iterable(mids)),
             packed_numbers(accumulate(map(len, mids))),
             packed_numbers(sorted(too_short)),
         )
@@ -285,6 +286,25 @@ class NameIndex:
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+    def find_at_ends(self, texts: Sequence[str]) -> list[tuple[int, NameHit]]:
+        """Returns (position in `texts`, match) for every match up to the end of its text, by text, then by start.
+
+        All are searched in one pass. Condition: each text begins and ends with a letter, a digit or an underscore.
+        """
+        ends = list(accumulate(len(text) + 1 for text in texts))
+        number_of = {end - 1: number for number, end in enumerate(ends)}
+        normalised = normalise("\n".join(texts))
+        found: list[tuple[int, NameHit]] = []
+        for match in self._matcher.matches(normalised):
+            number = number_of.get(normalised.span(*match[:2])[1])
+            if number is None:
+                continue
+            hit, first = self._hit(normalised, *match), ends[number] - 1 - len(texts[number])
+            # A match that begins earlier stands in two texts.
+            if hit.start >= first:
+                found.append((number, replace(hit, start=hit.start - first, end=hit.end - first)))
+        return sorted(found, key=lambda each: (each[0], each[1].start))
 
     def find_secret(self, text: str) -> list[NameHit]:
         """Returns the matches that the guard blocks: those of protected names and values that are not public words."""
@@ -418,14 +438,18 @@ class Spellings:
         self._too_short: set[int] = set()
 
     def add(self, entry: NameEntry) -> None:
-        pattern = normalise(entry.text).text.strip(AROUND_NAMES)
-        if not can_be_found(pattern):
-            self._too_short.add(entry.mid)
-            return
         flags = _flags_of(entry)
-        for spelling in spellings_of(pattern):
-            self._groups.setdefault((spelling, flags), []).append(entry.mid)
-        for key in _keys_of(entry):
+        pattern = entry.text.lower()
+        if entry.text.isascii() and PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith(_SAINT):
+            self._groups.setdefault((pattern, flags), []).append(entry.mid)  # Most names: nothing else to do.
+        else:
+            pattern = normalise(entry.text).text.strip(AROUND_NAMES)
+            if not can_be_found(pattern):
+                self._too_short.add(entry.mid)
+                return
+            for spelling in spellings_of(pattern):
+                self._groups.setdefault((spelling, flags), []).append(entry.mid)
+        for key in _keys_of(entry) if flags & _VALUE else ():
             self._groups.setdefault((key, flags | _KEY), []).append(entry.mid)
 
     def index(self) -> NameIndex:

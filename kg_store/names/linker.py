@@ -21,12 +21,13 @@ from kg_store.names.other_forms import (
     FactCounts,
     Mention,
     find_common_names,
-    find_in_other_number,
+    find_inflected,
     find_nouns_behind_a,
-    find_plural_names,
+    in_other_number_of,
     longest_mentions,
     merged,
     no_facts,
+    plural_names_of,
     well_known,
     with_adjectives,
     with_namesakes,
@@ -167,6 +168,14 @@ _INDEFINITE: Final = [[word] for word in "a an any some no every each many sever
 
 
 @dataclass(frozen=True, slots=True)
+class SearchCache:
+    """Results that several searches of one text need; it lives no longer than the request."""
+
+    fits: Fits = field(default_factory=dict, repr=False)
+    inflected: dict[str, list[NameHit]] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class EntityLinker:
     """Finds names in questions without a model: as the graph writes them, then as people type them
     (docs/linking.md).
@@ -175,24 +184,25 @@ class EntityLinker:
     index: NameIndex = field(repr=False)
     counts: FactCounts = field(default=no_facts, repr=False)
 
-    def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
+    def find_mentions(self, text: str, cache: SearchCache | None = None) -> list[Mention]:
         """Returns the names and values that the text mentions, in order, without overlaps.
 
         Of overlapping mentions the longest is taken, then the leftmost; but the whole content of quotes or [brackets]
         precedes any other. A public word counts only if the text marks it as a name. Numbers and dates are matched by
-        meaning, in any notation, in words and in digits of any script. `fits` caches the results of one request.
+        meaning, in any notation, in words and in digits of any script. `cache` is that of the request.
         """
+        cache = cache or SearchCache()
         marks = EmphasisMarks.of(text)
         literals = find_literals(text)
         written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
-        found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
+        found = [*self._named(text, marks, literals, cache), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
         longest = merged(longest_mentions(found, marks.enclosed))
         exact = [self._with_alternatives(text, each, found, marks) for each in longest]
-        read = with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, fits), is_name)
+        read = with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, cache.fits), is_name)
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
-    def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
+    def find_unmarked(self, text: str, public: PublicWords, cache: SearchCache | None = None) -> list[Mention]:
         """Returns public words that may name entities, for dialogues in which nothing else was found.
 
         In a text without capitals these are names like England in "what countries does england border". In any text
@@ -200,34 +210,43 @@ class EntityLinker:
         phrases and question words are left out. On WebQSP this raises the share of questions with all topics found
         from 65 % to 74 %.
         """
+        cache = cache or SearchCache()
         if has_capitals(text):
-            return self._plural_names(text, public)
+            return self._plural_names(text, public, cache)
         marks = EmphasisMarks.of(text)
         hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.kind == "name"]
         named = [hit for hit in hits if _says_much(hit.text, public)]
         exact = merged(
             longest_mentions([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks.enclosed)
         )
-        near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public), None, fits)
+        near = self.index.find_inexact(
+            text, (), lambda start, end: _says_much(text[start:end], public), None, cache.fits
+        )
         able = [hit for hit in near if not _is_common_noun(text, hit)]
         chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         # Exact names precede inexact ones, unless the exact name is only a part of the inexact one.
         longer = [each for each in read if not any(_within(each, other) for other in exact)]
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
-        found = sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public)
+        found = sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public, cache)
         return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
 
-    def _plural_names(self, text: str, public: PublicWords) -> list[Mention]:
+    def _inflected(self, text: str, cache: SearchCache) -> list[NameHit]:
+        if text not in cache.inflected:
+            cache.inflected[text] = list(find_inflected(self.index, text))
+        return cache.inflected[text]
+
+    def _plural_names(self, text: str, public: PublicWords, cache: SearchCache) -> list[Mention]:
         """Returns mentions by plural: "dogs", if something is called Dog."""
-        found = find_plural_names(self.index, text)
+        found = plural_names_of(self._inflected(text, cache), text)
         hits = [hit for hit in found if hit.linkable and all(map(is_ordinary, hit.text.split()))]
         named = [hit for hit in hits if _says_much(text[hit.start : hit.end], public)]
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
-    def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
+    def find_categories(self, text: str, public: PublicWords, cache: SearchCache | None = None) -> list[Mention]:
         """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments"."""
-        found = [*self.index.find(text), *find_in_other_number(self.index, text)]
+        inflected = self._inflected(text, cache or SearchCache())
+        found = [*self.index.find(text), *in_other_number_of(inflected)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
             Mention(hit.start, hit.end, hit.mids, ValueKind.TEXT)
@@ -235,19 +254,20 @@ class EntityLinker:
             if hit.value_kind is ValueKind.TEXT and _says_much(hit.text, public) and not has_capitals(hit.text)
             if not (_ASKS_WHEN.match(text) and not _WORD.search(text, hit.end))
         ]
-        return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed))
+        return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed)) if mentions else []
 
-    def find_sorts(self, text: str, public: PublicWords) -> list[Mention]:
+    def find_sorts(self, text: str, public: PublicWords, cache: SearchCache | None = None) -> list[Mention]:
         """Returns plurals and nouns behind "a" that are the name of a thing shared by others: "how many violins"."""
+        inflected = self._inflected(text, cache or SearchCache())
         mentions = [
             Mention(hit.start, hit.end, hit.mids, None)
-            for hit in (*find_plural_names(self.index, text), *find_nouns_behind_a(self.index, text))
+            for hit in (*plural_names_of(inflected, text), *find_nouns_behind_a(self.index, text))
             if hit.linkable
             and all(map(is_ordinary, hit.text.split()))
             and _says_much(text[hit.start : hit.end], public)
             and int(self.counts(np.unique(np.array(hit.mids, dtype=np.int64))).max(initial=0)) >= MIN_SHARED
         ]
-        return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed))
+        return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed)) if mentions else []
 
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
@@ -350,9 +370,11 @@ class EntityLinker:
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
                 yield word.span()
 
-    def _named(self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
+    def _named(
+        self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan], cache: SearchCache
+    ) -> Iterator[Mention]:
         is_name = self._telling(text, marks)
-        for hit in (*self.index.find(text), *find_in_other_number(self.index, text)):
+        for hit in (*self.index.find(text), *in_other_number_of(self._inflected(text, cache))):
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)) or _is_genitive(text, hit):
                 continue
             # A number or date inside a longer one has another meaning: 120 is not -120.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
 from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, forms_of, words_of
+from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, plain_form_of, words_of
 
 Numbers = npt.NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -91,24 +91,28 @@ class NameTable:
     def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameTable:
         """Builds the table. `names` are normalised, each with the nodes of that name."""
         number_of: dict[str, int] = {}
-        rows: dict[tuple[int, ...], tuple[tuple[bool, ...], set[int]]] = {}
+        rows: dict[tuple[int, ...], tuple[tuple[bool, ...], tuple[int, ...]]] = {}
         for name, mids in names:
             for words, needed in _variants(name):
-                numbers = tuple(number_of.setdefault(word, len(number_of)) for word in words)
-                rows.setdefault(numbers, (needed, set()))[1].update(mids)
+                numbers = tuple([number_of.setdefault(word, len(number_of)) for word in words])
+                first_needed, others = rows.get(numbers, (needed, ()))
+                rows[numbers] = first_needed, (*others, *mids) if others else mids
         words = tuple(number_of)
-        flat = _numbers(word for row in rows for word in row)
+        flat = _numbers(chain.from_iterable(rows))
         owner = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
-        keys = [(_hash_of(key), at) for at, row in enumerate(rows) for key in _keys_of([words[word] for word in row])]
-        keys.sort()
+        keys = [[*_keys_of([words[word] for word in row])] for row in rows]
+        hashes = np.fromiter(map(_hash_of, chain.from_iterable(keys)), dtype=np.int64)
+        keyed = np.repeat(np.arange(len(rows), dtype=np.int32), [*map(len, keys)])
+        order = np.lexsort((keyed, hashes))
+        mids_of_rows = [sorted(set(mids)) if len(mids) > 1 else mids for _, mids in rows.values()]
         return cls(
             words, NearWords.of(words), _initials_of(words), number_of, flat,
-            np.fromiter((each for needed, _ in rows.values() for each in needed), dtype=np.bool_),
+            np.fromiter(chain.from_iterable(needed for needed, _ in rows.values()), dtype=np.bool_),
             _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
             np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
-            np.fromiter((mid for _, mids in rows.values() for mid in sorted(mids)), dtype=np.int64),
-            _numbers(accumulate(len(mids) for _, mids in rows.values())),
-            np.fromiter((key for key, _ in keys), dtype=np.int64), _numbers(at for _, at in keys),
+            np.fromiter(chain.from_iterable(mids_of_rows), dtype=np.int64),
+            _numbers(accumulate(map(len, mids_of_rows))),
+            hashes[order], keyed[order],
         )  # fmt: skip
 
     def sections(self) -> list[bytes]:
@@ -277,7 +281,7 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
     parentheses, alone.
     """
     if PLAIN_WORDS.fullmatch(name):
-        plain = tuple(forms_of(word)[0] for word in name.split(" "))
+        plain = tuple(map(plain_form_of, name.split(" ")))
         needed = tuple(map(_tells, plain))
         yield plain, needed if any(needed) else (True,) * len(plain)
         return

@@ -348,7 +348,10 @@ class CollectedWords:
 
     def add(self, record: VaultRecord) -> None:
         for words in _named_in(record):
-            known = [_everyday(word) for word in words]
+            known = [*map(_everyday, words)]
+            if not any(known):
+                self._hashes.update([hash_of(without_accents(word.lower())) for word in words])
+                continue
             self._parts.update(*known)
             if record.names or all(word[0].isupper() for word in words):
                 self._alone.update(*known)

@@ -85,14 +85,14 @@ _OF_A_NOUN: Final = frozenset(
 _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren't".split())
 
 
-def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields whole text values whose last word stands in `text` in the other number: "accountants" for accountant."""
-    yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
+def in_other_number_of(inflected: Iterable[NameHit]) -> Iterator[NameHit]:
+    """Yields the whole text values among hits of `find_inflected`: "accountants" for accountant."""
+    yield from (hit for hit in inflected if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
-def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields names that occur in `text` as lower-case plurals: "dogs", if something is called Dog."""
-    for hit in find_inflected(index, text):
+def plural_names_of(inflected: Iterable[NameHit], text: str) -> Iterator[NameHit]:
+    """Yields names among hits of `find_inflected` that are lower-case plurals: "dogs", if something is called Dog."""
+    for hit in inflected:
         typed = text[hit.start : hit.end]
         if hit.kind == "name" and typed.islower() and is_plural(typed.split()[-1]):
             yield hit
@@ -110,17 +110,22 @@ def find_nouns_behind_a(index: NameIndex, text: str) -> Iterator[NameHit]:
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
     """Yields names and values whose last word stands in `text` in the other number, singular or plural."""
     words = list(_WORD.finditer(text))
+    forms: dict[str, list[str]] = {}
+    said: list[str] = []
+    places: list[tuple[int, int]] = []
     for at, word in enumerate(words):
         noun = word[0].lower()
         if len(noun) < MIN_LETTERS or not (noun.isascii() and noun.isalpha()):
             continue
         start = words[max(0, at - MAX_WORDS + 1)].start()
-        for form in in_other_number(noun):
-            said = text[start : word.start()] + form
-            for hit in index.find(said):
-                typed = text[start + hit.start : word.end()].lower()
-                if hit.end == len(said) and not index.is_own(typed) and typed not in COMMON_WORDS:
-                    yield replace(hit, start=start + hit.start, end=word.end())
+        for form in forms.get(noun) or forms.setdefault(noun, list(in_other_number(noun))):
+            said.append(text[start : word.start()] + form)
+            places.append((start, word.end()))
+    for number, hit in index.find_at_ends(said):
+        start, end = places[number]
+        typed = text[start + hit.start : end].lower()
+        if not index.is_own(typed) and typed not in COMMON_WORDS:
+            yield replace(hit, start=start + hit.start, end=end)
 
 
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:

@@ -11,11 +11,12 @@ from typing import Final
 
 from kg_store.formats.json_records import SEPARATOR
 from kg_store.sources.policy import ColumnPolicy
-from kg_store.sources.table_files import FALSE_WORDS, TRUE_WORDS, day_and_month, read_cell
+from kg_store.sources.table_files import FALSE_WORDS, TRUE_WORDS, read_cell
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import readable
 from kg_store.text.literals import is_year
+from kg_store.text.notation import DecimalMark, FirstPart, decimal_mark, first_parts, is_serial
 
 KEY_WORDS = frozenset(
     "id ids key code nr no number num uuid guid isbn sku ean cd pk fk nummer kennung issn oid identifier schluessel "
@@ -83,6 +84,14 @@ YEAR_WORDS = frozenset(
 )
 # Words of relations that lead to things: `taughtBy`, `assigned_to`.
 LEADING_WORDS = frozenset({"by", "to", "from", "von"})
+DATE_WORDS = frozenset(
+    "date datum fecha data day since until joined hired born birthday birth started ended bought sold opened closed "
+    "paid due expires issued created updated ordered shipped received delivered geburtsdatum seit bis".split()
+)
+MONEY_WORDS = frozenset(
+    "price cost salary fee revenue budget amount sum preis betrag gehalt umsatz kosten prix montant salaire precio "
+    "importe salario prezzo".split()
+)
 TRUTH_WORDS = frozenset({"is", "has", "flag", "can", "active", "enabled", "deleted", "aktiv", "was", "allow", "in"})
 
 _ABBREVIATIONS = {
@@ -182,6 +191,12 @@ EMPTY_MARKS: Final = frozenset(
 MIN_ALIKE_MARKS: Final = 0.8
 """A mark such as `NA` is a value if at least this share of the column's cells look alike (country codes)."""
 ALIKE = 0.98
+MIN_FITTING: Final = 0.7
+"""The least share of cells that must be numbers or dates in a column of such: the others are dirt (`pending`), which
+is kept as text. Chosen by hand."""
+MIN_TRUTHS: Final = 0.9
+MAX_ODD_TRUTHS: Final = 2
+"""At least this share of the cells say yes or no, and at most so many different others do not. Chosen by hand."""
 MAX_PROFILED = 20_000
 """This many different cells are examined to find a column's kind of value."""
 MAX_CONCEPT_SHARE = 0.5
@@ -204,6 +219,7 @@ _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
 _CODE = re.compile(r"\S*\d\S*")
+_MIXED_CODE = re.compile(r"[^\W\d_]{1,4}[-/. ]?\d[\w/-]*|\d+[-/]?[^\W\d_]\d*")
 
 
 @dataclass(frozen=True)
@@ -358,14 +374,34 @@ class Column:
         is_truth = 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS
         if is_truth and (not folded <= {"0", "1"} or self.is_called(TRUTH_WORDS)):
             return ValueKind.TRUTH
-        if self.share_of(ValueKind.DATE) >= ALIKE and not self._is_all_digits:
+        if self._is_mostly_truth(folded):
+            return ValueKind.TRUTH
+        if self.is_serial or (self._is_mostly(ValueKind.DATE) and not self._is_all_digits):
             return ValueKind.DATE
         if self.is_called(YEAR_WORDS) and self.cells and all(map(is_year, self._sample)):
             return ValueKind.DATE
         is_text = self.is_called(KEPT_AS_TEXT, KEY_WORDS) or self.is_code
         is_text = is_text or any(re.fullmatch(r"0\d+", cell) for cell in self._sample)
         is_counted = self.is_called(COUNT_WORDS) or self.full[:2] == ["number", "of"] or not is_text
-        return ValueKind.NUMBER if is_counted and self.share_of(ValueKind.NUMBER) >= ALIKE else ValueKind.TEXT
+        return ValueKind.NUMBER if is_counted and self._is_mostly(ValueKind.NUMBER) else ValueKind.TEXT
+
+    def _is_mostly_truth(self, folded: set[str]) -> bool:
+        """Returns True if nearly all cells say yes or no, both of them, and one or two others do not ("part")."""
+        fits = sum(cell.lower() in TRUE_WORDS | FALSE_WORDS for cell in self.cells)
+        says_both = not folded.isdisjoint(TRUE_WORDS - {"1"}) and not folded.isdisjoint(FALSE_WORDS - {"0"})
+        is_few = len(folded - TRUE_WORDS - FALSE_WORDS) <= MAX_ODD_TRUTHS
+        return says_both and is_few and fits >= MIN_TRUTHS * len(self.cells)
+
+    def _is_mostly(self, kind: ValueKind) -> bool:
+        """Returns True if nearly all cells can be read as a value of `kind`, or most, and the others are no codes."""
+        share = self.share_of(kind)
+        if share >= ALIKE or share == 0:
+            return share >= ALIKE
+        settings = self._settings_of(kind)
+        odd = {cell for cell in self.distinct if read_cell(cell, settings) is None}
+        in_rows = sum(cell not in odd for cell in self.cells) / len(self.cells)
+        has_codes = kind is ValueKind.NUMBER and any(map(_MIXED_CODE.fullmatch, odd))
+        return max(share, in_rows) >= MIN_FITTING and not has_codes
 
     @cached_property
     def is_code(self) -> bool:
@@ -378,14 +414,26 @@ class Column:
         return all(cell.isdigit() for cell in self._sample)
 
     @cached_property
-    def first_of_date(self) -> str | None:
-        """The part that dates like 05/03/1980 begin with: `day` or `month`; None if the cells do not show it."""
-        pairs = [pair for cell in self._sample if (pair := day_and_month(cell)) is not None]
+    def first_of_date(self) -> FirstPart | None:
+        """The part that dates like 05/03/1980 begin with; None if the cells do not show it."""
+        pairs = [pair for cell in self._sample if (pair := first_parts(cell)) is not None]
         if not pairs or all(first == second for first, second in pairs):
             return None
-        if any(first > 12 for first, _ in pairs) or "." in self._sample[0]:
+        if any(first > 12 for first, _ in pairs) or any("." in cell for cell in self._sample):
             return "day"
         return "month" if any(second > 12 for _, second in pairs) else None
+
+    @cached_property
+    def decimal(self) -> DecimalMark | None:
+        """The comma if it stands before decimals in this column; None if a point does, or if no cell shows it."""
+        words = MONEY_WORDS | {unit.lower() for unit in ("EUR", "CHF", "GBP")}
+        mark = decimal_mark(self._sample, is_money=not words.isdisjoint(self.full))
+        return "," if mark == "," else None
+
+    @cached_property
+    def is_serial(self) -> bool:
+        """True for dates as spreadsheets count them: five digits in a column whose name says that it holds dates."""
+        return bool(self._sample) and self.is_called(DATE_WORDS) and all(map(is_serial, self._sample))
 
     @property
     def is_concept(self) -> bool:
@@ -407,9 +455,14 @@ class Column:
 
     def share_of(self, kind: ValueKind) -> float:
         """Returns the share of different cells that can be read as a value of `kind`."""
-        settings = ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)
+        settings = self._settings_of(kind)
         fitting = (read_cell(cell, settings) is not None for cell in self._sample)
         return sum(fitting) / max(1, len(self._sample))
+
+    def _settings_of(self, kind: ValueKind) -> ColumnPolicy:
+        if kind is ValueKind.DATE:
+            return ColumnPolicy(kind=kind, first=self.first_of_date)
+        return ColumnPolicy(kind=kind, decimal=self.decimal if kind is ValueKind.NUMBER else None)
 
     @cached_property
     def _sample(self) -> list[str]:

@@ -14,13 +14,13 @@ import numpy as np
 from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.schema import with_concepts
 from kg_store.graph.traversal import steps_from, tail_concept, walk
-from kg_store.loading.default_masks import MaskedTerm
 from kg_store.loading.load import load_graph, nonsense_of, placeholder_schema
 from kg_store.loading.sorted_triples import turn_inverses
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_by_policy
 from kg_store.storage.vault import readable_name
+from kg_store.storage.version_reports import MaskedTerm
 from kg_store.terms import Mids, NodeKind, Relation, Schema, SignatureId, Step, ValueView
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from pathlib import Path
 from kg_store.errors import LoadError
 from kg_store.formats.files import Encoding, encoding_of
 from kg_store.formats.json_records import refers_to_parent
-from kg_store.lexicon.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.proposals.column_profiles import (
     ALIKE,
+    EMPTY_MARKS,
     FIRST,
     KEY_WORDS,
     NAME_PREFIXES,
@@ -23,6 +24,7 @@ from kg_store.proposals.column_profiles import (
     full_words,
     relation_words,
     unit_of,
+    words_of_column,
 )
 from kg_store.proposals.sheet_groups import SheetGroup, groups_of
 from kg_store.proposals.table_profiles import (
@@ -43,15 +45,15 @@ from kg_store.sources.table_files import (
     TEXT_ENDINGS,
     Sheet,
     bare_name,
-    day_and_month,
     delimiter_of,
     sheets_of,
 )
-from kg_store.sources.triple_files import places_in_header, words_of
+from kg_store.sources.triple_files import places_in_header
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
+from kg_store.text.notation import first_parts
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 NO_HEADER, MIN_ROWS = 0, 2
@@ -299,14 +301,15 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
     common words, and one column below is numbers or dates; or these words are in small letters, and the first column
     below has capitalised texts.
     """
-    values = [cells for cells in columns.values() if any(cells) and all(_is_value(cell) for cell in cells if cell)]
+    filled = [[cell for cell in cells if cell and cell not in EMPTY_MARKS] for cells in columns.values()]
+    values = [cells for cells in filled if cells and all(map(_is_value, cells))]
     if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
         return True
-    if not columns or not all(words_of(name) and all(map(in_lexicon, words_of(name))) for name in columns):
+    said = [words_of_column(name) for name in columns]
+    if not columns or not all(words and all(map(in_large_lexicon, words)) for words in said):
         return False
     if any(re.search(r"\d", name) for name in columns):
         return False
-    filled = [[cell for cell in cells if cell] for cells in columns.values()]
     if any(cells and all(map(_is_value, cells)) for cells in filled):
         return True
     capitals = sum(cell[0].isupper() for cell in filled[0])
@@ -451,7 +454,9 @@ def _column(column: Column, target: TableProfile | None, by: str | None, *, is_p
         relation=label,
         kind=kind,
         unit=unit_of(column.name) if kind is ValueKind.NUMBER else None,
+        decimal=column.decimal if kind is ValueKind.NUMBER else None,
         first=column.first_of_date if kind is ValueKind.DATE else None,
+        serial=column.is_serial and kind is ValueKind.DATE,
         separator=separator,
     )
 
@@ -465,6 +470,6 @@ def _concept(label: str) -> str:
 
 
 def _is_value(cell: str) -> bool:
-    if day_and_month(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
+    if first_parts(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
         return True
     return cell.startswith(("http://", "https://", "<"))

@@ -16,6 +16,7 @@ from kg_store.formats.files import Encoding
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS
 from kg_store.terms import ValueKind, ValueView
 from kg_store.text.labels import MAX_LABEL_WORDS, clean_label, is_short_label, readable
+from kg_store.text.notation import DecimalMark, FirstPart, Notation
 from kg_store.text.words import checked_pattern
 
 MAX_LABEL_CHARS = 80
@@ -55,9 +56,10 @@ class ColumnPolicy(PolicyPart):
     `table`: the table that the cells refer to, by its keys, or by the cells of its column `by`. `concept`: each
     different cell is an entity of that kind. Without these two, cells are values of `kind`. `relation`: the relation's
     label; default: the column's name. `separator` separates several values in one cell. `unit`: the unit of numbers.
-    `first`: the part that dates like 05/03/1980 begin with. `own`: the relation belongs to this table alone, so that
-    its settings do not apply to other tables. `empty`: cells that mean that nothing is known, in addition to those of
-    the table.
+    `decimal`: the mark before decimals; default: as each cell shows. `first`: the part that dates like 05/03/1980
+    begin with. `serial`: whole numbers are dates, the days that a spreadsheet counts from 1900. `own`: the relation
+    belongs to this table alone, so that its settings do not apply to other tables. `empty`: cells that mean that
+    nothing is known, in addition to those of the table.
     """
 
     relation: Label | None = None
@@ -66,7 +68,9 @@ class ColumnPolicy(PolicyPart):
     by: Column | None = None
     concept: Label | None = None
     unit: Label | None = None
-    first: Literal["day", "month"] | None = None
+    decimal: DecimalMark | None = None
+    first: FirstPart | None = None
+    serial: StrictBool = False
     separator: Annotated[str, Field(min_length=1, max_length=3)] | None = None
     own: StrictBool = False
     empty: Marks = ()
@@ -466,3 +470,12 @@ def _allowed(place: Sequence[int | str]) -> Iterable[str]:
         "triples": TriplesPolicy,
     }
     return (holder.get(place[0], Policy) if place else Policy).model_fields
+
+
+def notation_of(policy: Policy) -> Notation:
+    """Returns the notation of the tables of a graph; a part on which their columns differ is None."""
+    columns = [column for table in policy.tables for column in table.columns.values()]
+    numbers = {column.decimal for column in columns if column.kind is ValueKind.NUMBER}
+    firsts = {column.first for column in columns if column.first is not None}
+    comma: DecimalMark | None = "," if "," in numbers else None
+    return Notation(comma, firsts.pop() if len(firsts) == 1 else None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import SupportsIndex
@@ -99,16 +100,15 @@ class RawGraph:
         return self.terms[at][0] == "<"
 
 
-def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
-    """Returns `triples` as a RawGraph, all in memory: 12 bytes each, and every distinct term once."""
-    index: dict[Term, int] = {}
-    subjects, predicates, objects = array("i"), array("i"), array("i")
-    find = index.setdefault
-    for subject, predicate, tail in triples:
-        subjects.append(find(subject, len(index)))
-        predicates.append(find(predicate, len(index)))
-        objects.append(find(tail, len(index)))
-    heads, relations, tails = (np.array(each, dtype=np.int32) for each in (subjects, predicates, objects))
+def collect(batches: Iterable[Sequence[tuple[Term, Term, Term]]]) -> RawGraph:
+    """Returns the triples of all batches as a RawGraph, in memory: 12 bytes each, and every distinct term once."""
+    index: defaultdict[Term, int] = defaultdict()
+    index.default_factory = index.__len__  # A term that is met for the first time gets the next number.
+    columns = array("i"), array("i"), array("i")
+    for batch in batches:
+        for column, terms in zip(columns, zip(*batch, strict=True), strict=False):
+            column.extend(map(index.__getitem__, terms))
+    heads, relations, tails = (np.array(each, dtype=np.int32) for each in columns)
     return RawGraph(list(index), heads, relations, tails)
 
 
@@ -128,6 +128,11 @@ def literal_of(term: Term) -> Literal:
     if rest.startswith("^^"):
         return Literal(lexical, datatype=rest[3:-1])
     return Literal(lexical, language=rest[1:].partition("--")[0].lower())
+
+
+def language_of(term: Term) -> str:
+    """Returns the language tag of a literal in N-Triples form, in lower case; empty for a cell or without a tag."""
+    return "" if term[0] == TEXT_MARK or term[-1] in '">' else literal_of(term).language
 
 
 def value_term(lexical: str, kind: ValueKind) -> Term:

@@ -23,6 +23,7 @@ from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, 
 from kg_store.sources.raw_graph import Term, value_term
 from kg_store.terms import ValueKind
 from kg_store.text.literals import parse_value
+from kg_store.text.notation import date_of_serial, is_serial, iso_date, plain_number_in, worded_date
 
 MIN_OF_HEADER = 0.5
 """The least share of the header's cells that a line must have; one with fewer is broken."""
@@ -155,26 +156,30 @@ def _told_apart(names: list[str]) -> list[str]:
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "ja", "j", "oui", "si", "sí", "wahr", "x"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "nein", "non", "falsch"})
-_THREE_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})((?:[ T]\d{1,2}:\d\d.*)?)")
 
 
 def read_cell(cell: str, column: ColumnPolicy) -> str | None:
     """Returns the spelling under which a cell's value is stored; None if it is not of the column's kind."""
     if column.kind is ValueKind.DATE:
-        match = _THREE_PARTS.fullmatch(cell)
-        if match is not None and column.first is not None:
-            day, month = (match[1], match[3]) if column.first == "day" else (match[3], match[1])
-            cell = f"{match[4]}-{int(month):02}-{int(day):02}"
-        return cell if is_of(cell, ValueKind.DATE) else None
+        return _date_in(cell, column)
     if column.kind is ValueKind.TRUTH:
         word = cell.lower()
         return "true" if word in TRUE_WORDS else "false" if word in FALSE_WORDS else None
     if column.kind is ValueKind.NUMBER:
+        if column.decimal is not None or not is_of(cell, ValueKind.NUMBER):
+            cell = plain_number_in(cell, column.decimal or ".")
         with_unit = f"{cell} {column.unit}"
         if not is_of(cell, ValueKind.NUMBER):
             return None
         return with_unit if column.unit is not None and is_of(with_unit, ValueKind.NUMBER) else cell
     return cell
+
+
+def _date_in(cell: str, column: ColumnPolicy) -> str | None:
+    if column.serial and is_serial(cell):
+        return date_of_serial(cell)
+    cell = iso_date(cell, column.first) or cell
+    return cell if is_of(cell, ValueKind.DATE) else worded_date(cell)
 
 
 def is_of(cell: str, kind: ValueKind) -> bool:
@@ -184,12 +189,6 @@ def is_of(cell: str, kind: ValueKind) -> bool:
     except ValueError:
         return False
     return True
-
-
-def day_and_month(cell: str) -> tuple[int, int] | None:
-    """Returns the first two numbers of a date like 05/03/1980; None for any other text."""
-    match = _THREE_PARTS.fullmatch(cell)
-    return (int(match[1]), int(match[3])) if match else None
 
 
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -220,7 +219,7 @@ class Tables:
 
         Raises LoadError if a table has no file, its file lacks a column, or two rows share a key.
         """
-        self._policies = _assigned(paths, tables) if tables else []
+        self._policies = sheets_with_tables(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
         self._keys_by: dict[tuple[str, str], dict[str, str | None]] = {}
@@ -390,7 +389,7 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
         yield from further
 
 
-def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
+def sheets_with_tables(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
     """Returns each sheet with its table: matched by name, or else by the columns of its header."""
     sheets = [sheet for path in paths for sheet in sheets_of(path)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]

@@ -8,7 +8,6 @@ import hashlib
 import itertools
 import os
 import re
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from kg_store.errors import LoadError, MasterKeyError
+from kg_store.storage.ring_file import RingFile
 from kg_store.terms import Mids
 
 KEY_BYTES = 32
@@ -44,7 +44,7 @@ class MasterKey:
     """
 
     _secrets: dict[int, bytes]
-    _path: Path | None = None
+    _file: RingFile | None = None
     _ciphers: dict[tuple[int, str], tuple[AESGCM, bytes]] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
@@ -74,14 +74,21 @@ class MasterKey:
 
     def refresh(self) -> None:
         """Adds keys that were added to the ring's file since it was read; an unreadable file adds none."""
-        if self._path is None:
+        if self._file is None:
             return
         try:
-            fresh = MasterKey.from_file(self._path)
+            fresh = MasterKey.from_file(self._file)
         except MasterKeyError:
             return
         for version, secret in fresh._secrets.items():
             self._secrets.setdefault(version, secret)
+
+    def drop_older(self) -> None:
+        """Takes all keys but the newest out of the ring and its file. Raises MasterKeyError, KeyServiceError."""
+        if self._file is not None:
+            self._file.write(MasterKey.keeping(self._file.read(), [self.newest]))
+        for version in self.versions[1:]:
+            del self._secrets[version]
 
     @staticmethod
     def generate() -> str:
@@ -111,16 +118,13 @@ class MasterKey:
         return MasterKey(secrets)
 
     @staticmethod
-    def from_file(path: Path) -> MasterKey:
-        """Returns the ring in a file. Raises MasterKeyError if others than its owner (or one group) may read it."""
-        try:
-            mode = path.stat().st_mode
-            text = path.read_text("ascii")
-        except (OSError, UnicodeDecodeError):
-            raise MasterKeyError("master key: the file can't be read") from None
-        if mode & (stat.S_IRWXO | stat.S_IWGRP):
-            raise MasterKeyError("master key: others may read or change the file; use `chmod 600`")
-        return MasterKey(MasterKey.from_text(text)._secrets, path)
+    def from_file(file: RingFile | Path) -> MasterKey:
+        """Returns the ring in a file. Raises MasterKeyError if others than its owner (or one group) may read it.
+
+        Raises KeyServiceError if a key service wraps it, and can't be asked.
+        """
+        file = file if isinstance(file, RingFile) else RingFile(file)
+        return MasterKey(MasterKey.from_text(file.read())._secrets, file)
 
     @staticmethod
     def keeping(text: str, versions: Iterable[int]) -> str:

@@ -25,6 +25,7 @@ _MIDNIGHT: Final = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:\d\d)?$"
 """Matches the midnight in a date that its source writes with a time."""
 # Rows are padded to multiples of this length, so that a stolen disk does not show the length of each name.
 _PAD_BYTES = 64
+_AS_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # Built once, because building a statement takes SQLAlchemy longer than reading its rows takes SQLite.
 _SOME = select(vault_entries.c.mid, vault_entries.c.sealed).where(
     vault_entries.c.version_id == bindparam("version"), vault_entries.c.mid.in_(bindparam("mids", expanding=True))
@@ -167,5 +168,5 @@ def _plain(record: VaultRecord) -> bytes:
     parts: list[object] = [record.kind, record.names, record.value_kind, record.lexical, int(record.hidden)]
     if record.labels:
         parts.append(record.labels)
-    plain = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    plain = _AS_JSON.encode(parts).encode("utf-8", "surrogatepass")
     return plain + b" " * (-len(plain) % _PAD_BYTES)

@@ -15,6 +15,8 @@ from sqlalchemy.exc import IntegrityError
 from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError, VersionError
 from kg_store.storage.master_key import MasterKey, bind, new_mid_key
 from kg_store.storage.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
+from kg_store.storage.vault import VaultScope
+from kg_store.storage.version_reports import INFO_PURPOSE, GraphInfo, read_info
 
 BUILDING, COMPLETE, KEPT, RETIRED = "building", "complete", "kept", "retired"
 _MID_KEY_PURPOSE = "mid key"
@@ -198,6 +200,15 @@ class GraphRows:
         with self._engine.connect() as connection:
             rows = connection.execute(query, {"tenant": tenant, **wanted}).all()
         return [VersionRow(row.id, row.tenant, row.name, row.folder_id, *row[4:]) for row in rows]
+
+    def report(self, row: VersionRow) -> GraphInfo:
+        """Returns the report of a version. Raises MasterKeyError."""
+        context = VaultScope(row.tenant, row.name, row.id).context()
+        return read_info(row.tenant, row.name, row.id, self._master.open(INFO_PURPOSE, context, row.sealed_info))
+
+    def reports(self, tenant: str) -> list[GraphInfo]:
+        """Returns the reports of the tenant's current versions, sorted by graph name. Raises MasterKeyError."""
+        return [self.report(row) for row in self.current(tenant)]
 
     def newest(self, most: int) -> list[tuple[str, str]]:
         """Returns (tenant, name) of the `most` graphs that were loaded last, the newest first."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Container, Iterator, Sequence
+from functools import cache, lru_cache
 from importlib.machinery import ModuleSpec
 from typing import Any, Final
 
@@ -108,8 +108,13 @@ lemminflect = _lemminflect()
 def in_other_number(noun: str) -> Iterator[str]:
     """Yields the plurals of a singular noun, or the singular of a plural: accountants, accountant.
 
-    Yields nothing for other words, or for nouns with only one number. Caches nothing, because the word may be a name.
+    Yields nothing for other words, or for nouns with only one number. Only words of lemminflect's own dictionary are
+    cached, because other words may be names that people typed.
     """
+    yield from _listed_forms(noun) if noun in _dictionary() else _forms_in_other_number(noun)
+
+
+def _forms_in_other_number(noun: str) -> Iterator[str]:
     known = lemminflect.getAllLemmas(noun)
     if not known:
         one = singular(noun)
@@ -119,6 +124,17 @@ def in_other_number(noun: str) -> Iterator[str]:
             yield str(lemma)
         else:
             yield from (str(form) for form in lemminflect.getInflection(lemma, "NNS") if form != noun)
+
+
+@cache
+def _listed_forms(noun: str) -> tuple[str, ...]:
+    return tuple(_forms_in_other_number(noun))
+
+
+@cache
+def _dictionary() -> Container[str]:
+    """Returns the words that lemminflect knows; its public functions copy what they return."""
+    return lemminflect.Lemmatizer()._getLemmaDict()  # type: ignore[no-any-return]
 
 
 def lemmas(word: str) -> dict[str, tuple[str, ...]]:

@@ -56,13 +56,20 @@ def local_name(iri: str) -> str:
     scheme, _, rest = iri.partition(":")
     if scheme in ("mailto", "tel"):
         return unquote(rest)
-    tail = re.split(r"[#/]", iri.rstrip("/#"))[-1]
-    return unquote(tail.rsplit(":", 1)[-1] if iri.startswith(("urn:", "tag:")) or "/" not in iri else tail)
+    whole = iri.rstrip("/#")
+    tail = whole[max(whole.rfind("/"), whole.rfind("#")) + 1 :]
+    last = tail.rsplit(":", 1)[-1] if scheme in ("urn", "tag") or "/" not in iri else tail
+    return unquote(last) if "%" in last else last
 
 
 def readable(text: str) -> str:
     """Returns text with spaces for underscores and before inner capitals; case is kept: `John_Gage` -> `John Gage`."""
-    return " ".join(_CAMEL.sub(" ", text.replace("_", " ")).split())
+    return " ".join(readable_lines(text).split())
+
+
+def readable_lines(text: str) -> str:
+    """Returns text with spaces before inner capitals, line by line as `readable` has them in a single text."""
+    return _CAMEL.sub(" ", text.replace("_", " "))
 
 
 def readable_relation(predicate: str, is_iri: bool) -> str:

@@ -166,6 +166,7 @@ DIGITS = (
     r"|\d+,\d+(?!,\d)|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,4})?|\.\d+)"
 )
 CURRENCY = r"[$€£¥₹₽₩]"
+CODE_OF_CURRENCY = r"(?<![^\W_])(?:usd|eur|gbp|chf)\b"
 UNITS = (
     r"(?:%|‰|percent|µg|μg|mcg|mg|kg|g|ml|cl|dl|l|mm|cm|km|m|°\s?[cf]|bpm|mmhg|iu|kcal|kb|mb|gb|tb|kwh|kw|mph|kmh"
     r"|usd|eur|gbp|chf|dollars?|euros?|pounds?|years?|months?|weeks?|days?|hours?|minutes?|seconds?|hrs?|min|ms)"
@@ -174,7 +175,7 @@ SCALE = r"(?:thousand|million|billion|trillion)"
 _SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 
 _WRITTEN_NUMBER = re.compile(
-    rf"([+-]?)\s?(?:{CURRENCY}\s?)?([+-]?)({DIGITS})({ORDINAL})?(?:\s?({SCALE}))?(?:\s?(?:{CURRENCY}|{UNITS}))?",
+    rf"([+-]?)\s?(?:(?:{CURRENCY}|{CODE_OF_CURRENCY})\s?)?([+-]?)({DIGITS})({ORDINAL})?(?:\s?({SCALE}))?(?:\s?(?:{CURRENCY}|{UNITS}))?",
     re.IGNORECASE,
 )
 _DATES = tuple(
@@ -281,7 +282,7 @@ _IN_TEXT = tuple(
     )
 )
 _NUMBER_IN_TEXT = re.compile(
-    rf"(?:(?<![\w)\]'’-])[+−-])?(?:{CURRENCY}\s?)?{_OPEN}{DIGITS}"
+    rf"(?:(?<![\w)\]'’-])[+−-])?(?:(?:{CURRENCY}|{CODE_OF_CURRENCY})\s?)?{_OPEN}{DIGITS}"
     rf"(?:{ORDINAL}{_CLOSE}|\s?{SCALE}{_CLOSE})?(?:\s?{CURRENCY}|\s?%|{UNITS}{_CLOSE}|{_CLOSE})",
     re.IGNORECASE,
 )

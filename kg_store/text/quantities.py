@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from kg_store.terms import ValueKind
-from kg_store.text.literals import DIGITS, plain_number, read_number
+from kg_store.text.literals import CURRENCY, DIGITS, plain_number, read_number
 from kg_store.text.number_expressions import find_number_expressions
 
 MONEY: Final = "money"
@@ -83,7 +83,12 @@ def _units() -> Mapping[str, tuple[Unit, ...]]:
     return {name: tuple(units) for name, units in found.items()}
 
 
-_THOUSANDS: Final = re.compile(rf"(?<![\w.,-])({DIGITS})k(?=\s+(?:a|an|per|each|or)\b|[\s?!.,]*\Z)", re.IGNORECASE)
+_SHORTENED: Final = re.compile(
+    rf"(?<![\w.,-]){CURRENCY}?({DIGITS})(k|mn|mio|bn|m)\s?{CURRENCY}?"
+    r"(?=\s+(?:a|an|per|each|or|and|but|in|since|before|after)\b|[\s?!.,]*\Z)",
+    re.IGNORECASE,
+)
+_ZEROS: Final = {"k": 3, "m": 6, "mn": 6, "mio": 6, "bn": 9}
 _BEFORE: Final = re.compile(rf"(?<![\w.,-])({DIGITS})(\s?(?:-|–|to|and|or)\s?)\Z", re.IGNORECASE)
 _JOINED: Final = re.compile(r"(?:-|–|\b(?:to|and|or))\s*\Z", re.IGNORECASE)
 _ONE: Final = re.compile(r"\b(?:than|over|under|above|below|least|most|about)\s+(an?)\s+\Z", re.IGNORECASE)
@@ -134,9 +139,12 @@ def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
             if is_new and all(wording.start >= other.end for other in found):
                 found.append(wording)
     spans = [(each.start, each.end) for each in quantities]
-    for match in _THOUSANDS.finditer(text):
-        if all(end <= match.start() or match.end() <= start for start, end in spans):
-            found.append(Rewording(match.start(), match.end(), plain_number(read_number(match[1]) * 1000)))
+    has_metres = chosen_unit("m", of_schema) is not None
+    for match in _SHORTENED.finditer(text):
+        is_taken = any(start < match.end() and match.start() < end for start, end in spans)
+        if not is_taken and not (has_metres and match[2].lower() == "m"):
+            number = read_number(match[1]).scaleb(_ZEROS[match[2].lower()])
+            found.append(Rewording(match.start(), match.end(), plain_number(number)))
     return sorted(found, key=lambda each: each.start)
 
 

@@ -126,6 +126,11 @@ def forms_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((without_accents(plain), without_accents(plain.translate(_WRITTEN_OUT)))))
 
 
+def plain_form_of(word: str) -> str:
+    """Returns the only form of a word of English letters and digits (`forms_of`)."""
+    return _SHORTENED.get(word, word)
+
+
 def forget_words() -> None:
     """Empties the cache of `forms_of`, which holds words of names."""
     forms_of.cache_clear()

@@ -19,7 +19,9 @@ from kg_store.sources.policy import Policy
 from kg_store.storage import data_folder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.tables import graph_versions, graphs, vault_entries
+from kg_store.storage.vault import VaultScope
 from kg_store.terms import Concept, Schema
+from kg_store.version_builder import NAMES_FILE, read_names
 from tests.support.processes.forking import forking
 from tests.support.stores import (
     CLINIC,
@@ -413,3 +415,15 @@ def test_a_load_that_dies_around_the_swap_is_swept_away(
 
 def _die(*_arguments: object, **_named: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_a_name_index_is_smaller_on_disk_and_one_of_before_that_is_read_too(tmp_path: Path) -> None:
+    catalog = catalog_in(tmp_path)
+    info = load_text(catalog, CLINIC, tmp_path)
+    scope = VaultScope("t1", "clinic", info.version)
+    compressed = catalog._sealer.read(scope, NAMES_FILE)
+    plain = read_names(compressed).to_bytes()
+    assert len(compressed) < len(plain)
+    catalog._sealer.write(scope, NAMES_FILE, plain)
+    again = catalog_in(tmp_path).open("t1", "clinic")
+    assert again.names.named("Zofia Quarrel") == (mid_of(again, "Zofia Quarrel"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -54,11 +55,15 @@ class FakeGraph:
         self._nodes = {mid: values.get(mid, FakeRecord()) for mid in nodes}
         self.asked: list[int] = []
         relations = [
-            Relation(RelationId(number), f"r:{number}", label.split("#")[0], "")
+            Relation(RelationId(number), f"r:{number}", label.split("#")[0], "", self._kind_of(label))
             for number, label in enumerate(self._labels)
         ]
         signatures = [Signature(SignatureId(number), kind, (), ()) for number, kind in enumerate(_KINDS)]
         self.schema = Schema(tuple(relations), tuple(signatures), tuple(Concept(kind) for kind in _KINDS))
+
+    def _kind_of(self, label: str) -> ValueKind | None:
+        kinds = Counter(self._nodes[tail].value_kind for _, step, tail in self._triples if step == label)
+        return None if None in kinds else kinds.most_common(1)[0][0]
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
         raise AssertionError("the algebra does not look around")

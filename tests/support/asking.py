@@ -23,7 +23,7 @@ from app.privacy.words.lexicon import Lexicon, schema_words
 from app.reader.concept_namer import ConceptNamer
 from app.strategies.base import Limits, StrategyInput
 from app.strategies.prompts import AROG_TASKS
-from app.strategies.sets.prompts import STEP
+from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
 from app.wiring.chats import request_words
 from client_sdk.protocol import Message
 from evaluation.datasets.questions import QueryPlan
@@ -137,7 +137,7 @@ class Bench:
         """Begins a conversation whose guard knows the instructions of `reasoners`, as wiring registers them."""
         statics = StaticSegments()
         for reasoner in reasoners:
-            for kind in (STEP, *AROG_TASKS):
+            for kind in (STEP, STEP_IN_GRAPH, *AROG_TASKS):
                 for data in reasoner.statics_of(kind):
                     statics.register(data)
         return Asked(self.graph, statics, self.ledger)

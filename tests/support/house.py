@@ -21,7 +21,7 @@ from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.dialogue import DialogueStrategy
 from app.strategies.dialogue_facts import LikenessRanker
 from app.strategies.prompts import REPLY, WORDED
-from app.strategies.sets.prompts import STEP
+from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
@@ -91,9 +91,9 @@ def sets_chat(
 ) -> ChatService:
     """Returns the service over a store with the strategy `sets`; the reasoner is the embedded one by default."""
     reasoner, statics = reasoner or EmbeddedReasoner(embedder), StaticSegments()
-    for data in reasoner.statics_of(STEP):
+    for data in (*reasoner.statics_of(STEP), *reasoner.statics_of(STEP_IN_GRAPH)):
         statics.register(data)
-    strategies = {"sets": SetsStrategy(embedder)}
+    strategies = {"sets": SetsStrategy(embedder, max_shown=0)}
     given = reasoner, english(embedder), strategies, statics, options
     return ChatService(store.catalog, store.conversations, store.ledger, *given)
 
@@ -117,7 +117,7 @@ def dialogue_house(
     """Returns a dialogue in which each turn is answered by `sets` or `dialogue`, as its kind requires."""
     own = EmbeddedReasoner(embedder)
     reasoner, statics = reasoner or own, StaticSegments()
-    for kind in (STEP, REPLY, WORDED):
+    for kind in (STEP, STEP_IN_GRAPH, REPLY, WORDED):
         for data in reasoner.statics_of(kind):
             statics.register(data)
     strategies = {

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from dataclasses import asdict
 from typing import Annotated, Final
 
 from fastapi import Path, Query
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from app.accounts.api_keys import Caller, NotPermittedError
+from app.accounts.api_keys import Caller, NotPermittedError, break_glass
 from app.accounts.names_read import read_ledger_page
 from app.accounts.quotas import read_budget
+from app.api.problems import NoSignInError
 from app.api.routes.routers import (
     NOT_ADMITTED,
     NOT_FOUND,
     Errors,
+    GraphName,
     admin_router,
     caller_router,
     described,
@@ -21,14 +25,18 @@ from app.api.routes.routers import (
 )
 from app.api.state import CallerOf, ServicesOf, StateOf
 from app.telemetry.metrics import CONTENT_TYPE
+from app.wiring.administration import access_search_in
 from app.wiring.endpoints import probe_all, status_of
 from app.wiring.services import Services
 from client_sdk.protocol import (
     MAX_PUBLIC_KEY_CHARS,
     PUBLIC_KEY_FORM,
+    AccessList,
+    BreakGlass,
     Device,
     DeviceList,
     EndpointList,
+    GlassBroken,
     KeyCreated,
     KeyList,
     KeyListed,
@@ -36,13 +44,18 @@ from client_sdk.protocol import (
     LedgerPage,
     NewDevice,
     NewKey,
+    ReaderDay,
+    ReaderDays,
     Readiness,
     SealedTrace,
+    SignIn,
     TokenBudget,
+    WhoRead,
 )
 
 TenantOf = Annotated[str | None, Query(max_length=63)]
 KeyOf = Annotated[str | None, Query(max_length=32, description="another API key's id, for an admin")]
+_SIGN_IN_ERRORS: Final = described({404: "no_sign_in: no provider is set", 503: "not_ready: see /readyz"})
 _LINES: Final = "application/x-ndjson"
 _DEVICE_ERRORS: Final = described(
     {
@@ -60,6 +73,16 @@ _EXPORT: Final[Errors] = {
         "description": "docs/operations/ledger.md describes the lines",
     },
     **described({409: "ledger_broken: its end was changed from outside"}),
+}
+
+_GLASS_ERRORS: Final = described(
+    {403: "not_permitted: the key has no grant `break-glass:GRAPH`", 404: "unknown_graph"}
+)
+_ACCESS_EXPORT: Final[Errors] = {
+    200: {
+        "content": {_LINES: {"schema": {"type": "string"}}},
+        "description": "docs/operations/access.md describes the lines",
+    },
 }
 
 
@@ -80,6 +103,15 @@ async def get_readiness(state: StateOf) -> JSONResponse:
 async def get_metrics(state: StateOf) -> Response:
     """Returns counts and durations in Prometheus' text format; no label contains a tenant, graph or name."""
     return Response(state.metrics.exposition(), media_type=CONTENT_TYPE)
+
+
+@probe_router.get("/sign-in", responses=_SIGN_IN_ERRORS)
+def get_sign_in(services: ServicesOf) -> SignIn:
+    """Tells at which OpenID provider persons sign in, and by which client id; it takes no key."""
+    provider = services.store.provider
+    if provider is None:
+        raise NoSignInError
+    return SignIn(issuer=provider.issuer, client_id=provider.client_id, scopes=services.store.settings.oidc_scopes)
 
 
 @admin_router.get("/budget")
@@ -216,6 +248,41 @@ def check_ledger(
 def export_ledger(caller: CallerOf, services: ServicesOf, payloads: bool = False) -> StreamingResponse:
     """Returns the tenant's ledger as signed JSON lines; with `payloads`, also what was sent and replied."""
     return StreamingResponse(services.store.audit.lines(caller.tenant, payloads), media_type=_LINES)
+
+
+@caller_router.post("/graphs/{name}/break-glass", responses=_GLASS_ERRORS)
+def break_role(name: GraphName, wanted: BreakGlass, caller: CallerOf, services: ServicesOf) -> GlassBroken:
+    """Lifts the role in which this key sees a graph, for some minutes and a reason; both are recorded and alarmed.
+
+    Only for a key with the grant `break-glass:GRAPH`.
+    """
+    return break_glass(services.store.access_record, caller, name, wanted)
+
+
+@admin_router.get("/graphs/{name}/readers", responses=NOT_FOUND)
+def list_readers(name: GraphName, caller: CallerOf, services: ServicesOf) -> ReaderDays:
+    """Lists how many names of a graph each key and person read, by day, and within the last hour."""
+    services.store.catalog.open(caller.tenant, name)
+    days = services.store.names_read.days(caller.tenant, name)
+    return ReaderDays(graph=name, days=[ReaderDay(**asdict(each)) for each in days])
+
+
+@admin_router.post("/graphs/{name}/access", responses=NOT_FOUND)
+def who_read(name: GraphName, wanted: WhoRead, caller: CallerOf, services: ServicesOf) -> AccessList:
+    """Lists who had the names of a thing restored, when and why, newest first."""
+    return access_search_in(services.store).who(caller.tenant, name, wanted.name)
+
+
+@admin_router.post("/access/export", response_class=StreamingResponse, responses=_ACCESS_EXPORT)
+def export_access(
+    caller: CallerOf,
+    services: ServicesOf,
+    syslog: Annotated[bool, Query(description="messages of RFC 5424 in place of JSON lines")] = False,
+    since: Annotated[dt.datetime | None, Query(description="only entries from this time on")] = None,
+) -> StreamingResponse:
+    """Returns the tenant's access record, oldest first: who had how many names restored, of which things, and why."""
+    lines = services.store.access_record.lines(caller.tenant, since=since, syslog=syslog)
+    return StreamingResponse(lines, media_type="text/plain" if syslog else _LINES)
 
 
 def _tenant_for(caller: Caller, tenant: str | None) -> str:

@@ -104,6 +104,10 @@ async def post_chat(
             "The last of `messages` is not the user's.", "Put the question last, with the role `user`."
         )
 
+    if caller.is_person:
+        # Nobody who has signed in is several persons, whose budgets and ratings would count apart.
+        question = question.model_copy(update={"options": question.options.model_copy(update={"person": ""})})
+
     async def answering(on_stage: OnStage) -> ChatAnswer:
         answer = await services.chat.answer(caller, question, on_stage)
         state.metrics.count_answer(answer.strategy or question.strategy, answer)

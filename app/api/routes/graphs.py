@@ -246,7 +246,7 @@ def list_cases(
     With `public_key` each has up to three sample answers, whose names are sealed to it.
     """
     services.store.devices.admit(caller, public_key)
-    return services.cases.listed(caller.tenant, name, public_key)
+    return services.cases.listed(caller.tenant, name, public_key, caller)
 
 
 @admin_router.post("/graphs/{name}/cases/approve", responses=NOT_FOUND)

@@ -80,6 +80,28 @@ ledger_replies: Final = Table(
     Index("uq_ledger_replies_number", "tenant", "number", unique=True),
 )
 
+# The access record: whose names were restored for whom. `sealed` holds who asked, why, and the ids of the things.
+ledger_access: Final = Table(
+    "ledger_access",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("tenant", String(63), nullable=False),
+    Column("caller", String(32), nullable=False),
+    Column("graph", String(63), nullable=False),
+    Column("event", String(16), nullable=False),
+    Column("answer", String(64), nullable=False),
+    Column("amount", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("sealed", LargeBinary),
+    Column("number", Integer),
+    Column("link", String(64)),
+    Index("ix_ledger_access_graph", "tenant", "graph", "at"),
+    Index("ix_ledger_access_caller", "tenant", "caller", "event", "at"),
+    Index("uq_ledger_access_number", "tenant", "number", unique=True),
+)
+
 # The end of each tenant's chain. `sealed` is an empty text encrypted with the master key and bound to tenant, number
 # and link, which proves that this service wrote them.
 ledger_heads: Final = Table(
@@ -130,6 +152,14 @@ def reply_context(entry: Any) -> bytes:
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
 
 
+def access_context(entry: Any) -> bytes:
+    """Returns the ids that the encryption of an access entry's content is bound to; in another row it can't be opened.
+
+    `entry`: an AccessEntry or its database row.
+    """
+    return bind("access", entry.id, entry.tenant, entry.caller, entry.graph, entry.event, entry.answer)
+
+
 def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
     """Returns the bytes to encrypt for a request: its body, followed by the anonymity number if there is one."""
     return payload if anonymity is None else payload + str(anonymity).encode()
@@ -160,6 +190,9 @@ REQUEST: Final = Kind(
     ("id", "at", "tenant", "caller", "answer", "conversation", "step", "size", "digest", "verdict", "hits", "number"),
 )
 REPLY: Final = Kind("reply", ("entry", "at", "tenant", "outcome", "size", "digest", "number"))
+ACCESS: Final = Kind(
+    "access", ("id", "at", "tenant", "caller", "graph", "event", "answer", "amount", "size", "digest", "number")
+)
 
 # Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to change the row.
 _MOVE: Final = (

@@ -26,14 +26,16 @@ class RetentionCuts:
     """The part of a chain that retention or erasure removed, so that a check does not report it as missing.
 
     `first`: the number of the first row that still exists; `before`: the link of the row before it, which was deleted.
-    `payloads_from`: rows older than this time have no payload. `erased`: the numbers of the rows whose payload was
-    removed when this checkpoint was signed.
+    `payloads_from`: requests and replies older than this time have no payload, `access_from`: nor have older access
+    entries. `erased`: the numbers of the rows whose payload was removed, or written anew without what was erased, when
+    this checkpoint was signed.
     """
 
     first: int = 1
     before: str = START
     payloads_from: dt.datetime | None = None
     erased: tuple[int, ...] = ()
+    access_from: dt.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,13 @@ def read_checkpoint(body: str, signature: str) -> Checkpoint:
     """Reads a checkpoint from its signed text. Raises ValueError if `body` is not one."""
     try:
         told = json.loads(body)
-        until = told["payloads_from"]
+        until, access = told["payloads_from"], told.get("access_from")
         cuts = RetentionCuts(
             int(told["first"]),
             str(told["before"]),
             None if until is None else dt.datetime.fromisoformat(until),
             tuple(int(number) for number in told["erased"]),
+            None if access is None else dt.datetime.fromisoformat(access),
         )
         at = dt.datetime.fromisoformat(told["at"])
         return Checkpoint(str(told["tenant"]), int(told["number"]), str(told["link"]), at, cuts, body, signature)
@@ -170,6 +173,7 @@ def _body(tenant: str, number: int, link: str, cuts: RetentionCuts, at: dt.datet
         "first": cuts.first,
         "before": cuts.before,
         "payloads_from": None if cuts.payloads_from is None else cuts.payloads_from.isoformat(timespec="microseconds"),
+        "access_from": None if cuts.access_from is None else cuts.access_from.isoformat(timespec="microseconds"),
         "erased": list(cuts.erased),
     }
     return json.dumps(told, sort_keys=True, separators=(",", ":"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, union, update
+from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, insert, select, union, update
 
 from app.egress.ledger.chain import (
     PURPOSE,
@@ -16,6 +16,8 @@ from app.egress.ledger.chain import (
     BrokenHeadError,
     ChainHead,
     Chains,
+    access_context,
+    ledger_access,
     ledger_checkpoints,
     ledger_entries,
     ledger_heads,
@@ -27,7 +29,8 @@ from app.egress.ledger.chain import (
 from app.egress.ledger.checkpoints import Checkpoint, RetentionCuts, Signer, checkpoints_of, last_cuts
 from kg_store.storage.master_key import MasterKey
 
-TABLES: Final = (ledger_entries, ledger_replies)
+PAYLOADS: Final = (ledger_entries, ledger_replies)
+TABLES: Final = (*PAYLOADS, ledger_access)
 _MANY: Final = 500
 
 Cut = Callable[[Connection, ChainHead, RetentionCuts], tuple[int, RetentionCuts]]
@@ -47,10 +50,15 @@ class LedgerUpkeep:
 
     def forget_payloads(self, before: dt.datetime) -> int:
         """Removes payloads and replies of rows older than `before`, and returns how many; the rows stay."""
-        border = before.astimezone(dt.UTC)
-        return _of_each(
-            self._with_payloads(border), lambda tenant: self._cut(tenant, partial(_forget, tenant, border))[0]
-        )
+        return self._forget(PAYLOADS, before.astimezone(dt.UTC))
+
+    def forget_access(self, before: dt.datetime) -> int:
+        """Removes from access entries older than `before` who asked, why, and for what; returns how many."""
+        return self._forget((ledger_access,), before.astimezone(dt.UTC))
+
+    def _forget(self, tables: Sequence[Table], border: dt.datetime) -> int:
+        cut = partial(_forget, tables, border)
+        return _of_each(self._with_payloads(tables, border), lambda tenant: self._cut(tenant, partial(cut, tenant))[0])
 
     def erase(self, tenant: str, entries: Sequence[str]) -> int:
         """Removes the payloads of the requests with these ids, and the replies to them; returns the number of rows."""
@@ -65,6 +73,35 @@ class LedgerUpkeep:
                     connection.execute(update(table).where(*theirs), {"sealed": None})
             return len(numbers), replace(cuts, erased=tuple(sorted(numbers)))
 
+        return self._cut(tenant, taken)[0]
+
+    def erase_access(self, tenant: str, graph: str, without: Callable[[bytes], bytes | None]) -> int:
+        """Writes the access entries of a graph anew, and returns how many changed.
+
+        `without` gets the content of an entry, and returns what is left of it: the same bytes if nothing is to go,
+        None if nothing is left.
+        """
+
+        ours = (ledger_access.c.tenant == tenant, ledger_access.c.graph == graph, ledger_access.c.sealed.is_not(None))
+        query = select(ledger_access).where(*ours).order_by(ledger_access.c.number).limit(_MANY)
+
+        def taken(connection: Connection, _head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
+            numbers, last = list[int](), 0
+            while rows := connection.execute(query.where(ledger_access.c.number > last)).all():
+                for row in rows:
+                    plain = self._master.open(PURPOSE, access_context(row), row.sealed)
+                    left = without(plain)
+                    if left != plain:
+                        sealed = None if left is None else self._master.seal(PURPOSE, access_context(row), left)
+                        this = update(ledger_access).where(ledger_access.c.id == row.id)
+                        connection.execute(this, {"sealed": sealed})
+                        numbers.append(row.number)
+                last = rows[-1].number
+            return len(numbers), replace(cuts, erased=tuple(numbers))
+
+        with self._engine.connect() as connection:
+            if connection.execute(query).first() is None:
+                return 0
         return self._cut(tenant, taken)[0]
 
     def cut(self, tenant: str, before: dt.datetime) -> int:
@@ -123,7 +160,7 @@ class LedgerUpkeep:
 
     def tenants(self) -> list[str]:
         """Returns the ids of all tenants that have a ledger: a row, a chain's head or a checkpoint."""
-        tables = (ledger_entries, ledger_heads, ledger_checkpoints)
+        tables = (ledger_entries, ledger_access, ledger_heads, ledger_checkpoints)
         with self._engine.connect() as connection:
             return sorted(connection.execute(union(*(select(table.c.tenant) for table in tables))).scalars())
 
@@ -135,16 +172,14 @@ class LedgerUpkeep:
             done, cuts = cut(connection, head, last_cuts(connection, tenant, self.signer.public()))
             return done, self.signer.sign(connection, tenant, head.number, head.link, cuts)
 
-    def _with_payloads(self, border: dt.datetime) -> list[str]:
-        """Returns the tenants with payloads or replies older than `border`."""
-        entries = select(ledger_entries.c.tenant).where(
-            ledger_entries.c.at < border, ledger_entries.c.sealed.is_not(None)
-        )
-        replies = select(ledger_replies.c.tenant).where(
-            ledger_replies.c.at < border, ledger_replies.c.sealed.is_not(None), ledger_replies.c.tenant.is_not(None)
+    def _with_payloads(self, tables: Sequence[Table], border: dt.datetime) -> list[str]:
+        """Returns the tenants with rows older than `border` in these tables that still have their payload."""
+        old = (
+            select(table.c.tenant).where(table.c.at < border, table.c.sealed.is_not(None), table.c.tenant.is_not(None))
+            for table in tables
         )
         with self._engine.connect() as connection:
-            return sorted(connection.execute(union(entries, replies)).scalars())
+            return sorted(connection.execute(union(*old)).scalars())
 
 
 def _of_each(tenants: Sequence[str], work: Callable[[str], int]) -> int:
@@ -164,12 +199,20 @@ def _of_each(tenants: Sequence[str], work: Callable[[str], int]) -> int:
 
 
 def _forget(
-    tenant: str, border: dt.datetime, connection: Connection, _head: ChainHead, cuts: RetentionCuts
+    tables: Sequence[Table],
+    border: dt.datetime,
+    tenant: str,
+    connection: Connection,
+    _head: ChainHead,
+    cuts: RetentionCuts,
 ) -> tuple[int, RetentionCuts]:
+    """Removes the payloads of `tables` that are older than `border`; the cuts tell so."""
     gone = 0
-    for table in TABLES:
+    for table in tables:
         old = (table.c.tenant == tenant, table.c.at < border, table.c.sealed.is_not(None))
         gone += connection.execute(update(table).where(*old), {"sealed": None}).rowcount
+    if ledger_access in tables:
+        return gone, replace(cuts, access_from=max(border, cuts.access_from or border))
     return gone, replace(cuts, payloads_from=max(border, cuts.payloads_from or border))
 
 

@@ -14,13 +14,16 @@ from sqlalchemy import Connection, Engine, Row, Table, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.egress.ledger.chain import (
+    ACCESS,
     PURPOSE,
     REPLY,
     REQUEST,
     START,
     ChainHead,
+    access_context,
     content_of,
     is_sealed,
+    ledger_access,
     ledger_entries,
     ledger_heads,
     ledger_replies,
@@ -223,13 +226,14 @@ class ChainVerifier:
         if row.has_payload:
             if blocked:
                 self._tell(PAYLOAD_OF_BLOCKED, row.number)
-            elif not row.payload_fits:
+            elif not row.payload_fits and row.number not in self._erased:
                 self._tell(PAYLOAD_CHANGED, row.number)
         elif not blocked and row.number not in self._erased and not self._is_old(row):
             self._tell(PAYLOAD_GONE, row.number)
 
     def _is_old(self, row: ChainRow) -> bool:
-        border = self._cuts.payloads_from
+        is_access = row.content["kind"] == ACCESS.word
+        border = self._cuts.access_from if is_access else self._cuts.payloads_from
         return border is not None and dt.datetime.fromisoformat(row.content["at"]) < border
 
     def _miss(self, first: int, last: int) -> None:
@@ -295,13 +299,13 @@ def one_state(engine: Engine) -> Iterator[Connection]:
 def chain_rows(
     connection: Connection, master: MasterKey, tenant: str, after: int | None = None
 ) -> Iterator[tuple[ChainRow, bytes | None]]:
-    """Yields requests and replies in the order of their numbers, each with its payload, or None if it has none that
-    can be decrypted.
+    """Yields requests, replies and access entries in the order of their numbers, each with its payload, or None if it
+    has none that can be decrypted.
 
     `after`: only rows with greater numbers are read.
     """
-    requests, replies = (rows(connection, master, tenant, after) for rows in (_requests, _replies))
-    return heapq.merge(requests, replies, key=lambda each: each[0].number)
+    sources = (rows(connection, master, tenant, after) for rows in (_requests, _replies, _accesses))
+    return heapq.merge(*sources, key=lambda each: each[0].number)
 
 
 def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
@@ -352,7 +356,8 @@ def _outside(connection: Connection, tenant: str) -> int:
         .where(ledger_replies.c.number.is_(None), of_tenant)
     )
     counted = connection.execute(select(func.count()).select_from(ledger_entries).where(*unnumbered)).scalar_one()
-    return counted + int(connection.execute(replies).scalar_one())
+    accesses = select(func.count()).where(ledger_access.c.tenant == tenant, ledger_access.c.number.is_(None))
+    return counted + int(connection.execute(replies).scalar_one()) + connection.execute(accesses).scalar_one()
 
 
 def _requests(
@@ -377,6 +382,16 @@ def _replies(
             # A reply whose request was deleted can't be decrypted, because its encryption is bound to that one's ids.
             payload = None if request is None else _opened(master, reply_context(request), row.sealed)
             content, fits = content_of(REPLY, row._asdict()), request is None or _fits(payload, row)
+            yield ChainRow(row.number, row.link, content, row.sealed is not None, fits), payload
+
+
+def _accesses(
+    connection: Connection, master: MasterKey, tenant: str, after: int | None
+) -> Iterator[tuple[ChainRow, bytes | None]]:
+    for page in _pages(connection, ledger_access, tenant, after):
+        for row in page:
+            payload = _opened(master, access_context(row), row.sealed)
+            content, fits = content_of(ACCESS, row._asdict()), _fits(payload, row)
             yield ChainRow(row.number, row.link, content, row.sealed is not None, fits), payload
 
 

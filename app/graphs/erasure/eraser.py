@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 
 from app.accounts.names_read import NamesRead
 from app.chat.conversations import ConversationStore
+from app.egress.ledger.access import thing_id, without_things
 from app.egress.ledger.retention import LedgerUpkeep, requests_about
 from app.graphs.erasure.kept_versions import KeptVersions
 from app.graphs.erasure.plan import (
@@ -202,6 +203,8 @@ class _ErasureRun:
         labels = frozenset(relation.label for relation in self._opened.blind.schema.relations)
         stores.cases.forget_without(erasure.tenant, erasure.graph, labels, self._sought.is_in)
         stores.names_read.forget(erasure.tenant, erasure.graph, (*erasure.names, *erasure.texts))
+        things = {thing_id(erasure.tenant, erasure.graph, mid) for mid in erasure.mids}
+        stores.upkeep.erase_access(erasure.tenant, erasure.graph, without_things(things, self._sought.is_in))
         # Conversations go last, because they tell which requests belong to them.
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 

@@ -11,10 +11,14 @@ from typing import Any, Final
 
 from sqlalchemy import Engine, Row, select
 
+from app.accounts.persons import CONTEXT as PERSONS
+from app.accounts.persons import PURPOSE as PERSON_SECRET
 from app.chat.conversations import PURPOSE as CONVERSATION
-from app.database.tables import cases, conversations
+from app.database.tables import cases, conversations, person_secret
 from app.egress.ledger.chain import (
     HEAD_PURPOSE,
+    access_context,
+    ledger_access,
     ledger_entries,
     ledger_heads,
     ledger_replies,
@@ -61,8 +65,12 @@ def sealed_columns() -> list[SealedColumn]:
             )
             for table, purpose in ((conversations, CONVERSATION), (cases, CASE))
         ),
+        SealedColumn(
+            person_secret, person_secret.c.sealed, select(person_secret), PERSON_SECRET, lambda _row: PERSONS
+        ),
         SealedColumn(ledger_entries, ledger_entries.c.sealed, select(ledger_entries), LEDGER, request_context),
         SealedColumn(ledger_replies, ledger_replies.c.sealed, said, LEDGER, reply_context),
+        SealedColumn(ledger_access, ledger_access.c.sealed, select(ledger_access), LEDGER, access_context),
         SealedColumn(
             ledger_heads,
             ledger_heads.c.sealed,

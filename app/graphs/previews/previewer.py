@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +29,7 @@ from client_sdk.protocol import (
 )
 from kg_store.catalog import NameConcepts
 from kg_store.errors import LoadError
-from kg_store.formats.files import require_unpacked_within
+from kg_store.formats.files import give_memory_back, require_unpacked_within
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
@@ -258,17 +256,6 @@ class Turns:
         finally:
             with self._lock:
                 self._busy.discard(tenant)
-
-
-def give_memory_back() -> None:
-    """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
-
-    Does nothing with another C library.
-    """
-    gc.collect()  # Parsers leave cycles of what they have read.
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 class Previewer:

@@ -54,6 +54,8 @@ NONE: Final = "none"
 MORE: Final = "more"
 """As the whole reply: no candidate fits, so the next ones should be shown."""
 HINT: Final = "hint"
+LEADS_TO: Final = ": "
+"""Stands between a relation and what it leads to, in a line of `StepInput.graph`."""
 FOLLOW: Final = "follow"
 BOTH: Final = "both"
 MAX_WORDS: Final = 24
@@ -325,7 +327,7 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
 
     An `AnswerInput` has no candidates, so functions may use its relations in both directions.
     """
-    ways: Sequence[Candidate] = given.candidates if isinstance(given, StepInput) else ()
+    ways: Sequence[Candidate] = given.candidates if isinstance(given, StepInput) and not given.graph else ()
     hint = given.hint if isinstance(given, StepInput) else ""
     names = [
         *(thing.name for thing in given.things),
@@ -335,10 +337,17 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
     paths = [way.path for way in ways] + [fact.path for fact in given.evidence]
     steps = [step for path in paths for step in path]
     said = re.findall(r'"([^"]*)"', hint)
+    if isinstance(given, StepInput):
+        steps += labels_in(given.graph)
     numbered = [f"way({way.number})" for way in ways]
     turned = [f"^{label}" for label in given.relations if label[:1] != "^"] if isinstance(given, AnswerInput) else []
     hints = [HINT] if hint else []
     return list(dict.fromkeys([*hints, *numbered, *names, *steps, *given.relations, *turned, *said]))
+
+
+def labels_in(graph: Mapping[str, Sequence[str]]) -> list[str]:
+    """Returns the labels of the relations in `StepInput.graph`."""
+    return [line.rpartition(LEADS_TO)[0] for lines in graph.values() for line in lines]
 
 
 def choices_of(given: StepInput) -> dict[str, str]:

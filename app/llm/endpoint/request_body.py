@@ -103,13 +103,14 @@ _SIZES: Final = tuple(size for size in get_args(Size) if size)
 def step_text(given: StepInput) -> str:
     """Returns the input of a step as JSON text, in which each thing, fact and candidate is one line of text.
 
-    Fields with their default value are left out.
+    Fields with their default value are left out. Where the whole schema is shown, the candidates are not: they are
+    for a second try, which chooses from a list.
     """
     shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates"})
     lines = {
         "things": [f"{thing.name}{_IS}{_sized(thing.concept, thing.size)}" for thing in given.things],
         "evidence": [_fact_line(fact) for fact in given.evidence],
-        "candidates": [_way_line(way) for way in given.candidates],
+        "candidates": [] if given.graph else [_way_line(way) for way in given.candidates],
     }
     ordered = {name: lines.get(name, shown.get(name)) for name in type(given).model_fields}
     return json.dumps(

@@ -11,8 +11,9 @@ from typing import Final
 from unicodedata import category
 
 from kg_store.graph.schema import phrases_of
-from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon, languages, words_of_language
+from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon, in_lexicon_of, languages, words_of_language
 from kg_store.names.name_words import NameWords, is_short_name
+from kg_store.sources.triple_files import words_of
 from kg_store.terms import Schema, cached_by_version
 from kg_store.text.english import PublicWords, stems
 from kg_store.text.normalise import MARKS
@@ -71,7 +72,7 @@ class Lexicon:
         base, *endings = APOSTROPHE.split(word)
         if endings and not CONTRACTIONS.issuperset(endings):
             return False
-        return in_lexicon(base) or self._is_shown(base) or (bool(language) and base in words_of_language(language))
+        return in_lexicon(base) or self._is_shown(base) or (bool(language) and in_lexicon_of(language, base))
 
     def permits_in_any_language(self, word: str) -> bool:
         """True if `word` may leave in some language; for the guard, which does not know the text's language."""
@@ -135,6 +136,12 @@ def base_of(word: str) -> str:
     return word.partition("'")[0] if word.isascii() else APOSTROPHE.split(word, maxsplit=1)[0]
 
 
+def is_common(name: str) -> bool:
+    """Returns True if all words of a text are common ones, so that it hardly is the name of a person or place."""
+    words = words_of(name)
+    return bool(words) and all(map(in_lexicon, words)) and not re.search(r"\d", name)
+
+
 def language_of(words: Iterable[str]) -> str:
     """Returns the language (ISO 639-1) that knows most of `words` (lower case).
 
@@ -146,7 +153,11 @@ def language_of(words: Iterable[str]) -> str:
         bases[base_of(word)] += times
     if bases.total() < _MIN_WORDS or all(map(in_lexicon, bases)):
         return ""
-    counts = {code: _times(bases, bases.keys() & words_of_language(code)) for code in languages()}
+    foreign = {base for base in bases if not in_lexicon(base)}
+    counts = {code: _times(bases, filter(words_of_language(code).__contains__, bases)) for code in languages()}
+    for code in counts:
+        rarer = (base for base in foreign if in_lexicon_of(code, base) and base not in words_of_language(code))
+        counts[code] += _times(bases, rarer)
     best = max(counts, key=lambda code: counts[code])
     # Many languages share short words, so only words that the other language lacks count for English.
     english = _times(bases, filter(in_lexicon, bases.keys() - words_of_language(best)))

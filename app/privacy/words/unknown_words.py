@@ -16,7 +16,7 @@ from app.privacy.words.common_readings import reads_as_common
 from app.privacy.words.grammar import BULLETS, KIN, MEASURING, Stand, Token, TurnTokens
 from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
 from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name, stands_as_a_name
-from kg_store.lexicon.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon, in_lexicon_of
 from kg_store.names.name_words import COMMON_WORDS, MAX_TYPED_CHARS, may_name, one_slip_away
 from kg_store.text.english import PublicWords, may_be_proper, stems
 from kg_store.text.normalise import normalise
@@ -149,7 +149,9 @@ def _known(written: str, lexicon: Lexicon, language: str) -> _Known:
     permitted = lexicon.permits(word, language) and not is_disguised(written)
     is_part = _is_part(word, lexicon)
     public = permitted and not is_part and (lexicon.is_own(word) or is_public_word(written, lexicon.public))
-    has_capital = any(letter.isupper() or letter.istitle() for letter in written)
+    # German writes every noun with a capital; a word of its lexicon names nobody.
+    is_noun = language == "de" and not is_part and not written.isupper() and in_lexicon_of(language, word)
+    has_capital = not is_noun and any(letter.isupper() or letter.istitle() for letter in written)
     return _Known(permitted, public, is_part, has_capital and normalise(written).text not in _SELF)
 
 

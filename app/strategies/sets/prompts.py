@@ -23,12 +23,32 @@ argmin group. filter A relation < V. compare A B relation. limit sort A relation
 follow way(n) ... shows where up to 3 lead; more: none fits; none: not in the graph"""
 )
 
+_GRAPH_WORDS = SafeText(
+    """Answer from a private graph. `graph` lists its kinds of things with their relations and what each leads to; ^ \
+means backwards, a|b through a nameless node. `things` are stand-ins: E for a thing (of one of the kinds behind \
+it), V for a value, S for all things of a kind; any other in the question is for words that the graph does not know. \
+Things are answered by their names, which may be numbers.
+`answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
+stand-in or another expression), r is a relation of the things of A:
+reach A r: what r leads to from A. intersect A B, union A B, difference A B.
+filter A r < V: those of A whose r is so; also <= > >= = !=. having A r: those that have an r, or for which it is true.
+argmax A r, argmin A r: those with the greatest or latest, least or earliest r. sort A r descending. limit A 3.
+most A r, fewest A r, counted A r >= 2: by how many r leads to; with B behind, by how many of B.
+count A. sum A r, average A r, min A r, max A r. exists A, none A: yes or no. outnumbers A B. compare A B r.
+group A r: how many of A for each r; group A r year. sums A r m, averages A r m: of m for each r. minus A B.
+both A B: two answers. hint: a first reading, which may be wrong.
+Example, how many of S1a2b3 does E4c5d6 not own: count difference S1a2b3 reach E4c5d6 owns
+Reply none if the graph can't answer the question exactly as it is asked."""
+)
+
 _BRIEF_WORDS = SafeText(
     """Which entry of `choices` answers the question? Words like Eq7f2k stand for names. Entry 0 is a first reading, \
 and mostly right. Reply with its number in `answer`: 0, unless another entry fits the question better."""
 )
 
 STEP = TaskKind("step", _STEP_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)
+STEP_IN_GRAPH = TaskKind("step", _GRAPH_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)
+"""The same step where the prompt shows the whole schema, so that mostly one call answers."""
 
 
 _AUTHOR, _OTHER, _BOOK = "Ea1b2c", "Ed3f4g", "Eh5j6k"

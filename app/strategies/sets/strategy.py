@@ -12,6 +12,7 @@ from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
 from app.language.readings import schema_steps
 from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.closed_schemas import labels_in
 from app.llm.in_house import HeldMeaning
 from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task, Thing
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
@@ -46,11 +47,11 @@ from app.strategies.sets.candidates import (
     PathRanker,
     WaySelector,
 )
-from app.strategies.sets.prompts import STEP, nearest_paths, question_in_form
+from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH, nearest_paths, question_in_form
 from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
-from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
+from app.strategies.start import MAX_SHOWN, declares_kinds, graph_shown, own_steps, starting_places, whole_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
 from kg_store.text.labels import words_of_kinds, words_of_steps
@@ -84,7 +85,8 @@ class SearchProgress:
     `things`: sets shown beside the evidence. `places`: all sets from which candidates start; `frontier`: the newest of
     them. `trails`: the path by which each set was reached. `walked`: candidates already followed; they are not offered
     again. `shown`: the evidence as prompts show it; new facts are appended. `near`: relation labels, those most like
-    the question first. `is_cut`: the token budget left candidates out.
+    the question first. `is_cut`: the token budget left candidates out. `graph`: the
+    schema as prompts show it, if they show it whole.
     """
 
     drafts: CheckedDrafts
@@ -108,6 +110,7 @@ class SearchProgress:
     voted: VotedWays | None = None
     held: HeldMeaning | None = None
     timed: TimedPaths | None = None
+    graph: dict[str, list[str]] = field(default_factory=dict)
 
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
@@ -117,12 +120,16 @@ class SetsStrategy:
     """Answers with few model calls: mostly one a round, which follows candidate paths or drafts the answer.
 
     Under the open profile a round shows all candidates at once. Under the others, which show only what a thing's kind
-    has, it shows the best candidates first and further pages if none fits. `hints`: prompts may show the service's own
-    reading. `selector` chooses the candidates if there are too many.
+    has, it shows the best candidates first and further pages if none fits. Where prompts may show a kind's relations,
+    and all kinds together have at most `max_shown` of them, it shows the whole schema instead, and one call answers.
+    `hints`: prompts may show the service's own reading. `selector` chooses the candidates if there are too many.
     """
 
-    def __init__(self, embedder: Embedder, hints: bool = True, selector: WaySelector | None = None) -> None:
+    def __init__(
+        self, embedder: Embedder, hints: bool = True, selector: WaySelector | None = None, max_shown: int = MAX_SHOWN
+    ) -> None:
         self._embedder, self._hints, self._selector = embedder, hints, selector or NearestWays()
+        self._max_shown = max_shown
         self._ways = PathRanker()
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
@@ -146,6 +153,7 @@ class SetsStrategy:
         progress = SearchProgress(CheckedDrafts(inquiry), things, list(start.frontier), places, timed=timed)
         if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
+            progress.graph = graph_shown(inquiry, self._max_shown)
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
@@ -228,6 +236,13 @@ class SetsStrategy:
             offered = await asyncio.to_thread(finder.of, progress.frontier, earlier)
             fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
             return CandidatePages((tuple(fresh),), offered.cut)
+        found = await self._kind_pages(inquiry, progress, earlier)
+        return CandidatePages(found.pages[:1]) if progress.graph else found
+
+    async def _kind_pages(
+        self, inquiry: StrategyInput, progress: SearchProgress, earlier: list[NodeSet]
+    ) -> CandidatePages:
+        """Returns the candidates in pages, those that the kinds of things have."""
         given = self._ways, self._selector, progress.places, progress.trails, progress.turned_pages
         shelves = Paginator(inquiry, *given)
         if shelves.is_ready(progress.frontier, earlier):
@@ -248,7 +263,7 @@ class SetsStrategy:
             offered = whole if shown is ways else numbered(inquiry, shown)
             given = _step(inquiry, progress, offered, number, behind, is_last)
             if inquiry.profile is not Profile.STRICT:
-                return Task(STEP, given)
+                return Task(STEP_IN_GRAPH if given.graph else STEP, given)
             in_full = replace(inquiry, profile=Profile.KIND)
             return Task(STEP, given, in_house=_step(in_full, progress, offered, number, behind, is_last))
 
@@ -261,6 +276,8 @@ class SetsStrategy:
             progress.meaning = await asyncio.to_thread(
                 read_prompt, inquiry.language, _step(inquiry, progress, whole, number, further, is_last=False)
             )
+        if progress.graph and not inquiry.reasoner.fits(step_of(ways)):
+            progress.graph, progress.is_cut = {}, True
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
             raise QuestionBudgetUsedUpError("not one path could be shown")
@@ -275,16 +292,20 @@ def _step(
 ) -> StepInput:
     candidates = offered.candidates
     is_strict = inquiry.profile is Profile.STRICT
-    relations = beside(progress.near, steps_shown(progress.shown, candidates))
+    known = steps_shown(progress.shown, candidates)
+    relations = labels_in(progress.graph) or beside(progress.near, known)
+    things = show_things(inquiry, progress.things.values())
+    named = {each.name for each in things}
     given = StepInput(
+        graph=progress.graph,
         question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
         dialogue=[] if is_strict else show_dialogue(inquiry),
-        things=show_things(inquiry, progress.things.values()),
+        things=[*things, *(each for each in progress.kinds if progress.graph and each.name not in named)],
         evidence=progress.shown,
         path=progress.path,
         candidates=candidates,
-        relations=relations,
-        masked_relations=show_masked(inquiry, *steps_shown(progress.shown, candidates), *relations),
+        relations=[] if progress.graph else relations,
+        masked_relations=show_masked(inquiry, *known, *relations),
         further=further,
         round=number,
         last_round=is_last or number > inquiry.limits.depth,

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.accounts.api_keys import Caller
-from app.accounts.names_read import PERSONS_OF_A_KEY, NamesRead, NamesUsedUpError, Reader
-from app.chat.question_run import NamesBudget
+from app.accounts.names_read import PERSONS_OF_A_KEY, NamesLimit, NamesRead, NamesUsedUpError, Reader
+from app.chat.names_budget import NamesBudget, RestoredNames
 from app.database.tables import names_read
 from client_sdk import AsyncChat, KeyPair
 from client_sdk.errors import RefusedError
@@ -28,32 +28,51 @@ def reads(engine: Engine, keys: Sequence[bytes] = KEYS, now: dt.datetime = NOON)
     return NamesRead(engine, lambda: keys, lambda: now)
 
 
+def at_most(names: int) -> NamesLimit:
+    return NamesLimit(day=names, hour=names)
+
+
 def test_what_goes_over_the_limit_is_not_recorded_and_tells_when_it_renews(engine: Engine) -> None:
-    reads(engine).take(ANN, ["a", "b"], 3)
+    reads(engine).take(ANN, ["a", "b"], at_most(3))
     with pytest.raises(NamesUsedUpError) as caught:
-        reads(engine).take(ANN, ["b", "c", "d"], 3)
+        reads(engine).take(ANN, ["b", "c", "d"], at_most(3))
     assert (caught.value.most, caught.value.renews_in_s) == (3, 12 * 3600)
-    assert reads(engine).take(ANN, ["b", "c"], 3) == (2, 3)
-    assert reads(engine).take(ANN, ["a"], 3) == (3, 3)
+    assert reads(engine).take(ANN, ["b", "c"], at_most(3)) == (2, 3)
+    assert reads(engine).take(ANN, ["a"], at_most(3)) == (3, 3)
 
 
 def test_persons_that_are_made_up_do_not_read_more_than_a_key_may(engine: Engine) -> None:
     for at in range(PERSONS_OF_A_KEY):
-        reads(engine).take(Reader("t", "g", "k", f"person {at}"), [f"{at} a", f"{at} b"], 2)
+        reads(engine).take(Reader("t", "g", "k", f"person {at}"), [f"{at} a", f"{at} b"], at_most(2))
     with pytest.raises(NamesUsedUpError):
-        reads(engine).take(Reader("t", "g", "k", "one more"), ["another"], 2)
-    assert reads(engine).take(Reader("t", "g", "another", "one more"), ["another"], 2) == (0, 1)
+        reads(engine).take(Reader("t", "g", "k", "one more"), ["another"], at_most(2))
+    assert reads(engine).take(Reader("t", "g", "another", "one more"), ["another"], at_most(2)) == (0, 1)
+
+
+def test_new_names_of_an_hour_have_a_limit_of_their_own_also_around_midnight(engine: Engine) -> None:
+    most, late = NamesLimit(day=9, hour=2), dt.datetime(2031, 5, 7, 23, 30, tzinfo=dt.UTC)
+    reads(engine, now=late).take(ANN, ["a", "b"], most)
+    reads(engine, now=late).take(ANN, ["a"], most)
+    with pytest.raises(NamesUsedUpError) as caught:
+        reads(engine, now=late + dt.timedelta(minutes=45)).take(ANN, ["c"], most)
+    assert (caught.value.most, caught.value.period, caught.value.renews_in_s) == (2, "hour", 15 * 60)
+    assert reads(engine, now=late + dt.timedelta(minutes=60)).take(ANN, ["c"], most) == (0, 1)
+    with pytest.raises(NamesUsedUpError) as caught:
+        reads(engine, now=late + dt.timedelta(hours=9)).take(ANN, ["d", "e", "f"], most)
+    assert caught.value.fits_never
+    (newest, _older) = reads(engine, now=late + dt.timedelta(minutes=61)).days("t", "g")
+    assert (newest.names, newest.last_hour) == (1, 1)
 
 
 def test_an_admin_has_no_limit_and_is_recorded(engine: Engine) -> None:
     admin = Reader("t", "g", "k", "", is_admin=True)
-    assert reads(engine).take(admin, ["a", "b", "c"], 1) == (0, 3)
+    assert reads(engine).take(admin, ["a", "b", "c"], at_most(1)) == (0, 3)
     assert [each.names for each in reads(engine).days("t", "g")] == [3]
 
 
 def test_who_read_a_name_is_found_also_after_the_master_key_was_rotated(engine: Engine) -> None:
-    reads(engine, KEYS[1:]).take(ANN, ["Lea Moreno", "Bo Reed"], 9)
-    reads(engine).take(BO, ["Lea Moreno"], 9)
+    reads(engine, KEYS[1:]).take(ANN, ["Lea Moreno", "Bo Reed"], at_most(9))
+    reads(engine).take(BO, ["Lea Moreno"], at_most(9))
     found = reads(engine).days("t", "g", "lea moreno")
     assert {(each.person, each.names, each.day) for each in found} == {("ann", 1, NOON.date()), ("bo", 1, NOON.date())}
     assert {(each.person, each.names) for each in reads(engine).days("t", "g")} == {("ann", 2), ("bo", 1)}
@@ -62,12 +81,12 @@ def test_who_read_a_name_is_found_also_after_the_master_key_was_rotated(engine: 
 
 
 def test_rows_go_with_a_name_a_graph_and_time(engine: Engine) -> None:
-    reads(engine).take(ANN, ["Lea Moreno", "Bo Reed"], 9)
+    reads(engine).take(ANN, ["Lea Moreno", "Bo Reed"], at_most(9))
     assert reads(engine).forget("t", "g", ["Lea Moreno"]) == 1
     assert reads(engine).days("t", "g", "Lea Moreno") == []
     assert reads(engine).purge(NOON.date()) == 0
     assert reads(engine).purge(NOON.date() + dt.timedelta(days=1)) == 1
-    reads(engine).take(ANN, ["Bo Reed"], 9)
+    reads(engine).take(ANN, ["Bo Reed"], at_most(9))
     assert reads(engine).forget("t", "g") == 1
 
 
@@ -142,7 +161,8 @@ async def test_numbers_and_dates_do_not_count(tmp_path: Path) -> None:
         store = house.services.store
         table = {"V1": Names(names=["1984-02-11", "41,000", "8"], total=3), "E1": Names(names=["Lea"], total=1)}
         caller = Caller("default", "k", "user", frozenset({"towns"}))
-        NamesBudget(store.names_read, None).take(store.catalog.open("default", "towns"), caller, "", table)
+        budget = NamesBudget(store.names_read, store.access_record)
+        budget.take(store.catalog.open("default", "towns"), caller, RestoredNames(table))
         assert [each.names for each in store.names_read.days("default", "towns")] == [1]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.chat.conversations import ConversationBusyError, ConversationStore, UnknownConversationError
+from app.chat.conversations import PURPOSE, ConversationBusyError, ConversationStore, UnknownConversationError
 from app.database.tables import conversations
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
@@ -48,6 +50,17 @@ def test_nobody_enters_anothers_conversation(store: ConversationStore, tenant: s
     with pytest.raises(UnknownConversationError) as missing:
         store.open("north", "k1", "clinic", "nothing", SCHEMA)
     assert str(foreign.value) == str(missing.value) == ""
+
+
+def test_a_row_that_was_stored_before_rows_were_compressed_is_read(engine: Engine, store: ConversationStore) -> None:
+    first = store.open("north", "k1", "clinic", None, SCHEMA)
+    word = first.table.of_entity(Mid(77))
+    store.save(first, SCHEMA)
+    old = {"table": first.table.to_bytes(SCHEMA).decode(), "facts": [], "expressions": [], "revealed": []}
+    with engine.begin() as connection:
+        sealed = MASTER.seal(PURPOSE, first.context, json.dumps(old).encode())
+        connection.execute(update(conversations).values(sealed=sealed))
+    assert store.open("north", "k1", "clinic", first.id, SCHEMA).table.of_entity(Mid(77)) == word
 
 
 def test_of_two_answers_at_once_the_second_is_refused(store: ConversationStore) -> None:

@@ -26,7 +26,7 @@ from app.privacy.pseudonyms import shaped_in
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.arog import ArogStrategy
 from app.strategies.prompts import AROG_TASKS
-from app.strategies.sets.prompts import STEP
+from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.administration import graphs_of
 from app.wiring.store import ServiceContext
@@ -65,7 +65,7 @@ def around(store: ServiceContext, embedder: Embedder) -> Around:
         **options: int,
     ) -> House:
         statics = StaticSegments()
-        for kind in (STEP, *AROG_TASKS):
+        for kind in (STEP, STEP_IN_GRAPH, *AROG_TASKS):
             for data in reasoner.statics_of(kind):
                 statics.register(data)
         strategies = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}

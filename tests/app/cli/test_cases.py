@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.accounts.names_read import Reader
+from app.accounts.names_read import NamesLimit, Reader
 from app.chat.case_admin import MAX_SAMPLES
 from app.memory.cases import CaseContent
 from app.settings import load_settings
@@ -72,9 +72,12 @@ def test_what_is_not_there_or_not_said_is_told(kept: list[str]) -> None:
 def test_who_read_names_of_a_graph_is_listed(kept: list[str]) -> None:
     assert arog("graph", "readers", "clinic").stdout == "nobody has read a name of it\n"
     store = open_store(load_settings())
-    store.names_read.take(Reader("default", "clinic", "one", ""), ["Anna Keller", "Bo Reed"], 9)
+    store.names_read.take(Reader("default", "clinic", "one", ""), ["Anna Keller", "Bo Reed"], NamesLimit(9, 9))
     store.close()
     assert "key one: 2 names" in arog("graph", "readers", "clinic").stdout
-    assert "key one: 1 names" in arog("graph", "readers", "clinic", "--name", "anna keller").stdout
+    assert (
+        "key one: 1 names, 1 of them new in the last hour"
+        in arog("graph", "readers", "clinic", "--name", "anna keller").stdout
+    )
     assert arog("graph", "readers", "clinic", "--name", "Lea").stdout == "nobody has read it\n"
     assert arog("graph", "readers", "nothing").exit_code != 0

@@ -12,7 +12,8 @@ import pytest
 from app.accounts.api_keys import Access
 from app.api.problems import error_body
 from app.cli import serve
-from app.cli.serve import demo_key_file, prepare_folder
+from app.cli.first_checks import prepare_folder
+from app.cli.serve import demo_key_file
 from app.database.engine import make_engine
 from app.settings import Settings, load_settings
 from app.wiring import services as wiring

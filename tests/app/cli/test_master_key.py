@@ -23,6 +23,7 @@ from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.reencryption import SealedColumn
 from tests.support.commands import arog, work_with_ring, write_ring
+from tests.support.processes.vault import TOKEN, fake_vault
 from tests.support.service import CLINIC
 
 pytestmark = pytest.mark.slow
@@ -174,3 +175,71 @@ def test_a_ring_in_the_environment_is_told_to_move_into_a_file(path: Path, monke
     told = arog("master-key", "rotate")
     assert told.exit_code == 2
     assert "put it into a file" in told.stderr
+
+
+def test_a_timer_rotates_when_the_ring_is_old_and_drops_what_seals_nothing(path: Path) -> None:
+    def aged(days: float) -> str:
+        os.utime(path, (time.time() - days * 86_400,) * 2)
+        told = arog("master-key", "rotate", "--every", "30")
+        assert told.exit_code == 0, told.output
+        return told.output
+
+    assert "nothing to do" in aged(29)
+    assert path.read_text().startswith("v1:")
+    assert "v2 is added" in aged(31)
+    assert "goes at the next call" in aged(0)
+    assert [part[:2] for part in path.read_text().split(",")] == ["v2", "v1"]
+    assert "nothing to do" in aged(1)
+    assert "," not in path.read_text()
+    aged(31)
+    assert "v4 is added" in aged(31)
+    assert [part[:2] for part in path.read_text().split(",")] == ["v4", "v3"]
+    store = open_store(load_settings())
+    all_opens(store)
+    store.close()
+
+
+def test_a_timer_goes_on_with_a_rotation_that_was_killed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kill(*_arguments: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sealed_rows, "reseal", kill)
+        with pytest.raises(Killed):
+            CliRunner().invoke(_app(), ["master-key", "rotate"], catch_exceptions=False)
+    assert "going on with v2" in arog("master-key", "rotate", "--every", "30").stderr
+
+
+def test_a_ring_moves_into_a_key_service_is_rotated_there_and_moves_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clear = path.read_text().strip()
+    with fake_vault() as vault:
+        monkeypatch.setenv("AROG_VAULT_TOKEN", TOKEN)
+        moved = arog("master-key", "move", vault.kms())
+        assert moved.exit_code == 0, moved.output
+        assert f"set AROG_KMS={vault.kms()}" in moved.stderr
+        assert "destroy" in moved.stderr
+        assert path.read_text().startswith("wrapped:vault:vault:v1:")
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert "set AROG_KMS" in arog("master-key", "status").stderr
+        monkeypatch.setenv("AROG_KMS", vault.kms())
+        assert arog("master-key", "rotate").exit_code == 0
+        assert arog("master-key", "drop", "--restarted").exit_code == 0
+        vault.rotate("arog")
+        assert "set AROG_KMS" not in arog("master-key", "move", vault.kms()).stderr
+        assert path.read_text().startswith("wrapped:vault:vault:v2:")
+        assert arog("master-key", "move", vault.kms("other")).exit_code == 0
+        monkeypatch.setenv("AROG_KMS", vault.kms("other"))
+        store = open_store(load_settings())
+        all_opens(store)
+        store.close()
+        vault.status = 503
+        before = path.read_bytes()
+        refused = arog("master-key", "move", "file")
+        assert (refused.exit_code, path.read_bytes()) == (2, before)
+        assert "sealed" in refused.stderr
+        vault.status = None
+        assert "unset AROG_KMS" in arog("master-key", "move", "file").stderr
+    assert path.read_text().startswith("v2:")
+    assert clear not in path.read_text()

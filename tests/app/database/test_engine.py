@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, MetaData, inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from app.database import tables as service_tables
-from app.database.engine import make_engine, migrate
+from app.database.engine import MIGRATIONS, make_engine, migrate
 from app.egress.ledger import chain
 from kg_store.storage import tables as store_tables
 from tests.support.waiting import run_together
@@ -37,6 +38,22 @@ def test_migrated_tables_are_the_tables_of_the_code(engine: Engine) -> None:
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, METADATAS) == []  # type: ignore[arg-type]
+
+
+def test_only_the_newest_revision_is_taken_for_migrated(engine: Engine) -> None:
+    migrate(engine)
+    with engine.begin() as connection:
+        newest = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        assert newest == ScriptDirectory(str(MIGRATIONS)).get_current_head()
+        connection.execute(text("DROP TABLE names_read"))
+    migrate(engine)
+    assert not inspect(engine).has_table("names_read")  # nothing was left to migrate
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE alembic_version"))
+        for table in inspect(connection).get_table_names():
+            connection.execute(text(f'DROP TABLE "{table}"'))
+    migrate(engine)
+    assert inspect(engine).has_table("names_read")
 
 
 def test_two_that_start_at_once_migrate_one_after_the_other(engine: Engine, tmp_path: Path) -> None:

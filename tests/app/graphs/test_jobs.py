@@ -17,6 +17,7 @@ from app.graphs.jobs import (
     MAX_CONCURRENT_LOADS,
     GraphBusyError,
     JobControl,
+    JobInterruptedError,
     JobResult,
     JobRunner,
     JobStoppedError,
@@ -164,6 +165,49 @@ def test_a_queued_and_a_running_job_are_stopped_at_their_next_step(runner: JobRu
     assert not ran.is_set()
     # Work that reports no further step is done: what is done can't be stopped.
     assert {ended(runner, job_id).state for job_id in running} == {"done"}
+
+
+def test_the_end_of_the_service_interrupts_every_job_and_waits_for_none_that_takes_long(
+    engine: Engine, tmp_path: Path, other: JobRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.graphs.jobs.MAX_CLOSING_S", 0.0)
+    runner, gates, cleaned = JobRunner(engine, "home", tmp_path, error_body), [Gate(), Gate()], list[str]()
+    names = ["g0", "g1", "queued"]
+    work = [*gates, lambda _progress: JobResult(GRAPH)]
+    ids = [
+        runner.start("north", name, each, lambda name=name: cleaned.append(name))  # type: ignore[misc]
+        for name, each in zip(names, work, strict=True)
+    ]
+    assert all(gate.reached.wait(10) for gate in gates)
+    runner.close()
+    for job in ids:
+        error = other.status("north", job.id).error
+        assert error is not None
+        assert error.code == "interrupted"
+    assert cleaned == names
+    for gate in gates:
+        gate.open.set()
+
+
+def test_a_job_that_the_end_of_the_service_meets_before_its_next_step_makes_nothing_live(
+    engine: Engine, tmp_path: Path
+) -> None:
+    runner, gate, made = JobRunner(engine, "home", tmp_path, error_body), Gate(), list[str]()
+    control = JobControl()
+
+    def work(progress: Progress) -> JobResult:
+        gate(progress)
+        control.wait(PrivacySummary(k=20, profiles=[], warnings=[]))
+        made.append("live")
+        return JobResult(GRAPH)
+
+    job = runner.start("north", "clinic", work, gate=control)
+    assert gate.reached.wait(10)
+    control.stop(JobInterruptedError)
+    gate.open.set()
+    runner.close()
+    told = runner.status("north", job.id)
+    assert (told.state, told.error and told.error.code, made) == ("failed", "interrupted", [])
 
 
 def test_a_gate_that_nobody_opens_in_time_stops_its_job() -> None:

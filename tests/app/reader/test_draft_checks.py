@@ -27,6 +27,11 @@ def test_a_sure_reading_tells_the_kind_where_no_noun_does() -> None:
     assert found("What is the size of Ec1in1?", "count(Sward1)", meant=number) is Contradiction.THINGS
 
 
+def test_the_sort_of_a_kind_is_no_thing_of_it() -> None:
+    assert found("Which doctor works at Ec1in1?", "Sward1") is Contradiction.KIND
+    assert found("Which kind of doctor works at Ec1in1?", "Sward1") is None
+
+
 def test_a_not_may_be_of_the_question_or_of_the_answer() -> None:
     assert denies(read_question("Which doctors do not work at Ec1in1?"), ["Ss1aff"])
     assert denies(read_question("Do all doctors work at Ec1in1?"), ["none(Ss1aff)"])

@@ -100,6 +100,8 @@ def nothing_fits(request: Request) -> Canned:
 
 async def with_budget(talk: Talk, tokens: int, strategy: type[Strategy] = SetsStrategy) -> RetrievalResult:
     inquiry = talk.asked.inquiry(talk.model, QUESTION, most_tokens=tokens, profile=Profile.KIND)
+    if strategy is SetsStrategy:
+        return await SetsStrategy(talk.embedder, max_shown=0).find(inquiry)
     return await strategy(talk.embedder).find(inquiry)  # type: ignore[call-arg]
 
 

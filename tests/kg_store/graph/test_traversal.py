@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.catalog import PrivateGraph
-from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.adjacency import distinct_rows
+from kg_store.graph.blind_graph import BlindGraph, CompactGraph
+from kg_store.graph.schema import with_concepts
 from kg_store.graph.traversal import (
     concept_of,
     kind_of,
@@ -23,10 +25,12 @@ from kg_store.graph.traversal import (
     tail_concept,
     walk,
 )
+from kg_store.loading.load import load_graph, placeholder_schema
 from kg_store.sources.policy import MediatorPolicy, Policy
+from kg_store.sources.reader import read_sources
 from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph
-from tests.support.stores import PREFIXES, catalog_in, mid_of, names_of, written
+from tests.support.stores import MID_KEY, PREFIXES, catalog_in, mid_of, names_of, written
 
 FAMILY = (
     PREFIXES
@@ -135,6 +139,20 @@ def test_the_concept_of_an_end_is_read_from_the_schema(family: PrivateGraph) -> 
         assert tail_concept(schema, step(family, label)) == concept
 
 
+def test_what_is_only_referred_to_is_no_member_of_a_declared_class(tmp_path: Path) -> None:
+    source = tmp_path / "concepts.ttl"
+    source.write_text(
+        "@prefix : <urn:x:> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> ."
+        ':mills a skos:Concept ; skos:prefLabel "mills" ; skos:broader :works .'
+        ':works a skos:Concept ; skos:prefLabel "works" ; skos:exactMatch :other .',
+        "utf-8",
+    )
+    loaded = load_graph(read_sources([source]), Policy(), MID_KEY)
+    concepts = ["concept" if each.kind is NodeKind.ENTITY else "text" for each in loaded.signatures]
+    graph = CompactGraph(loaded.adjacency, with_concepts(placeholder_schema(loaded), concepts))
+    assert len(members_of(graph, "concept")) == 2
+
+
 def test_the_kind_of_a_set_and_the_members_of_a_concept(family: PrivateGraph) -> None:
     graph = family.blind
     assert kind_of(graph, one(family, "Zofia Quarrel")) is NodeKind.ENTITY
@@ -187,3 +205,12 @@ def test_the_steps_of_many_sets_at_once_are_those_that_each_node_has(
     assert [steps_from_each(graph, sets) for _ in range(2)] == [wanted, wanted]
     assert max(len(step) for step in wanted[-3]) == (3 if fixture == "family" else 1)
     assert steps_from_each(graph, []) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1 << 62), st.integers(0, 3))), st.booleans())
+def test_rows_are_sorted_and_kept_once_whether_they_fit_one_number_or_not(
+    rows: list[tuple[int, int, int]], fit: bool
+) -> None:
+    rows = [(one, two % 3 if fit else two, three) for one, two, three in rows]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    assert [*zip(*(column.tolist() for column in distinct_rows(*columns)), strict=True)] == sorted(set(rows))

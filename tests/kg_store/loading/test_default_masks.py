@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.loading.default_masks import MIN_USUAL_USES, MaskReason
+from kg_store.loading.default_masks import MIN_USUAL_USES
 from kg_store.sources.policy import Policy
+from kg_store.storage.version_reports import MaskReason
 from tests.support.stores import PREFIXES, loaded_of
 
 X = "http://clinic.test/"
@@ -28,6 +29,11 @@ def turtle(*lines: str) -> str:
         ([":a a :PatientsOfBrackwede ; :knows :b ."], {"patients of brackwede": MaskReason.WORDS}),
         ([":a :ward17 :b ."], {"ward17": MaskReason.DIGITS}),
         ([":a :area_m2 12 ; :co2_grams 3 ; :areaSqm 3 ; :qty 1 ."], {}),
+        ([":a :hours_logged_2024 12 ; :sales_1999 3 ."], {}),
+        (
+            [":a :admitted_march_2024 12 ; :bed_217 3 ; :hours_2150 3 ."],
+            dict.fromkeys(("admitted march 2024", "bed 217", "hours 2150"), MaskReason.DIGITS),
+        ),
         ([":a :P19 :b . :P19 rdfs:label 'place of birth' ."], {}),
         ([":a :sciatica :b . :c :illness 'Sciatica' ."], {"sciatica": MaskReason.NAME}),
         (

@@ -14,7 +14,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kg_store.errors import FormatTooNewError, StoreError
-from kg_store.names.index import NameEntry, NameIndex, normalise, pack, unpack
+from kg_store.names.index import (
+    AROUND_NAMES,
+    NameEntry,
+    NameIndex,
+    Spellings,
+    can_be_found,
+    normalise,
+    pack,
+    spellings_of,
+    unpack,
+)
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
@@ -69,6 +79,15 @@ def test_spans_lead_back_to_the_characters_they_came_from(text: str) -> None:
 def test_overlapping_names_are_all_found_the_longest_first() -> None:
     index = index_of("New York", "York", "New York Times", "The New")
     assert found(index, "the new york times") == ["the new", "new york times", "new york", "york"]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("ada Ada bo cy ｆｉ İ ß _x 3".split()), min_size=1, max_size=4).map(" ".join))
+)
+def test_what_ends_texts_is_found_in_one_pass_as_in_each_alone(texts: list[str]) -> None:
+    index = index_of("ada", "ada bo", "bo", "bo ada", "cy", "fi", "ss ada", "3")
+    alone = [(at, hit) for at, text in enumerate(texts) for hit in index.find(text) if hit.end == len(text)]
+    assert index.find_at_ends(texts) == alone
 
 
 def test_name_is_found_in_raw_and_in_unescaped_json() -> None:
@@ -177,6 +196,20 @@ def test_index_from_its_bytes_finds_the_same(names: list[str], text: str) -> Non
     assert again.report() == index.report()
     assert again.with_public(PublicWords.of(["a b"])).find_inexact(around) == index.find_inexact(around)
     assert again.mids_of_value(ValueKind.DATE, "1990") == (99,)
+
+
+@given(st.text(st.sampled_from("aAzZ09 -'é"), max_size=12))
+def test_a_name_of_plain_letters_is_spelt_as_any_other(name: str) -> None:
+    """Names of plain letters take a short way, which must lead to the same spellings."""
+    found = {text for text, _ in _spelt(name)}
+    pattern = normalise(name).text.strip(AROUND_NAMES)
+    assert found == ({*spellings_of(pattern)} if can_be_found(pattern) else set())
+
+
+def _spelt(name: str) -> dict[tuple[str, int], list[int]]:
+    spellings = Spellings()
+    spellings.add(named(1, name))
+    return spellings._groups
 
 
 def test_an_index_of_before_rows_were_kept_is_read() -> None:

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pyoxigraph
 import pytest
 import rdflib
 from hypothesis import given
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, text_of, value_term
-from kg_store.sources.reader import read_sources
+from kg_store.sources.reader import at_once, read_sources
 from kg_store.terms import ValueKind
 from tests.support.stores import raw_of, written
 
@@ -253,3 +254,36 @@ def test_a_literal_of_any_text_is_read_back(text: str) -> None:
     raw = read_sources(graph)
     literal = raw.literal(raw.objects[0])
     assert (literal.lexical, literal.language) == (text, "de")
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), min_size=1, max_size=4))
+def test_texts_are_read_as_they_were_written_whatever_they_hold(texts: list[str]) -> None:
+    """Triples are cut out of one text, so nothing in a literal may look like its end."""
+    quads = [pyoxigraph.Quad(_iri(at), _iri("p"), pyoxigraph.Literal(text)) for at, text in enumerate(texts)]
+    told = [*quads, pyoxigraph.Quad(pyoxigraph.BlankNode("x"), _iri("p"), _iri("y"))]
+    read = {(head, tail) for head, _, tail in at_once(told, "_:0.")}
+    assert read == {*((str(each.subject), str(each.object)) for each in quads), ("_:0.x", "<http://x.test/y>")}
+
+
+def _iri(name: object) -> pyoxigraph.NamedNode:
+    return pyoxigraph.NamedNode(f"http://x.test/{name}")
+
+
+def test_triples_about_triples_are_read_beside_texts_that_hold_their_brackets(tmp_path: Path) -> None:
+    quoted = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <http://x.test/a> <http://x.test/p> _:b )>> .\n"
+    raw = raw_of(tmp_path, f'<http://x.test/r> {quoted}<http://x.test/a> <http://x.test/said> "a << b" .\n', "a.nt")
+    assert len(raw.subjects) == 3
+    assert '"a << b"' in raw.terms
+
+
+def test_of_two_errors_the_first_is_told_also_where_many_triples_are_read_at_once(tmp_path: Path) -> None:
+    rule = "{ <http://x.test/a> <http://x.test/p> <http://x.test/b> } <http://x.test/p> <http://x.test/c> .\nbroken"
+    with pytest.raises(LoadError, match="only plain triples"):
+        raw_of(tmp_path, rule, "a.n3")
+
+
+def test_more_triples_than_are_read_at_once_are_all_read(tmp_path: Path) -> None:
+    lines = [f"<http://x.test/{at}> <http://x.test/p> _:b{at % 7} .\n" for at in range(2_500)]
+    raw = raw_of(tmp_path, "".join(lines), "a.nt")
+    assert len(raw.subjects) == 2_500
+    assert len(raw.terms) == 2_500 + 1 + 7

@@ -47,6 +47,9 @@ from kg_store.text.words import is_pseudonym
 LABEL: Final = re.compile(r'"([^"]*)"')
 """Matches a relation label in an expression."""
 
+SORTS: Final = ("type", "kind", "sort")
+"""Words that ask for the sort of a thing: "what kind of ward"."""
+
 MIN_OF_ITS_OWN: Final = 5
 """Least number of words of a question that begins with "and" for it to be complete without earlier turns. By hand."""
 
@@ -223,8 +226,8 @@ def read_question(
 
 def _with_own_sort(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:
     """Returns the words with "kind" or "sort" as the one word of them that is a relation of the graph: "type"."""
-    own = [word for word in ("type", "kind", "sort") if (word,) in phrases]
-    return [own[0] if len(own) == 1 and singular(word) in ("type", "kind", "sort") else word for word in said]
+    own = [word for word in SORTS if (word,) in phrases]
+    return [own[0] if len(own) == 1 and singular(word) in SORTS else word for word in said]
 
 
 _DATES: Final = frozenset({"day", "month", "year", "date"})

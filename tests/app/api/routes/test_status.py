@@ -121,6 +121,27 @@ async def test_unknown_paths_and_methods_do_not_fill_the_metrics(service: Runnin
     assert "canaria" not in text.lower()
 
 
+async def test_only_what_the_service_fails_at_is_logged_as_an_error(tmp_path: Path, logs: io.StringIO) -> None:
+    async with running(tmp_path) as service:
+        service.load()
+
+        def fail() -> None:
+            raise ValueError
+
+        refused = [
+            await service.http.post("/chat", json=question(options={"width": "wide"}), headers=OPERATOR),
+            await service.http.get("/admin/graphs/none/report", headers=OPERATOR),
+            await service.http.post("/admin/graphs/x", files=[("policy", (None, "["))], headers=OPERATOR),
+        ]
+        service.reasoner.before = fail
+        failed = await service.http.post("/chat", json=question(), headers=OPERATOR)
+    told = [json.loads(line) for line in logs.getvalue().splitlines()]
+    assert {reply.status_code // 100 for reply in refused} == {4}
+    for reply in (*refused, failed):
+        levels = {line["level"] for line in told if line.get("id") == reply.json()["id"]}
+        assert levels == ({"error", "info"} if reply is failed else {"info"})
+
+
 async def test_no_log_metric_header_or_error_tells_a_name(tmp_path: Path, logs: io.StringIO) -> None:
     async with running(tmp_path) as service:
         service.load()

@@ -33,11 +33,11 @@ from app.llm.tasks import (
     Turn,
 )
 from app.strategies.prompts import AROG_TASKS, REPLY, STRUCTURE
-from app.strategies.sets.prompts import STEP
+from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
 from tests.support.tasks import step, thing, way
 
 WORDING = RequestTemplate("m")
-KINDS = (STEP, REPLY, *AROG_TASKS)
+KINDS = (STEP, STEP_IN_GRAPH, REPLY, *AROG_TASKS)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
     ['"\\u0000', "```json\n{}\n```", "\x00", "\x04ways", "\\", "\u2028\u2029é"]
 )

@@ -33,7 +33,7 @@ async def prompts_about(bench: Bench, server: ModelServer, model: PromptedReason
     server.received.clear()
     server.replies = walks_all
     question = f"What has {name} to do with wards, doctors and marriage?"
-    await SetsStrategy(embedder).find(asked.inquiry(model, question, profile=profile))
+    await SetsStrategy(embedder, max_shown=0).find(asked.inquiry(model, question, profile=profile))
     return [_without_pseudonyms(asked, given) for given in sent_to(server, "step")]
 
 
@@ -92,7 +92,7 @@ async def test_strictly_no_word_of_the_question_leaves(
     conversation = bench.asked(model)
     server.replies = walks_all
     turns = ("Is there somebody lugubrious?", "Nobody is.", question)
-    await SetsStrategy(embedder).find(conversation.inquiry(model, *turns, profile=Profile.STRICT))
+    await SetsStrategy(embedder, max_shown=0).find(conversation.inquiry(model, *turns, profile=Profile.STRICT))
     for given in sent_to(server, "step"):
         told = json.loads(_without_pseudonyms(conversation, given))
         assert (told["question"], told.get("dialogue", [])) == (asked, [])

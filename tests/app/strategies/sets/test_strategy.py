@@ -66,7 +66,7 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
         endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
         model = PromptedReasoner(endpoint, embedder)
         asked = bench.asked(model)
-        finding = await SetsStrategy(embedder).find(asked.inquiry(model, question))
+        finding = await SetsStrategy(embedder, max_shown=0).find(asked.inquiry(model, question))
         await endpoint.close()
         assert finding.draft is not None
         assert asked.names(finding.draft.expressions[0]) == names
@@ -149,7 +149,7 @@ async def test_a_graph_without_anything_that_has_a_kind_is_not_asked_about(
 ) -> None:
     monkeypatch.setattr("app.strategies.start.kinds_of", lambda _schema: ())
     nameless = bench_of(tmp_path, embedder, PREFIXES + ":m1 :has 3 .").asked()
-    finding = await SetsStrategy(embedder).find(nameless.inquiry(embedded, "What is there?"))
+    finding = await SetsStrategy(embedder, max_shown=0).find(nameless.inquiry(embedded, "What is there?"))
     assert (finding.draft, finding.rounds, nameless.rounds) == (None, 0, [])
     assert len(finding.notes) == 1
 

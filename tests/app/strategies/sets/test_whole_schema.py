@@ -1,0 +1,103 @@
+"""A small schema is shown whole to a model that can write answers, and one call answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from app.egress.disclosure import Profile
+from app.egress.guarded_reasoner import PseudonymSubstitution
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.closed_schemas import labels_in, words_offered
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.tasks import Task
+from app.strategies.base import RetrievalResult
+from app.strategies.sets.prompts import STEP_IN_GRAPH
+from app.strategies.sets.strategy import SetsStrategy
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from tests.support.asking import Bench, plan_along, secrets_in
+from tests.support.processes.model_server import Canned, Request, reply
+from tests.support.talk import Talk
+from tests.support.tasks import step, thing
+
+QUESTION = "Which wards was Zofia Quarrel admitted to?"
+
+
+async def found_for(talk: Talk, question: str = QUESTION, profile: Profile = Profile.KIND) -> RetrievalResult:
+    return await SetsStrategy(talk.embedder).find(talk.asked.inquiry(talk.model, question, profile=profile))
+
+
+def nothing(_request: Request) -> Canned:
+    return reply({"action": "not_in_graph"})
+
+
+def shown_in(talk: Talk) -> list[dict[str, Any]]:
+    """Returns the input of each prompt as it was sent."""
+    return [json.loads(request.block) for request in talk.server.received]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "walked"),
+    [
+        (QUESTION, ["has admission|admitted to"], 'reach({}, "has admission|admitted to")'),
+        ("Whose doctor does Zofia Quarrel's spouse see?", ["married to", "treated by", "^treated by"],
+         'reach(reach(reach({}, "married to"), "treated by"), "^treated by")'),
+    ],
+)  # fmt: skip
+async def test_one_call_answers_by_the_graph(
+    bench: Bench, embedder: Embedder, question: str, path: list[str], walked: str
+) -> None:
+    with ScriptedEndpoint() as scripted:
+        scripted.expect(plan_along(path), question)
+        endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
+        model = PromptedReasoner(endpoint, embedder)
+        asked = bench.asked(model)
+        inquiry = asked.inquiry(model, question, profile=Profile.KIND)
+        finding = await SetsStrategy(embedder).find(inquiry)
+        await endpoint.close()
+    assert finding.draft is not None
+    assert finding.draft.expressions == (walked.format(inquiry.dialogue.topics[0].pseudonym),)
+    assert (finding.rounds, len(scripted.received), scripted.contract_breaks) == (1, 1, [])
+    assert secrets_in(scripted.received[0].head + scripted.received[0].body) == []
+
+
+async def test_a_prompt_shows_every_kind_with_its_relations_and_no_candidate(talk: Talk) -> None:
+    talk.server.replies = nothing
+    finding = await found_for(talk)
+    (given,) = shown_in(talk)
+    assert "treated by: doctor" in given["graph"]["patient"]
+    assert "^treated by: patient" in given["graph"]["doctor"]
+    assert "candidates" not in given
+    assert set(given["graph"]) <= {line.partition(": ")[2] for line in given["things"]}
+    assert (finding.draft, finding.rounds) == (None, 1)
+
+
+@pytest.mark.parametrize("profile", [Profile.OPEN, Profile.STRICT])
+async def test_other_profiles_show_candidates(talk: Talk, profile: Profile) -> None:
+    talk.server.replies = nothing
+    await found_for(talk, profile=profile)
+    assert shown_in(talk)[0]["candidates"]
+    assert all("graph" not in given for given in shown_in(talk))
+
+
+async def test_the_schema_says_the_same_whatever_thing_is_named(talk: Talk) -> None:
+    """Aurelio Vantongeren was never admitted, Zofia Quarrel was."""
+    talk.server.replies = nothing
+    await found_for(talk)
+    await found_for(talk, "Which wards was Aurelio Vantongeren admitted to?")
+    first, second = shown_in(talk)
+    assert first["graph"] == second["graph"]
+
+
+def test_masks_have_the_conversations_words_in_it() -> None:
+    given = step("Who treats Eq7f2k?", [thing("Eq7f2k", "patient")], (), []).model_copy(
+        update={"graph": {"patient": ["Rk3m2a: doctor"], "Rc4d5e": ["^Rk3m2a: patient"]}}
+    )
+    sent = PseudonymSubstitution({"Rk3m2a": "Rz9y8x", "Rc4d5e": "Rx7w6v"}).substitute_in(Task(STEP_IN_GRAPH, given))
+    shown = sent.input.model_dump()["graph"]
+    assert shown == {"patient": ["Rz9y8x: doctor"], "Rx7w6v": ["^Rz9y8x: patient"]}
+    assert labels_in(shown) == ["Rz9y8x", "^Rz9y8x"]
+    assert {"Eq7f2k", "Rz9y8x", "^Rz9y8x"} <= set(words_offered(sent.input))  # type: ignore[arg-type]
