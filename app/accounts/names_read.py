@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import Engine, case, delete, func, insert, select
+from sqlalchemy import Engine, bindparam, case, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.api_keys import Caller
@@ -27,6 +27,21 @@ PERSONS_OF_A_KEY: Final = 2
 
 A limit by key is needed because whoever holds the key can make up persons. Chosen by hand.
 """
+
+# Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to find the rows.
+_OF_KEY: Final = [names_read.c[name] == bindparam(name) for name in ("tenant", "graph", "key_id")]
+_OF_PERSON: Final = names_read.c.person == bindparam("person")
+_IS_TODAY: Final = names_read.c.day == bindparam("day")
+_KNOWN: Final = select(names_read.c.digest).where(
+    *_OF_KEY, _IS_TODAY, _OF_PERSON, names_read.c.digest.in_(bindparam("digests", expanding=True))
+)
+_COUNTS: Final = select(func.count(), func.sum(case((_OF_PERSON, 1), else_=0)), func.min(names_read.c.at)).where(
+    *_OF_KEY
+)
+_OF_TODAY: Final = _COUNTS.where(_IS_TODAY)
+# The day is in the primary key, so that older days are not read.
+_OF_THE_HOUR: Final = _COUNTS.where(names_read.c.day >= bindparam("day"), names_read.c.at > bindparam("since"))
+_ADD: Final = insert(names_read)
 
 Keys = Callable[[], Sequence[bytes]]
 """A function that returns the keys for the digests of names, the newest first."""
@@ -110,28 +125,22 @@ class NamesRead:
 
     def _take(self, reader: Reader, digests: set[str], most: NamesLimit) -> tuple[int, int]:
         now = self._now()
-        of_key = _of_graph(reader.tenant, reader.graph) & (names_read.c.key_id == reader.key_id)
-        today, of_person = of_key & (names_read.c.day == now.date()), names_read.c.person == reader.person
-        # The day is in the primary key, so that older days are not read.
-        recent = of_key & (names_read.c.day >= (now - _HOUR).date()) & (names_read.c.at > now - _HOUR)
-        counts = func.count(), func.sum(case((of_person, 1), else_=0)), func.min(names_read.c.at)
+        row: dict[str, Any] = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
+        row |= {"person": reader.person, "day": now.date()}
+        recent = {**row, "day": (now - _HOUR).date(), "since": now - _HOUR}
         with self._engine.begin() as connection:
-            mine = select(names_read.c.digest).where(today, of_person, names_read.c.digest.in_(digests))
-            fresh = digests - set(connection.execute(mine).scalars())
-            by_key, before, _ = connection.execute(select(*counts).where(today)).one()
+            fresh = digests - set(connection.execute(_KNOWN, {**row, "digests": list(digests)}).scalars())
+            by_key, before, _ = connection.execute(_OF_TODAY, row).one()
             before = before or 0
             if fresh and not reader.is_admin:
                 if _is_over(most.day, by_key, before, len(fresh)):
                     raise NamesUsedUpError(most.day, renews_in_s(now), "day", len(fresh) > most.day)
-                by_key, by_person, first = connection.execute(select(*counts).where(recent)).one()
+                by_key, by_person, first = connection.execute(_OF_THE_HOUR, recent).one()
                 if _is_over(most.hour, by_key, by_person or 0, len(fresh)):
                     wait_s = math.ceil(((first or now) + _HOUR - now).total_seconds())
                     raise NamesUsedUpError(most.hour, max(1, wait_s), "hour", len(fresh) > most.hour)
             if fresh:
-                row = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
-                row |= {"person": reader.person}
-                rows = [row | {"day": now.date(), "digest": digest, "at": now} for digest in sorted(fresh)]
-                connection.execute(insert(names_read), rows)
+                connection.execute(_ADD, [{**row, "digest": digest, "at": now} for digest in sorted(fresh)])
         return before, before + len(fresh)
 
     def days(self, tenant: str, graph: str, name: str | None = None) -> list[DayOfNames]:
