@@ -24,7 +24,7 @@ from app.strategies.drafts import REFUSALS
 from app.strategies.retrieval import evidence_of
 from app.strategies.start import declares_kinds
 from client_sdk.protocol import Sentence
-from kg_store.algebra.expressions import parse
+from kg_store.algebra.expressions import Expression, names_in, parse
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import kinds_of
@@ -245,6 +245,8 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:
         return ConclusionResult(sentence=refusal(run))
+    if _counts_nothing_of_many(run, grounded.expressions, conclusion):
+        return ConclusionResult(sentence=refusal(run))
     items = [item for item in conclusion.items if item.kind in ("set", "entity")]
     names = {name for item in items if (held := conclusion.names.get(item.pseudonym)) for name in held.names}
     # All results are mediators, which have no name, such as an admission that joins a patient and a ward.
@@ -257,6 +259,16 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
     conclusion = _with_missing(run, conclusion, missing)
     known = min((1 - each.lacking / each.total for each in missing), default=1.0)
     return ConclusionResult(conclusion, sentence=conclusion.text, known=known)
+
+
+def _counts_nothing_of_many(run: QuestionRun, expressions: Sequence[Expression], conclusion: Conclusion) -> bool:
+    """Returns True for a count of 0 of what a name leads to that several things share.
+
+    The relation may then be that of another of these things than the question means, so 0 proves nothing.
+    """
+    shared = {each.pseudonym for each in run.read.ambiguous}
+    is_none = [names.names for names in conclusion.names.values()] == [["0"]]
+    return is_none and not shared.isdisjoint(names_in(expressions[0]))
 
 
 MAX_TOLD: Final = 2

@@ -194,6 +194,9 @@ ALIKE = 0.98
 MIN_FITTING: Final = 0.7
 """The least share of cells that must be numbers or dates in a column of such: the others are dirt (`pending`), which
 is kept as text. Chosen by hand."""
+MIN_TRUTHS: Final = 0.9
+MAX_ODD_TRUTHS: Final = 2
+"""At least this share of the cells say yes or no, and at most so many different others do not. Chosen by hand."""
 MAX_PROFILED = 20_000
 """This many different cells are examined to find a column's kind of value."""
 MAX_CONCEPT_SHARE = 0.5
@@ -371,6 +374,8 @@ class Column:
         is_truth = 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS
         if is_truth and (not folded <= {"0", "1"} or self.is_called(TRUTH_WORDS)):
             return ValueKind.TRUTH
+        if self._is_mostly_truth(folded):
+            return ValueKind.TRUTH
         if self.is_serial or (self._is_mostly(ValueKind.DATE) and not self._is_all_digits):
             return ValueKind.DATE
         if self.is_called(YEAR_WORDS) and self.cells and all(map(is_year, self._sample)):
@@ -379,6 +384,13 @@ class Column:
         is_text = is_text or any(re.fullmatch(r"0\d+", cell) for cell in self._sample)
         is_counted = self.is_called(COUNT_WORDS) or self.full[:2] == ["number", "of"] or not is_text
         return ValueKind.NUMBER if is_counted and self._is_mostly(ValueKind.NUMBER) else ValueKind.TEXT
+
+    def _is_mostly_truth(self, folded: set[str]) -> bool:
+        """Returns True if nearly all cells say yes or no, both of them, and one or two others do not ("part")."""
+        fits = sum(cell.lower() in TRUE_WORDS | FALSE_WORDS for cell in self.cells)
+        says_both = not folded.isdisjoint(TRUE_WORDS - {"1"}) and not folded.isdisjoint(FALSE_WORDS - {"0"})
+        is_few = len(folded - TRUE_WORDS - FALSE_WORDS) <= MAX_ODD_TRUTHS
+        return says_both and is_few and fits >= MIN_TRUTHS * len(self.cells)
 
     def _is_mostly(self, kind: ValueKind) -> bool:
         """Returns True if nearly all cells can be read as a value of `kind`, or most, and the others are no codes."""

@@ -111,6 +111,14 @@ F8,Dunlin,29,2018-05-05,Oskham
 """
 }
 
+INTERESTS = {
+    "person.csv": "id,name\n1,Ivo Lund\n2,Mara Quist\n3,Runa Falk\n",
+    "place.csv": "id,name\n11,Tarn\n12,Oskham\n13,Norlandia\n",
+    "tag.csv": "id,name\n21,Norlandia\n22,Mills\n",
+    "person_isLocatedIn_place.csv": "person_id,place_id\n1,11\n2,11\n3,12\n",
+    "person_hasInterest_tag.csv": "person_id,tag_id\n1,22\n2,22\n",
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
@@ -130,6 +138,8 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (PEOPLE, "Where does Ada Holm live?", set()),
     (PEOPLE, "Who lives in Eskport?", set()),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
+    # Norlandia is a place and a tag: 0 of the one says nothing of the other.
+    (INTERESTS, "How many persons live in Norlandia?", set()),
     (FERRIES, "Which ferry has the highest length?", {"Egret"}),
     (FERRIES, "How many ferries have not been shipped?", {"2"}),
     (FERRIES, "What is the average length of the ferries of Eskport?", {"42.5"}),
@@ -143,7 +153,8 @@ TOLD = {
 """The sentences in which answers tell of cells that do not fit."""
 
 
-SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES]
+SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES, INTERESTS]
+
 
 Answers = dict[tuple[int, str], tuple[set[str], str]]
 
