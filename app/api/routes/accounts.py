@@ -80,7 +80,7 @@ _GLASS_ERRORS: Final = described(
 )
 _ACCESS_EXPORT: Final[Errors] = {
     200: {
-        "content": {_LINES: {"schema": {"type": "string"}}},
+        "content": {_LINES: {"schema": {"type": "string"}}, "text/plain": {"schema": {"type": "string"}}},
         "description": "docs/operations/access.md describes the lines",
     },
 }

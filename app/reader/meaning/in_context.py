@@ -19,6 +19,7 @@ from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.errors import ExpressionError
 from kg_store.terms import is_mask_word
 from kg_store.text.inflection import plural
 from kg_store.text.labels import readable_step
@@ -215,9 +216,19 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
             and not each.left & found.asked.working
             and sense not in seen
             and not _is_masked(found, each)
+            and _is_in_bounds(each.expression)
         ):
             seen.add(sense)
             yield each
+
+
+def _is_in_bounds(expression: str) -> bool:
+    """Returns True if the algebra takes the expression, whose number of parts it limits."""
+    try:
+        parse(expression)
+    except ExpressionError:
+        return False
+    return True
 
 
 def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
