@@ -381,14 +381,11 @@ def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str])
 
 @cached_by_version
 def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
-    """Returns the signatures of each concept and class; where things say that they are of it, of no others."""
+    """Returns the signatures of each concept and of each class."""
     found: dict[str, list[SignatureId]] = defaultdict(list)
-    declared = {each for signature in schema.signatures for each in signature.classes}
     for signature in schema.signatures:
-        is_referred_to = not (signature.classes or signature.masked) and all(hop.inverse for hop in signature.hops)
         for concept in {str(schema.concepts[signature.id]), *signature.classes}:
-            if not (is_referred_to and concept in declared):
-                found[concept].append(signature.id)
+            found[concept].append(signature.id)
     return dict(found)
 
 

@@ -167,8 +167,10 @@ def _typed(text: str, notation: Notation) -> Iterator[tuple[re.Match[str], str |
         if 0 < min(one, other) <= 12 and max(one, other) <= 31:
             yield match, _iso(match, notation.first) or _iso(match, None), "date"
     for match in _NUMBER.finditer(text):
+        # A point in an amount of euros parts thousands; a comma does in English.
         is_euro = _EURO.match(text, match.end()) or _EURO_BEFORE.search(text, 0, match.start())
-        yield match, _number(match[0], "," if is_euro else notation.decimal), "number"
+        decimal: DecimalMark | None = "," if is_euro and "." in match[0] else notation.decimal
+        yield match, _number(match[0], decimal), "number"
 
 
 def _number(typed: str, decimal: DecimalMark | None) -> str | None:

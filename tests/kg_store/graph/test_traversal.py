@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.adjacency import distinct_rows
-from kg_store.graph.blind_graph import BlindGraph, CompactGraph
-from kg_store.graph.schema import with_concepts
+from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import (
     concept_of,
     kind_of,
@@ -25,12 +24,10 @@ from kg_store.graph.traversal import (
     tail_concept,
     walk,
 )
-from kg_store.loading.load import load_graph, placeholder_schema
 from kg_store.sources.policy import MediatorPolicy, Policy
-from kg_store.sources.reader import read_sources
 from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph
-from tests.support.stores import MID_KEY, PREFIXES, catalog_in, mid_of, names_of, written
+from tests.support.stores import PREFIXES, catalog_in, mid_of, names_of, written
 
 FAMILY = (
     PREFIXES
@@ -137,20 +134,6 @@ def test_the_concept_of_an_end_is_read_from_the_schema(family: PrivateGraph) -> 
     schema = family.blind.schema
     for label, concept in (("treated by", "doctor"), ("^treated by", "patient"), ("marriage|wedding|place", "town")):
         assert tail_concept(schema, step(family, label)) == concept
-
-
-def test_what_is_only_referred_to_is_no_member_of_a_declared_class(tmp_path: Path) -> None:
-    source = tmp_path / "concepts.ttl"
-    source.write_text(
-        "@prefix : <urn:x:> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> ."
-        ':mills a skos:Concept ; skos:prefLabel "mills" ; skos:broader :works .'
-        ':works a skos:Concept ; skos:prefLabel "works" ; skos:exactMatch :other .',
-        "utf-8",
-    )
-    loaded = load_graph(read_sources([source]), Policy(), MID_KEY)
-    concepts = ["concept" if each.kind is NodeKind.ENTITY else "text" for each in loaded.signatures]
-    graph = CompactGraph(loaded.adjacency, with_concepts(placeholder_schema(loaded), concepts))
-    assert len(members_of(graph, "concept")) == 2
 
 
 def test_the_kind_of_a_set_and_the_members_of_a_concept(family: PrivateGraph) -> None:

@@ -77,6 +77,7 @@ def test_cells_are_read_as_their_column_says(cell: str, column: ColumnPolicy, re
         ("on 5.10.22?", None, "month", "on 2022-05-10?"),
         ("on 5.10.22?", None, None, "on 2022-10-05?"),
         ("more than 0.125 or 41,000?", None, None, "more than 0.125 or 41,000?"),
+        ("between 60,000 and 80,000 euros", None, None, "between 60,000 and 80,000 euros"),
         ("version 10.000.1 in 2019 and 100 more", None, None, "version 10.000.1 in 2019 and 100 more"),
     ],
 )
