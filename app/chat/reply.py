@@ -23,7 +23,7 @@ from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
 
 MAX_ASKED_ABOUT: Final = 50
 """The most things of one set for which a question about the set counts as one about each. Chosen by hand."""
-LEAST_KNOWN: Final = 0.5
+MIN_KNOWN_FACTOR: Final = 0.5
 """The least factor by which values that are not known lower the confidence. Chosen by hand."""
 
 
@@ -42,7 +42,7 @@ def confidence_in(run: QuestionRun) -> float | None:
         if len(draft.expressions) != 1:
             return None
         told = told if run.executor.are_equal(draft.expressions[0], own.expression) else as_confidence(1 - told)
-    told = as_confidence(told * max(LEAST_KNOWN, run.ended.known))
+    told = as_confidence(told * max(MIN_KNOWN_FACTOR, run.ended.known))
     return min([told, *(case.most for case in cases_behind(run))])
 
 

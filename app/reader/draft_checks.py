@@ -54,7 +54,7 @@ def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
         if asked.roles[at] in ("thing", "value", "person"):
             return None
         if asked.roles[at] == "content":
-            is_sort = asked.words[at - 1] == "of" and singular(asked.words[at - 2]) in SORTS
+            is_sort = at > 1 and asked.words[at - 1] == "of" and singular(asked.words[at - 2]) in SORTS
             return None if is_sort else _noun_at(asked, graph, at)
     return None
 

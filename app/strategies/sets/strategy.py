@@ -85,8 +85,8 @@ class SearchProgress:
     `things`: sets shown beside the evidence. `places`: all sets from which candidates start; `frontier`: the newest of
     them. `trails`: the path by which each set was reached. `walked`: candidates already followed; they are not offered
     again. `shown`: the evidence as prompts show it; new facts are appended. `near`: relation labels, those most like
-    the question first. `is_cut`: the token budget left candidates out. `graph`: the
-    schema as prompts show it, if they show it whole.
+    the question first. `is_cut`: the token budget left candidates out. `graph`: the schema as
+    prompts show it, if they show it whole.
     """
 
     drafts: CheckedDrafts
