@@ -10,9 +10,10 @@ from typing import Literal
 import pytest
 
 from app.chat.concluding import adds_nothing
-from app.chat.follow_ups import CompletedQuestion, FollowUps, asks_why
+from app.chat.follow_ups import CompletedQuestion, FollowUps
 from app.chat.grounding import NotGroundedError, ground, is_prose, parted
 from app.chat.reading import language_typed
+from app.chat.turn_forms import asks_why
 from app.chat.turns import (
     WEIGHTS,
     TurnClassifier,
