@@ -163,7 +163,7 @@ class DialogueState:
 
     `question`: the last one, in full; `answered`: it had an answer. `listed`: the things listed last. `meant`: those
     of them already asked about. `choices`: the things of one name that the last question left open. `told`: the set
-    that the last answer told. `subject`: the thing that "it" stands for. `exchanges`: the things that the last
+    that the last answer told. `subject`: the thing that "it" stands for; `stays`: the last question called it "it". `exchanges`: the things that the last
     questions, and those that their answers, named; only as long as each question had an answer.
     """
 
@@ -174,6 +174,7 @@ class DialogueState:
     choices: tuple[str, ...] = ()
     told: str = ""
     subject: str = ""
+    stays: bool = False
     exchanges: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
 
 
@@ -303,11 +304,18 @@ class FollowUps:
             # With "and the other one?", a later turn may point at two things that this question names, or at other
             # things with the same name.
             listed = named if len(named) > 1 else next(filter(None, others), listed)
-        subject = next((word for word in named if not self._meanings.is_person(word)), before.subject)
+        things = [word for word in named if not self._meanings.is_person(word)]
+        subject = before.subject if not things or before.subject in things else things[0]
         meant = tuple(word for word in said if word in listed)
         choices = next(filter(None, others), ())
         return replace(
-            before, question=whole.question, listed=listed, meant=meant, choices=choices, subject=subject
+            before,
+            question=whole.question,
+            listed=listed,
+            meant=meant,
+            choices=choices,
+            subject=subject,
+            stays=whole.leans and subject in said,
         )
 
     def _hear_answer(self, text: str, before: DialogueState) -> None:
@@ -328,7 +336,7 @@ class FollowUps:
             # A description tells much about one thing: later turns speak of that thing, not of what was told.
             self._persons.hear(about)
             before.subject = about[0]
-        elif len(ones) == 1 and not self._meanings.is_person(ones[0]):
+        elif len(ones) == 1 and not before.stays and not self._meanings.is_person(ones[0]):
             before.subject = ones[0]
 
     def _of_one(self, before: DialogueState, chosen: str) -> str:

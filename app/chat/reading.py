@@ -146,8 +146,8 @@ def strategy_for(turn: TurnKind, asked: str) -> str:
 class QuestionReader:
     """Reads the last turn: replaces names by pseudonyms, completes it from earlier turns, and finds its kind."""
 
-    def __init__(self, options: ChatOptions) -> None:
-        self._options = options
+    def __init__(self, options: ChatOptions, *, is_in_house: bool) -> None:
+        self._options, self._is_in_house = options, is_in_house
 
     def read(self, run: QuestionRun) -> QuestionRun:
         completed = self._completed(run)
@@ -172,7 +172,7 @@ class QuestionReader:
             known = RetrievalResult(Draft((whole.pointed,), "That is {1}."), (whole.pointed,), (), 0)
         elif whole.rest:
             known = _rest_of(run, whole.rest)
-        elif whole.open_ended:
+        elif whole.open_ended and self._is_in_house:  # A model reads all turns, the refused one too.
             known = replace(NOT_FOUND, contradicted=NO_QUESTION)
         elif unclear := _unclear_literal(run):
             known = replace(NOT_FOUND, contradicted=UNCLEAR[unclear])

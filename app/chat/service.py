@@ -41,9 +41,9 @@ class ChatService:
         self.strategies = options.offered(strategies)
         self.options = options
         self._opener = QuestionOpener(catalog, conversations, language, options)
-        self._reader = QuestionReader(options)
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
         self._is_in_house = self._search.is_in_house
+        self._reader = QuestionReader(options, is_in_house=self._is_in_house)
         self._keeper = AnswerKeeper(conversations, options.cases, options.names)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:

@@ -189,12 +189,12 @@ def _superlative_of(word: str) -> str:
 
 
 def _is_superlative(word: str) -> bool:
-    """Returns True for "most" and the like, and for an adjective with the ending -est ("oldest", but not "honest")."""
+    """Returns True for "most" and the like, and for an adjective with the ending -est ("oldest", but not "west")."""
     word = word.lower()
-    stem = word[:-3]
-    bases = (stem, f"{stem}e", stem[:-1], f"{stem[:-1]}y") if word.endswith("est") and len(stem) > 1 else ()
-    is_adjective = any(not {"a", "r"}.isdisjoint(kinds_of(base)) for base in bases)
-    return word in _IRREGULAR.values() or (is_adjective and not {"a", "r"}.isdisjoint(kinds_of(word)))
+    kinds, stem = set(kinds_of(word)), word[:-3]
+    bases = (stem, f"{stem}e", stem[:-1], f"{stem[:-1]}y") if len(stem) > 1 else ()
+    is_one = "a" in kinds and (kinds <= {"a", "r"} or any("a" in kinds_of(base) for base in bases))
+    return word in _IRREGULAR.values() or (word.endswith("est") and is_one)
 
 
 _EMPTY: Final = frozenset(
