@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
 
-import numpy as np
-
-from app.chat.execution import AnswerExecutor
+from app.chat.pronouns import PronounResolver, in_case, pronoun_replaced
+from app.chat.pseudonym_meanings import PseudonymMeanings
 from app.chat.turn_forms import (
     ORDINALS,
     asks_rest,
@@ -24,79 +23,8 @@ from app.chat.turn_forms import (
 from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from client_sdk.protocol import Ambiguity, Fact
-from client_sdk.protocol.chat import chains
-from kg_store.catalog import PrivateGraph
-from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
-from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, ValueKind, as_mids
-
-Gender = Literal["he", "she"]
-
-_PRONOUNS: Final[dict[str, Gender]] = {
-    "he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "hers": "she",
-}  # fmt: skip
-_PERSONAL = re.compile(r"\b(?:he|him|his|she|hers|her)\b", re.IGNORECASE)
-_ANY = re.compile(r"\b(?:he|him|his|she|hers|her|it|its|they|them|their)\b", re.IGNORECASE)
-# After "her", these words mean that it is an object ("with her now"); before any other word it owns ("her ward").
-_NO_NOUN = re.compile(r"\s*(?:$|[?.!,;:]|(?:and|or|in|at|on|by|for|with|to|from|now|then|too|before|after|since)\b)")
-
-
-@dataclass(slots=True)
-class PronounResolver:
-    """Replaces "he" and "she" by persons that the dialogue has mentioned.
-
-    `spoken`: pseudonyms of the persons mentioned, latest last. `known_as`: the pronoun used for each so far.
-    """
-
-    is_person: Callable[[str], bool]
-    spoken: list[str] = field(default_factory=list)
-    known_as: dict[str, Gender] = field(default_factory=dict)
-
-    def hear(self, words: Sequence[str]) -> None:
-        """Notes the persons among the pseudonyms of a turn, given in the order in which it names them."""
-        for word in words:
-            if self.is_person(word):
-                self.spoken = [each for each in self.spoken if each != word] + [word]
-
-    def replaced_in(self, text: str) -> str:
-        """Returns `text` with each form of "he" and "she" replaced by the person meant, if the dialogue has mentioned
-        one that fits."""
-        done, at = "", 0
-        for found in _PERSONAL.finditer(text):
-            person = self._meant(_PRONOUNS[found[0].lower()])
-            if person is not None:
-                done += text[at : found.start()] + _in_case(found[0], text[found.end() :], person)
-                at = found.end()
-        return done + text[at:]
-
-    def _meant(self, gender: Gender) -> str | None:
-        """Returns the latest person for whom this pronoun was used, else the latest without a pronoun so far, or None.
-
-        From then on the pronoun is that person's.
-        """
-        latest = self.spoken[::-1]
-        same = [word for word in latest if self.known_as.get(word) == gender]
-        free = [word for word in latest if word not in self.known_as]
-        person = next(iter(same or free), None)
-        if person is not None:
-            self.known_as[person] = gender
-        return person
-
-
-def pronoun_replaced(text: str, name: str) -> str | None:
-    """Returns `text` with its first pronoun replaced by `name`; None if it has no pronoun."""
-    found = _ANY.search(text)
-    if found is None:
-        return None
-    return text[: found.start()] + _in_case(found[0], text[found.end() :], name) + text[found.end() :]
-
-
-def _in_case(pronoun: str, behind: str, name: str) -> str:
-    word = pronoun.lower()
-    owns = word in ("his", "its", "their") or (word == "her" and _NO_NOUN.match(behind) is None)
-    return f"{name}'s" if owns else name
-
+from client_sdk.protocol import Ambiguity
+from kg_store.terms import ValueKind
 
 MAX_EXCHANGES: Final = 4
 """The greatest number of earlier questions whose answers a turn may compare. Chosen by hand."""
@@ -163,8 +91,9 @@ class DialogueState:
 
     `question`: the last one, in full; `answered`: it had an answer. `listed`: the things listed last. `meant`: those
     of them already asked about. `choices`: the things of one name that the last question left open. `told`: the set
-    that the last answer told. `subject`: the thing that "it" stands for; `stays`: the last question called it "it". `exchanges`: the things that the last
-    questions, and those that their answers, named; only as long as each question had an answer.
+    that the last answer told. `subject`: the thing that "it" stands for; `stays`: the last question called it "it".
+    `exchanges`: the things that each of the last questions was about, and those that its answer named, since the last
+    question without an answer.
     """
 
     question: str = ""
@@ -176,87 +105,6 @@ class DialogueState:
     subject: str = ""
     stays: bool = False
     exchanges: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
-
-
-# Words of relations that mostly people have. A good guess is enough to resolve pronouns.
-_OF_PEOPLE = frozenset(
-    "birth born gender sex spouse married lives parent parents child children sibling siblings profession occupation "
-    "nationality person religion graduated education died death salary employer".split()
-)
-
-
-class PseudonymMeanings:
-    """Looks up what the pseudonyms of one conversation stand for on one graph."""
-
-    def __init__(self, graph: PrivateGraph, table: PseudonymTable, concluder: AnswerExecutor) -> None:
-        self._graph, self._table, self._concluder = graph, table, concluder
-
-    def listed(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of a set's members, in the order in which the asker saw their names."""
-        return self._concluder.listed(word)
-
-    def choices(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of the things that `word` may mean, if it stands for a name that they share.
-
-        Empty for any other word.
-        """
-        meaning = self._table.meaning(word)
-        return self._table.choices_among(meaning.mids) if meaning is not None and meaning.kind == "group" else ()
-
-    def namesakes(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of all things that share a name with the thing `word`, itself included.
-
-        Only names that this conversation used count; empty if none of them is shared.
-        """
-        mid = self._table.entity(word)
-        shared = self._table.sharing(mid) if mid is not None else ()
-        return self._table.in_own_order(shared[0]) if shared else ()
-
-    def is_of_group(self, word: str) -> bool:
-        """Returns True if the set `word` was reached from things that share a name."""
-        meaning = self._table.meaning(word)
-        behind = [meaning.start or "", *self._table.known(meaning.expression or "")] if meaning is not None else []
-        return any(each != word and (self.choices(each) or self.is_of_group(each)) for each in behind)
-
-    def one(self, word: str) -> str:
-        """Returns the pseudonym of the only thing that `word` stands for; empty if it stands for more or for a value.
-        """
-        mids = self.mids(word)
-        is_one = len(mids) == 1 and kind_of(self._graph.blind, mids) is NodeKind.ENTITY
-        return self._table.of_entity(Mid(int(mids[0]))) if is_one else ""
-
-    def joined_with(self, words: Sequence[str], choices: Sequence[str]) -> list[str]:
-        """Returns those of `choices` that a relation joins with each of the things and values `words`."""
-        graph, wanted = self._graph.blind, [self.mids(word) for word in words]
-        near = {each: self.mids(each) for each in choices}
-        around = {
-            each: np.concatenate([NO_MIDS, *(reached(graph, mids, (step,)) for step in steps_from(graph, mids))])
-            for each, mids in near.items()
-        }
-        return [each for each in choices if all(np.isin(around[each], mids).any() for mids in wanted)]
-
-    def all_of(self, words: Sequence[str]) -> str:
-        """Returns the pseudonym of the set of these things."""
-        mids = np.unique(np.concatenate([self.mids(word) for word in words]))
-        return self._table.of_outcome(f"union({', '.join(words)})", mids.tolist())
-
-    def concept(self, word: str) -> str:
-        return concept_of(self._graph.blind, self.mids(word))
-
-    def is_person(self, word: str) -> bool:
-        """Returns True if `word` stands for a single thing with relations that mostly people have."""
-        mid = self._table.entity(word)
-        return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
-
-    def mids(self, word: str) -> Mids:
-        return self._table.resolve(word, self._graph.blind)[0]
-
-
-def are_persons(graph: BlindGraph, mids: Mids) -> bool:
-    """Returns True if some of `mids` have relations that mostly people have, such as a birth date or a spouse."""
-    labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
-    words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
-    return not _OF_PEOPLE.isdisjoint(words)
 
 
 class FollowUps:
@@ -295,7 +143,9 @@ class FollowUps:
         asked_back = [choice for word in said for choice in self._meanings.choices(word)]
         self._persons.hear(said)
         if asked_back:
-            return replace(before, question=whole.question, listed=tuple(asked_back), meant=(), choices=tuple(asked_back))
+            return replace(
+                before, question=whole.question, listed=tuple(asked_back), meant=(), choices=tuple(asked_back)
+            )
         if whole.pointed is not None:
             return replace(before, meant=(*before.meant, whole.pointed))
         listed, named = before.listed, tuple(word for word in said if word[0] == "E")
@@ -326,10 +176,12 @@ class FollowUps:
         ones = tuple(filter(None, map(self._meanings.one, new)))
         about = tuple(word for word in asked if word[0] == "E")
         chosen = [word for word in said if word in before.choices]
-        if len(chosen) == 1 and not about:
-            before.question, before.meant, about = self._of_one(before, chosen[0]), (chosen[0],), (chosen[0],)
+        if len(chosen) == 1 and len({*asked} & {*before.choices}) < 2:
+            before.question, before.meant = self._asked_of(before, chosen[0]), (chosen[0],)
+            about = about or (chosen[0],)
         before.exchanges = (*before.exchanges, (about, ones))[-MAX_EXCHANGES:] if said else ()
-        before.listed = self._listed_in(text, before) or before.listed
+        if listed := self._listed_in(text, before):
+            before.listed, before.choices = listed, ()
         before.told = next((word for word in reversed(new) if len(self._meanings.mids(word)) > 1), "")
         self._persons.hear([self._meanings.one(word) or word for word in said])
         if len(new) > 1 and len(about) == 1:
@@ -338,12 +190,6 @@ class FollowUps:
             before.subject = about[0]
         elif len(ones) == 1 and not before.stays and not self._meanings.is_person(ones[0]):
             before.subject = ones[0]
-
-    def _of_one(self, before: DialogueState, chosen: str) -> str:
-        """Returns the last question asked of `chosen` alone, not of all things of its name."""
-        groups = {word for word in self._table.known(before.question) if self._meanings.choices(word)}
-        places = [place for place in words_in(before.question) if place.word in groups]
-        return replaced(before.question, [Standing(place.start, place.end, chosen) for place in places])
 
     def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
         """Returns the things that an answer listed: the members of the last set that it names."""
@@ -387,8 +233,10 @@ class FollowUps:
         description, for which the graph has to be searched.
         """
         choices = before.choices
-        groups = [word for word in self._table.known(before.question) if self._meanings.choices(word)]
-        if len(choices) < 2:
+        asked = self._table.known(before.question)
+        groups = [word for word in asked if self._meanings.choices(word)]
+        open_words = groups or [word for word in asked if word in choices]
+        if len(choices) < 2 or not open_words:
             return None
         if groups and chooses_all(text):
             return CompletedQuestion(SafeText(before.question), leans=True)
@@ -399,16 +247,14 @@ class FollowUps:
             left = [each for each in choices if each not in before.meant]
             is_same = found["name"] is None or found["name"] in (*groups, *choices)
             return CompletedQuestion(SafeText(self._asked_of(before, left[0]))) if is_same and len(left) == 1 else None
-        if not groups:
-            return None
         if words and self._says_nothing_else(text) and not set(words) & {*choices, *groups}:
             near = self._meanings.joined_with(words, choices)
             return CompletedQuestion(SafeText(self._asked_of(before, near[0]))) if len(near) == 1 else None
-        which = chosen_by(text, groups[0])
+        which = chosen_by(text, groups[0] if groups else self._meanings.all_of(choices))
         if not which:
             return None
-        then = SafeText(before.question)
-        return CompletedQuestion(SafeText(text), choosing=Choosing(SafeText(which), then, groups[0], choices))
+        choosing = Choosing(SafeText(which), SafeText(before.question), open_words[0], choices)
+        return CompletedQuestion(SafeText(text), choosing=choosing)
 
     def _asked_of(self, before: DialogueState, chosen: str) -> str:
         """Returns the last question asked of one of its `choices`, in place of their name or of another of them."""
@@ -445,7 +291,7 @@ class FollowUps:
         # The thing behind a pronoun is a guess, so earlier turns are kept as context.
         replaced_too = self._persons.replaced_in(text)
         if before.subject and before.subject not in replaced_too and (found := _OF_THING.search(replaced_too)):
-            name = _in_case(found[0], replaced_too[found.end() :], before.subject)
+            name = in_case(found[0], replaced_too[found.end() :], before.subject)
             replaced_too = replaced_too[: found.start()] + name + replaced_too[found.end() :]
         return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
 
@@ -521,32 +367,6 @@ def needs_context(dialogue: SafeDialogue) -> bool:
     words = {word.casefold() for word in _WORD.findall(_JOINING.sub("", dialogue.question))}
     names_something = any(topic.newest for topic in dialogue.topics)
     return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)
-
-
-NO_REASON: Final = "There is no answer just before this to give the reason of."
-
-def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
-    """Returns sentences on how the last answer was found, in pseudonyms; NO_REASON if nothing is known of it.
-
-    They follow the facts from what the question named to the answer, and quote the expressions that were executed.
-    """
-    if not facts and not expressions:
-        return NO_REASON
-    sentences = []
-    for chain in chains(facts):
-        steps = [f"by {_walked(fact.path)} to {fact.tail} ({fact.tail_concept})" for fact in chain]
-        sentences.append(f"From {chain[0].head} ({chain[0].head_concept}) {', and from there '.join(steps)}.")
-    worked_out = [each for each in expressions if "(" in each]
-    sentences += [f"From that the answer was worked out: {each}." for each in worked_out]
-    return " ".join(sentences) or f"{', '.join(expressions)} was named in the question."
-
-
-def _walked(path: Sequence[str]) -> str:
-    """Returns a path in words, with labels in quotes, for example `"treated by" backwards`."""
-    return " and then ".join(
-        f'"{step.replace("^", "").replace("|", " / ")}"' + (" backwards" if step.startswith("^") else "")
-        for step in path
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from typing import Final
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.follow_ups import Completed, DialogueCompleter, PseudonymMeanings, needs_context
+from app.chat.follow_ups import Completed, DialogueCompleter, needs_context
+from app.chat.pseudonym_meanings import PseudonymMeanings
 from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.chat.turn_forms import asks_why, without_yes_or_no
 from app.chat.turns import (

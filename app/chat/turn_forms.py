@@ -15,10 +15,12 @@ _WHY: Final = re.compile(
     rf"why|why so|why(?: is|'s) {_IT}(?: so)?|how so|how come|really|"
     rf"how (?:do|did|can|could) you (?:know|tell|find|get|work|figure)(?: {_IT})?(?: out)?|"
     rf"what makes you (?:say|think|so sure|so certain)(?: (?:of|about) {_IT}| {_IT}| so)?|"
-    rf"(?:please )?(?:explain|prove|justify)(?: {_IT}| yourself)?(?: please)?|can you (?:prove|explain|show)(?: {_IT})?|"
+    rf"(?:please )?(?:explain|prove|justify)(?: {_IT}| yourself)?(?: please)?|"
+    rf"can you (?:prove|explain|show)(?: {_IT})?|"
     rf"where (?:do|did) you (?:get|have|find) {_IT}(?: from)?|what is {_IT} based on|"
     rf"(?:show|tell|give) me (?:the|your) (?:evidence|path|reasons?|facts|proof)|"
-    rf"(?:how can you be |are you |you |r u )?(?:{_VERY} )*(?:sure|certain|positive|confident)(?: (?:about|of) {_IT}| {_IT})?|"
+    rf"(?:how can you be |are you |you |r u )?(?:{_VERY} )*(?:sure|certain|positive|confident)"
+    rf"(?: (?:about|of) {_IT}| {_IT})?|"
     rf"(?:is|was) {_IT} (?:{_VERY} )*(?:right|correct|true|so|accurate|certain|the case)"
     r")[ ?.!]*",
     re.IGNORECASE,
@@ -77,8 +79,8 @@ ORDINALS: Final = tuple(each[0] for each in _COUNTED)
 _PLACE: Final = {word: at for at, words in enumerate(_COUNTED) for word in words[:2]}
 _NUMBER: Final = {word: at for at, words in enumerate(_COUNTED) for word in (words[2], str(at + 1))}
 _NUMBERED: Final = re.compile(
-    r"\W*(?:(?:i )?(?:mean|meant|choose|take|want)\s+)?(?P<by>the\s+)?(?:(?:number|no\.?|nr\.?|option|choice)\s*|#\s*)?"
-    r"(?P<at>\w+)(?:\s+(?:one|option|choice))?\W*(?:please\W*)?",
+    r"\W*(?:(?:i )?(?:mean|meant|choose|take|want)\s+)?(?:the\s+)?"
+    r"(?:(?:number|no\.?|nr\.?|option|choice)\s*|#\s*)?(?P<at>\w+)(?:\s+(?:one|option|choice))?\W*(?:please\W*)?",
     re.IGNORECASE,
 )
 
@@ -134,7 +136,7 @@ def chosen_by(text: str, group: str) -> str:
 _REST: Final = re.compile(
     r"\W*(?:(?:and|ok|okay|now|so)\W+)*(?:(?:please )?(?:show|give|tell|list)(?: me| us)?|what about|what are|who are"
     r"|which are|are there|is there|can (?:i|you) (?:see|show me|show))?\W*"
-    r"(?:(?:some|any) )?(?:the )?(?:rest|others|other ones|remaining(?: ones| \w+)?|more(?: of (?:them|these|those))?|next ones)"
+    r"(?:(?:some|any) )?(?:the )?(?:rest|others|other ones|remaining(?: ones| \w+)?|more|next ones)"
     r"(?: of (?:them|these|those))?(?: please)?\W*(?:please\W*)?",
     re.IGNORECASE,
 )  # fmt: skip
@@ -198,13 +200,12 @@ def _is_superlative(word: str) -> bool:
 
 
 _EMPTY: Final = frozenset(
-    "and but or so then now ok okay well oh no yes sorry please too also just exactly about of for in at on by to from "
-    "with since until till how much many what when where who whom whose which why is are was were do does did has have "
-    "had it its he she him her his they them their that this these those there here the a an one ones".split()
+    "and but or so then now ok okay well oh no yes sorry please too also just exactly about of for in at on by to "
+    "from with since until till how much many what when where who whom whose which why is are was were do does did "
+    "has have had it its he she him her his they them their that this these those there here the a an one ones".split()
 )
 
 
 def says_nothing(text: str) -> bool:
-    """Returns True if a turn holds only function words, so that all it asks is left to the turns before ("how much?").
-    """
+    """Returns True if a turn holds only function words, and leaves what it asks to earlier turns ("how much?")."""
     return all(word.lower() in _EMPTY for word in re.findall(r"[^\W_]+", text))
