@@ -296,11 +296,13 @@ def _step(
     relations = labels_in(progress.graph) or beside(progress.near, known)
     things = show_things(inquiry, progress.things.values())
     named = {each.name for each in things}
+    question = question_in_form(inquiry) if is_strict else inquiry.dialogue.question
+    kinds = [each for each in progress.kinds if each.name not in named and (progress.graph or each.name in question)]
     given = StepInput(
         graph=progress.graph,
-        question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
+        question=question,
         dialogue=[] if is_strict else show_dialogue(inquiry),
-        things=[*things, *(each for each in progress.kinds if progress.graph and each.name not in named)],
+        things=[*things, *kinds],
         evidence=progress.shown,
         path=progress.path,
         candidates=candidates,
