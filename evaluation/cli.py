@@ -334,7 +334,7 @@ def concepts(
     from evaluation.tables.concepts import LABELS, SETS, by_graph, measures, not_right, run_concepts
 
     settings = load_settings()
-    namer = ConceptNamer(Embedder(settings.embedder, settings.cache_dir))
+    namer = ConceptNamer(Embedder(settings.sentence_model, settings.cache_dir))
     files, graph_files = labels or LABELS, graphs or SETS / "graphs.json"
     judged = _shown(lambda show: run_concepts(files, graph_files, data, namer.name, show))
     end_measured(measures(judged), out, "concepts", further="\n".join((by_graph(judged), not_right(judged))))

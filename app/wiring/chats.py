@@ -123,12 +123,12 @@ def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
     embedder = thinking.embedder
     if embedder is None:
         return None
-    return CaseMemory(store.cases, lambda text: embedder.sentences([text])[0], str(settings.embedder))
+    return CaseMemory(store.cases, lambda text: embedder.sentences([text])[0], str(settings.sentence_model))
 
 
 def namer_of(settings: Settings) -> NameConcepts:
     """Returns the function that names concepts; it loads the sentence model at its first call."""
-    return EnglishReader(Embedder(settings.embedder, settings.cache_dir)).name_concepts
+    return EnglishReader(Embedder(settings.sentence_model, settings.cache_dir)).name_concepts
 
 
 def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
@@ -136,7 +136,7 @@ def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
 
     The function makes no remark if a model reads the questions, or a sentence model other than the one in the box.
     """
-    if settings.reasoner != "embedded" or settings.embedder != BOXED_MODEL:
+    if settings.reasoner != "embedded" or settings.sentence_model != BOXED_MODEL:
         return no_remark
     threading.Thread(target=EnglishReader.read_words, name="words of languages", daemon=True).start()
     return EnglishReader.remark_on

@@ -1,0 +1,158 @@
+"""Reads a question by meaning: scores the candidates by the words that speak for them, and executes the best.
+
+A question is refused if a word of it is left over, if a step is neither said nor the only possible one, or if two
+candidates with different results score about the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.llm.embeddings.multilingual import MultilingualEmbedder
+from app.llm.in_house import HeldMeaning, ReadingScores
+from app.llm.tasks import StepInput
+from app.reader.other_languages.asked_words import AskedWords
+from app.reader.other_languages.candidates import MEASURES, Candidate, candidates, label_words
+from kg_store.algebra.expressions import ExpressionResult
+
+ResultOf = Callable[[str], ExpressionResult | None]
+
+MIN_SAID: Final = 0.03
+"""The least lift with which a word names a kind or a relation."""
+MIN_ALONE: Final = 0.04
+"""The same for a word that alone speaks for a reading."""
+MIN_HINT: Final = 0.005
+"""The least lift of a word towards the only date, if the question asks when."""
+MAX_SHORT: Final = 0.015
+"""The most by which a word may be nearer to a word of the schema that the reading does not use."""
+MIN_MARGIN: Final = 0.012
+"""The least lead in lift over the next candidate with another result."""
+MIN_SAME_WORD: Final = 0.89
+"""The least cosine of a noun that is the label itself, as "Vorgesetzte" and "vorgesetzter"."""
+SILENT, STEP = 0.02, 0.015
+"""What a step that no word names costs, and what each step costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredCandidate:
+    """A candidate with its score. `weakest`: the lift of the step that is said worst; `silent`: the steps not said."""
+
+    candidate: Candidate
+    score: float
+    weakest: float
+    silent: int
+
+
+class OtherLanguageReader:
+    """Reads questions in the languages of `question_words.toml`. Thread-safe."""
+
+    def __init__(self, embedder: MultilingualEmbedder) -> None:
+        self._embedder = embedder
+
+    def read(self, given: StepInput, language: str, result_of: ResultOf) -> HeldMeaning | None:
+        """Returns the certain reading of the question over the schema `given.steps`, or None if there is none."""
+        ranked = self.ranked(given, language)
+        best = ranked[0] if ranked else None
+        result = result_of(best.candidate.expression) if best else None
+        if best is None or result is None:
+            return None
+        margin = 1.0
+        for other in ranked[1:]:
+            margin = best.score - other.score
+            if margin >= MIN_MARGIN:
+                break
+            if result_of(other.candidate.expression) != result:
+                return None
+        scores = ReadingScores(
+            "meaning", best.score, margin, best.weakest, len(best.candidate.steps), best.silent
+        )
+        return HeldMeaning(best.candidate.expression, scores)
+
+    def ranked(self, given: StepInput, language: str) -> list[ScoredCandidate]:
+        """Returns the candidates that explain the whole question, best first."""
+        asked = AskedWords.of(given, language, self._embedder)
+        if asked is None:
+            return []
+        found = (_scored(asked, each) for each in candidates(given, asked.operator))
+        return sorted((each for each in found if each is not None), key=lambda each: -each.score)
+
+
+def _scored(asked: AskedWords, candidate: Candidate) -> ScoredCandidate | None:
+    """Returns the candidate with its score; None if it leaves a word over, or a step of it has no reason."""
+    if not _has_form(asked.forms, candidate) or not _is_right_way(asked, candidate):
+        return None
+    steps = [[asked.places[part] for part in label_words(step)] for step in candidate.steps]
+    ends = [asked.places[kind] for kind in candidate.ends if kind in asked.places]
+    starts = [asked.places[kind] for kind in candidate.starts if kind in asked.places]
+    covered = _covered(asked, [*(place for step in steps for place in step), *ends, *starts])
+    if covered is None:
+        return None
+    free, said = set(range(len(asked.words))), list[float]()
+    for step in steps:
+        lift, word = max(((_spoken(asked, word, step), word) for word in free), default=(0.0, -1))
+        said.append(lift)
+        free -= {word} if lift >= MIN_SAID else set()
+    is_end_said = any(_spoken(asked, word, ends) >= MIN_SAID for word in range(len(asked.words)))
+    silent = sum(lift < MIN_SAID for lift in said)
+    if not _has_reason(asked, candidate, said, silent, is_end_said, steps):
+        return None
+    score = covered - SILENT * silent - STEP * len(steps)
+    return ScoredCandidate(candidate, score, min(said, default=MIN_SAID), silent)
+
+
+def _has_reason(
+    asked: AskedWords, candidate: Candidate, said: Sequence[float], silent: int, is_end_said: bool, steps: list[list[int]]
+) -> bool:
+    """Returns True if each step is said, or follows from the rest of what is said."""
+    if not steps:
+        return is_end_said
+    if not silent:
+        return is_end_said or len(said) > 1 or said[0] >= MIN_ALONE
+    if "date" in asked.forms and candidate.value == "date":
+        return bool((asked.lifts[:, steps[-1]] >= MIN_HINT).any())
+    # A step in between may be silent, and so may the last one where the kind is said that it leads to.
+    return (is_end_said and silent == 1) or (said[-1] >= MIN_ALONE and silent == 1)
+
+
+def _covered(asked: AskedWords, used: Sequence[int]) -> float | None:
+    """Returns the sum of the lifts with which the words speak for `used`; None if a word speaks for something else."""
+    total = 0.0
+    for word, lifts in zip(asked.words, asked.lifts, strict=True):
+        covered, best = float(lifts[list(used)].max(initial=0.0)), float(lifts.max())
+        if best >= MIN_SAID and covered < best - MAX_SHORT:
+            return None
+        if best < MIN_SAID and not word.may_stay:
+            return None
+        total += covered if best >= MIN_SAID else covered / 2
+    return total
+
+
+def _spoken(asked: AskedWords, word: int, places: Sequence[int]) -> float:
+    """Returns the lift of a word towards `places`; 0 if it is nearer to another word of the schema."""
+    lifts = asked.lifts[word]
+    lift = float(lifts[list(places)].max(initial=0.0))
+    return lift if lift >= float(lifts.max()) - MAX_SHORT else 0.0
+
+
+def _is_right_way(asked: AskedWords, candidate: Candidate) -> bool:
+    """Returns False for the wrong direction of a step between things of one kind.
+
+    "The supervisor of X" is walked forwards: its noun is the label, and stands before the name. Any other wording of
+    such a step is not read forwards.
+    """
+    if not candidate.turns:
+        return True
+    places = [asked.places[part] for step in candidate.steps for part in label_words(step)]
+    same = asked.cosines[:, places].max(axis=1) >= MIN_SAME_WORD
+    is_noun = any(same[at] for at in asked.owned)
+    return is_noun if candidate.turns == "forth" else not same.any()
+
+
+def _has_form(forms: frozenset[str], candidate: Candidate) -> bool:
+    if "date" in forms:
+        return candidate.value == "date" and not candidate.is_count
+    if forms & {"count", "number"}:
+        return candidate.is_count or candidate.value == "number"
+    return not candidate.is_count and not ("thing" in forms and candidate.value in MEASURES)
