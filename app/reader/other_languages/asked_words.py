@@ -150,9 +150,10 @@ def _likeness(
         if first < last:  # A phrase names a label of several words, if each of its own words is like the label too.
             counts = several & are_like[first : last + 1].all(axis=0)
             near[row], over[row] = np.where(counts, near[row], 0.0), np.where(counts, over[row], -1.0)
-    # "Kunden" is as near to "kunde seit" as to "kunde", but says no more than "kunde".
     for longer, parts in _longer_words(schema).items():
-        over[single, longer] = np.minimum(over[single, longer], over[np.ix_(single, parts)].max(axis=1))
+        # "Kunden" is as near to "kunde seit" as to "kunde", but says no more than "kunde".
+        part = over[np.ix_(single, parts)].max(axis=1)
+        over[single, longer] = np.where(part >= MIN_PART, np.minimum(over[single, longer], part), over[single, longer])
     of = [[row for row, (a, b) in enumerate(spans) if a <= at <= b] for at in range(len(words))]
     return np.array([over[rows].max(axis=0) for rows in of]), np.array([near[rows].max(axis=0) for rows in of])
 

@@ -21,7 +21,7 @@ ResultOf = Callable[[str], ExpressionResult | None]
 
 MIN_SAID: Final = 0.03
 """The least lift with which a word names a kind or a relation."""
-MIN_ALONE: Final = 0.04
+MIN_ALONE: Final = 0.037
 """The same for a word that alone speaks for a reading."""
 MIN_HINT: Final = 0.005
 """The least lift of a word towards the only date, if the question asks when."""
@@ -108,10 +108,11 @@ def _has_reason(
     """Returns True if each step is said, or follows from the rest of what is said."""
     if not steps:
         return is_end_said
+    is_date = "date" in asked.forms and candidate.value == "date"
     if not silent:
-        return is_end_said or len(said) > 1 or said[0] >= MIN_ALONE
-    if "date" in asked.forms and candidate.value == "date":
-        return bool((asked.lifts[:, steps[-1]] >= MIN_HINT).any())
+        return is_end_said or is_date or len(said) > 1 or said[0] >= MIN_ALONE
+    if is_date:
+        return silent == 1 and bool((asked.lifts[:, steps[-1]] >= MIN_HINT).any())
     # A step in between may be silent, and so may the last one where the kind is said that it leads to.
     return (is_end_said and silent == 1) or (said[-1] >= MIN_ALONE and silent == 1)
 
