@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -31,6 +32,10 @@ MAX_PHRASE: Final = 4
 MIN_PART: Final = 0.03
 """The least lift of each word of a phrase towards the label that the phrase names."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
+MIN_STEM: Final = 5
+"""The least number of letters in a row by which a word speaks for a label, besides its meaning."""
+_ASKING: Final = frozenset({"which", "count"})
+_STATING: Final = frozenset({"which", "ask", "who", "place", "date", "count", "number"})
 _COMPARED: Final = {
     "more": ">", "after": ">", "since": ">=", "less": "<", "before": "<", "until": "<=",
 }  # fmt: skip
@@ -65,13 +70,17 @@ def language_of(question: str) -> str:
 class ContentWord(NamedTuple):
     """A word that carries meaning: its run (the question is split at pseudonyms) and its place in it.
 
-    `may_stay`: it is common, and written small or first, so that it may be left over.
+    `may_stay`: it is common, and written small or first, so that it may be left over. `is_asked`: "which" or "how
+    many" stands right before it. `is_owned`: only function words, and at least one, stand between it and a name, as in
+    "Vorgesetzte von X".
     """
 
     text: str
     run: int
     at: int
     may_stay: bool
+    is_asked: bool
+    is_owned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +90,8 @@ class AskedWords:
     `forms`: the forms that its other words state. `lifts`, `cosines`: shape (words, schema); those of a word are the
     greatest of all phrases with it. A lift is a cosine less the median of the phrase's cosines with all words of the
     schema: cosines of this model lie close together, and lifts do not. `places`: the column of each word of the
-    schema. `operator`: the comparison with the value of the question, empty without one. `owned`: positions of words
-    that stand right before a name, apart from function words, as in "Vorgesetzte von X".
+    schema. `operator`: the comparison with the value of the question, empty without one. `described`: the kinds whose
+    things have relations of their own, as people have and colours have not.
     """
 
     words: tuple[ContentWord, ...]
@@ -91,7 +100,7 @@ class AskedWords:
     cosines: Likeness
     places: Mapping[str, int]
     operator: str
-    owned: frozenset[int]
+    described: frozenset[str]
 
     @classmethod
     def of(cls, given: StepInput, language: str, embedder: MultilingualEmbedder) -> AskedWords | None:
@@ -106,13 +115,16 @@ class AskedWords:
             return None
         places = {each: at for at, each in enumerate(schema)}
         lifts, cosines = _likeness(runs, words, schema, embedder)
-        return cls(words, forms, lifts, cosines, places, operator, _owned(runs, words))
+        described = frozenset(step.kind for step in given.steps if not step.label.startswith("^"))
+        return cls(words, forms, lifts, cosines, places, operator, described)
 
 
 def _operator(forms: frozenset[str], is_compared: bool) -> str | None:
     """Returns the comparison that words state, empty without a value; None if the words can't be read as one."""
     found = {_COMPARED[form] for form in forms if form in _COMPARED}
-    if "unread" in forms or (not is_compared and forms & {"more", "less"}) or (is_compared and len(found) != 1):
+    if "unread" in forms or not forms & _STATING:  # Without a word that asks it is a question for yes or no.
+        return None
+    if (not is_compared and forms & {"more", "less"}) or (is_compared and len(found) != 1):
         return None
     return found.pop() if is_compared else ""
 
@@ -124,7 +136,10 @@ def _content_words(runs: Sequence[Sequence[str]], form_of: Mapping[str, str], la
             if word.lower() in form_of or len(word) < 2 or not word.isalpha() or frequency >= MAX_CONTENT:
                 continue
             is_small = word[0].islower() or (run == 0 and at == 0)
-            yield ContentWord(word, run, at, frequency >= MIN_COMMON and is_small)
+            is_asked = at > 0 and form_of.get(words[at - 1].lower()) in _ASKING
+            rest = words[at + 1 :]
+            is_last = run < len(runs) - 1 and bool(rest) and all(zipf_frequency(w, language) >= MAX_CONTENT for w in rest)
+            yield ContentWord(word, run, at, frequency >= MIN_COMMON and is_small, is_asked, is_last)
 
 
 def _schema_words(given: StepInput) -> list[str]:
@@ -150,6 +165,10 @@ def _likeness(
         if first < last:  # A phrase names a label of several words, if each of its own words is like the label too.
             counts = several & are_like[first : last + 1].all(axis=0)
             near[row], over[row] = np.where(counts, near[row], 0.0), np.where(counts, over[row], -1.0)
+    for at, word in enumerate(words):
+        for place, label in enumerate(schema):
+            if _shares_stem(word.text, label):
+                over[single[at], place] = max(float(over[single[at]].max()), float(over[single[at], place]))
     for longer, parts in _longer_words(schema).items():
         # "Kunden" is as near to "kunde seit" as to "kunde", but says no more than "kunde".
         part = over[np.ix_(single, parts)].max(axis=1)
@@ -165,7 +184,7 @@ def _longer_words(schema: Sequence[str]) -> dict[int, list[int]]:
     return {longer: parts for longer, parts in found.items() if parts}
 
 
-def _owned(runs: Sequence[Sequence[str]], words: Sequence[ContentWord]) -> frozenset[int]:
-    """Returns the positions of the last word of each run that a name follows."""
-    last = {word.run: at for at, word in enumerate(words)}
-    return frozenset(at for run, at in last.items() if run < len(runs) - 1)
+def _shares_stem(word: str, label: str) -> bool:
+    """Returns True if the two share MIN_STEM letters in a row, as "geliefert" and "Liefertermin"."""
+    one, other = word.casefold(), label.casefold()
+    return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size >= MIN_STEM

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from app.llm.embeddings.multilingual import MultilingualEmbedder
 from app.llm.in_house import HeldMeaning, ReadingScores
@@ -21,10 +23,8 @@ ResultOf = Callable[[str], ExpressionResult | None]
 
 MIN_SAID: Final = 0.03
 """The least lift with which a word names a kind or a relation."""
-MIN_ALONE: Final = 0.037
-"""The same for a word that alone speaks for a reading."""
-MIN_HINT: Final = 0.005
-"""The least lift of a word towards the only date, if the question asks when."""
+MIN_ALONE: Final = 0.052
+"""The least sum of a lift and its lead over all other words of the schema, for a word that alone speaks for a step."""
 MAX_SHORT: Final = 0.015
 """The most by which a word may be nearer to a word of the schema that the reading does not use."""
 MIN_MARGIN: Final = 0.012
@@ -33,6 +33,10 @@ MIN_SAME_WORD: Final = 0.89
 """The least cosine of a noun that is the label itself, as "Vorgesetzte" and "vorgesetzter"."""
 SILENT, STEP = 0.02, 0.015
 """What a step that no word names costs, and what each step costs."""
+
+
+MIN_END: Final = 0.035
+"""The same for a word that names the kind of what is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,40 +85,71 @@ class OtherLanguageReader:
 
 def _scored(asked: AskedWords, candidate: Candidate) -> ScoredCandidate | None:
     """Returns the candidate with its score; None if it leaves a word over, or a step of it has no reason."""
-    if not _has_form(asked.forms, candidate) or not _is_right_way(asked, candidate):
+    parts = _parts(asked, candidate)
+    if not (_has_form(asked, candidate) and _is_right_way(asked, candidate) and _gives_asked(asked, candidate)):
         return None
-    steps = [[asked.places[part] for part in label_words(step)] for step in candidate.steps]
-    ends = [asked.places[kind] for kind in candidate.ends if kind in asked.places]
-    starts = [asked.places[kind] for kind in candidate.starts if kind in asked.places]
-    covered = _covered(asked, [*(place for step in steps for place in step), *ends, *starts])
+    covered = _covered(asked, [place for part in (*parts.steps, parts.ends, parts.starts) for place in part])
     if covered is None:
         return None
     free, said = set(range(len(asked.words))), list[float]()
-    for step in steps:
+    for step in parts.steps:
         lift, word = max(((_spoken(asked, word, step), word) for word in free), default=(0.0, -1))
         said.append(lift)
         free -= {word} if lift >= MIN_SAID else set()
-    is_end_said = any(_spoken(asked, word, ends) >= MIN_SAID for word in range(len(asked.words)))
-    silent = sum(lift < MIN_SAID for lift in said)
-    if not _has_reason(asked, candidate, said, silent, is_end_said, steps):
+    if not _has_reason(asked, candidate, parts, said):
         return None
-    score = covered - SILENT * silent - STEP * len(steps)
-    return ScoredCandidate(candidate, score, min(said, default=MIN_SAID), silent)
+    silent = sum(lift < MIN_SAID for lift in said)
+    return ScoredCandidate(
+        candidate, covered - SILENT * silent - STEP * len(said), min(said, default=MIN_SAID), silent
+    )
 
 
-def _has_reason(
-    asked: AskedWords, candidate: Candidate, said: Sequence[float], silent: int, is_end_said: bool, steps: list[list[int]]
-) -> bool:
+class _Parts(NamedTuple):
+    """The columns of a candidate's words: those of each step, of the kinds at its end, and of those at its start."""
+
+    steps: list[list[int]]
+    ends: list[int]
+    starts: list[int]
+
+
+def _parts(asked: AskedWords, candidate: Candidate) -> _Parts:
+    steps = [[asked.places[part] for part in label_words(step)] for step in candidate.steps]
+    ends = [asked.places[kind] for kind in candidate.ends if kind in asked.places]
+    return _Parts(steps, ends, [asked.places[kind] for kind in candidate.starts if kind in asked.places])
+
+
+def _has_reason(asked: AskedWords, candidate: Candidate, parts: _Parts, said: Sequence[float]) -> bool:
     """Returns True if each step is said, or follows from the rest of what is said."""
-    if not steps:
+    is_end_said = bool(parts.ends) and _lead(asked, parts.ends) >= MIN_END
+    silent = sum(lift < MIN_SAID for lift in said)
+    if not said:
         return is_end_said
+    if silent > 1 or (silent and candidate.turns):
+        return False
+    if silent:
+        # A step in between may be silent, and so may the last one where the kind is said that it leads to.
+        return is_end_said or (len(said) > 1 and said[-1] >= MIN_SAID and _lead(asked, parts.steps[-1]) >= MIN_ALONE)
     is_date = "date" in asked.forms and candidate.value == "date"
-    if not silent:
-        return is_end_said or is_date or len(said) > 1 or said[0] >= MIN_ALONE
-    if is_date:
-        return silent == 1 and bool((asked.lifts[:, steps[-1]] >= MIN_HINT).any())
-    # A step in between may be silent, and so may the last one where the kind is said that it leads to.
-    return (is_end_said and silent == 1) or (said[-1] >= MIN_ALONE and silent == 1)
+    return is_end_said or is_date or len(said) > 1 or _lead(asked, parts.steps[0]) >= MIN_ALONE
+
+
+def _lead(asked: AskedWords, places: Sequence[int]) -> float:
+    """Returns the greatest sum of a word's lift towards `places` and its lead over all other words of the schema."""
+    inside = asked.lifts[:, list(places)].max(axis=1)
+    others = np.delete(asked.lifts, list(places), axis=1).max(axis=1, initial=-1.0)
+    return float((2 * inside - np.maximum(others, 0.0)).max())
+
+
+def _gives_asked(asked: AskedWords, candidate: Candidate) -> bool:
+    """Returns True if the noun after "which" or "how many" names what the candidate gives, if it names anything."""
+    last = candidate.steps[-1] if candidate.steps and not candidate.steps[-1].startswith("^") else ""
+    gives = [*candidate.ends, *(label_words(last) if last and "filter(" not in candidate.expression else ())]
+    places = [asked.places[each] for each in gives if each in asked.places]
+    return all(
+        _spoken(asked, at, places) > 0
+        for at, word in enumerate(asked.words)
+        if word.is_asked and float(asked.lifts[at].max()) >= MIN_SAID
+    )
 
 
 def _covered(asked: AskedWords, used: Sequence[int]) -> float | None:
@@ -147,13 +182,16 @@ def _is_right_way(asked: AskedWords, candidate: Candidate) -> bool:
         return True
     places = [asked.places[part] for step in candidate.steps for part in label_words(step)]
     same = asked.cosines[:, places].max(axis=1) >= MIN_SAME_WORD
-    is_noun = any(same[at] for at in asked.owned)
+    is_noun = any(same[at] for at, word in enumerate(asked.words) if word.is_owned)
     return is_noun if candidate.turns == "forth" else not same.any()
 
 
-def _has_form(forms: frozenset[str], candidate: Candidate) -> bool:
+def _has_form(asked: AskedWords, candidate: Candidate) -> bool:
+    forms = asked.forms
     if "date" in forms:
         return candidate.value == "date" and not candidate.is_count
     if forms & {"count", "number"}:
         return candidate.is_count or candidate.value == "number"
-    return not candidate.is_count and not ("thing" in forms and candidate.value in MEASURES)
+    if "who" in forms and candidate.value != "text" and candidate.ends.isdisjoint(asked.described):
+        return False
+    return not candidate.is_count and not (forms & {"who", "place"} and candidate.value in MEASURES)
