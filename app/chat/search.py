@@ -336,7 +336,7 @@ class GraphSearch:
 
 
 def _typed(run: QuestionRun) -> Mapping[str, str]:
-    """Returns the typed words that the embedded reasoner reads; all unknown ones if it reads their language by meaning.
+    """Returns the typed words that the embedded reasoner reads: all unknown ones of a question read by meaning alone.
 
     A word of another language is often in no lexicon, and its capital may be that of a noun.
     """

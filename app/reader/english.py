@@ -32,7 +32,7 @@ from app.reader.meaning.question.one_question import two_questions
 from app.reader.meaning.read_meaning import KnownGraph, executed, held_meaning, read_meaning
 from app.reader.meaning.said_hops import SaidLabels
 from app.reader.meaning.schema_graph import schema_graph
-from app.reader.other_languages.asked_words import language_of
+from app.reader.other_languages.asked_words import LANGUAGES, language_of
 from app.reader.other_languages.reader import OtherLanguageReader
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import CacheWarmer
@@ -150,7 +150,13 @@ class EnglishReader:
         """Returns one concept for each signature, in the order of `schema.signatures`."""
         return ConceptNamer(self.embedder).name(schema)
 
-    remark_on: Callable[[str], str | None] = staticmethod(remark_on)
-    """Returns a sentence for the asker if the question is in another language than English, else None."""
+    @staticmethod
+    def remark_on(question: str, is_multilingual: bool = False) -> str | None:
+        """Returns a sentence for the asker if the question is in a language that is not read, else None.
+
+        `is_multilingual`: the multilingual model is installed.
+        """
+        return remark_on(question, LANGUAGES.values(), is_multilingual)
+
     read_words: Callable[[], object] = staticmethod(read_words)
     """Loads the word lists of all languages ahead of the first question; takes about a second."""

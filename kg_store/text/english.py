@@ -63,7 +63,8 @@ _listed_form = cache(_is_form)
 def zipf_frequency(word: str, language: str = "en") -> float:
     """Returns log10 of a word's uses in 10^9 words of a language (ISO 639-1); 0.0 if wordfreq does not know it.
 
-    The small lists of other languages than English are enough to tell function words. The result equals `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for.
+    The small lists of other languages than English are enough to tell function words. The result equals
+    `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for.
     """
     frequencies, inverse = get_frequency_dict(language, "best" if language == "en" else "small"), 0.0
     for token in lossy_tokenize(word, language):

@@ -40,10 +40,10 @@ class _PrefixedEncoder:
         given = [text.replace("\0", " ").encode("utf-8", "replace").decode() for text in texts]
         return np.asarray(self._embed(given), dtype=np.float32)
 
-    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:  # noqa: ARG002
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         raise NotImplementedError("the engine returns no vectors of tokens")
 
-    def count_tokens(self, text: str) -> int:  # noqa: ARG002
+    def count_tokens(self, text: str) -> int:
         raise NotImplementedError("tokens are counted by the model in the box")
 
 

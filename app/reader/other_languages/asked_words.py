@@ -138,7 +138,9 @@ def _content_words(runs: Sequence[Sequence[str]], form_of: Mapping[str, str], la
             is_small = word[0].islower() or (run == 0 and at == 0)
             is_asked = at > 0 and form_of.get(words[at - 1].lower()) in _ASKING
             rest = words[at + 1 :]
-            is_last = run < len(runs) - 1 and bool(rest) and all(zipf_frequency(w, language) >= MAX_CONTENT for w in rest)
+            is_last = (
+                run < len(runs) - 1 and bool(rest) and all(zipf_frequency(w, language) >= MAX_CONTENT for w in rest)
+            )
             yield ContentWord(word, run, at, frequency >= MIN_COMMON and is_small, is_asked, is_last)
 
 

@@ -25,6 +25,8 @@ MIN_SAID: Final = 0.03
 """The least lift with which a word names a kind or a relation."""
 MIN_ALONE: Final = 0.052
 """The least sum of a lift and its lead over all other words of the schema, for a word that alone speaks for a step."""
+MIN_END: Final = 0.035
+"""The same for a word that names the kind of what is asked for."""
 MAX_SHORT: Final = 0.015
 """The most by which a word may be nearer to a word of the schema that the reading does not use."""
 MIN_MARGIN: Final = 0.012
@@ -32,11 +34,7 @@ MIN_MARGIN: Final = 0.012
 MIN_SAME_WORD: Final = 0.89
 """The least cosine of a noun that is the label itself, as "Vorgesetzte" and "vorgesetzter"."""
 SILENT, STEP = 0.02, 0.015
-"""What a step that no word names costs, and what each step costs."""
-
-
-MIN_END: Final = 0.035
-"""The same for a word that names the kind of what is asked for."""
+"""The costs of a step that no word names, and of each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +67,7 @@ class OtherLanguageReader:
                 break
             if result_of(other.candidate.expression) != result:
                 return None
-        scores = ReadingScores(
-            "meaning", best.score, margin, best.weakest, len(best.candidate.steps), best.silent
-        )
+        scores = ReadingScores("other", best.score, margin, best.weakest, len(best.candidate.steps), best.silent)
         return HeldMeaning(best.candidate.expression, scores)
 
     def ranked(self, given: StepInput, language: str) -> list[ScoredCandidate]:

@@ -166,9 +166,7 @@ class SetsStrategy:
         if not inquiry.reasoner.is_model and progress.kinds and inquiry.language.other_language(inquiry.asked):
             given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
             given = given.model_copy(update={"question": inquiry.asked})
-            progress.held = await asyncio.to_thread(
-                inquiry.language.read_other_language, given, inquiry.result_of
-            )
+            progress.held = await asyncio.to_thread(inquiry.language.read_other_language, given, inquiry.result_of)
             if progress.held is None:
                 return replace(_found(progress, None), contradicted=NOT_SURE)
         meaning = await meaning_of(inquiry, (*start.frontier, *start.kinds))
