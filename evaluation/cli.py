@@ -294,7 +294,7 @@ def natural(
 @app.command()
 def languages(out: Out = None) -> None:
     """Ask questions in German, French and Spanish without a model; ends with code 1 when a bound is missed."""
-    from evaluation.tables.languages import measures, run_languages
+    from evaluation.languages.run import measures, run_languages
 
     end_measured(measures(_shown(run_languages)), out, "languages")
 

@@ -34,6 +34,8 @@ MIN_PART: Final = 0.03
 _WORD: Final = re.compile(r"[^\W\d_]+")
 MIN_STEM: Final = 5
 """The least number of letters in a row by which a word speaks for a label, besides its meaning."""
+LIFT_OF_STEM: Final = 0.04
+"""The least lift of a word towards such a label."""
 _ASKING: Final = frozenset({"which", "count"})
 _STATING: Final = frozenset({"which", "ask", "who", "place", "date", "count", "number"})
 _COMPARED: Final = {
@@ -170,7 +172,7 @@ def _likeness(
     for at, word in enumerate(words):
         for place, label in enumerate(schema):
             if _shares_stem(word.text, label):
-                over[single[at], place] = max(float(over[single[at]].max()), float(over[single[at], place]))
+                over[single[at], place] = max(LIFT_OF_STEM, float(over[single[at]].max()))
     for longer, parts in _longer_words(schema).items():
         # "Kunden" is as near to "kunde seit" as to "kunde", but says no more than "kunde".
         part = over[np.ix_(single, parts)].max(axis=1)

@@ -188,6 +188,18 @@ def _has_form(asked: AskedWords, candidate: Candidate) -> bool:
         return candidate.value == "date" and not candidate.is_count
     if forms & {"count", "number"}:
         return candidate.is_count or candidate.value == "number"
-    if "who" in forms and candidate.value != "text" and candidate.ends.isdisjoint(asked.described):
+    if "who" in forms and not _may_be_somebody(asked, candidate):
         return False
     return not candidate.is_count and not (forms & {"who", "place"} and candidate.value in MEASURES)
+
+
+def _may_be_somebody(asked: AskedWords, candidate: Candidate) -> bool:
+    """Returns True if "who" may ask for this: things with relations of their own, or a text.
+
+    What leads to a thing may be somebody only if that is a place or the like: "who leads X" asks for no order of X.
+    """
+    if candidate.value == "text":
+        return True
+    is_led_to = bool(candidate.steps) and candidate.steps[-1].startswith("^")
+    is_of_somebody = is_led_to and not candidate.turns and not candidate.starts.isdisjoint(asked.described)
+    return not candidate.ends.isdisjoint(asked.described) and not is_of_somebody

@@ -24,7 +24,7 @@ from evaluation.datasets.questions import Question, QuestionsError, read_lines
 from evaluation.natural.verdicts import Half, NaturalQuestion, Verdict, judge
 from evaluation.tables.measures import Measure, at_most, share
 
-SETS: Final = Path(__file__).parents[1] / "languages" / "sets"
+SETS: Final = Path(__file__).parent / "sets"
 FILES: Final[dict[Half, str]] = {"seen": "seen.jsonl", "shut": "shut.jsonl.gz"}
 TABLES: Final = {
     "german": ("mitarbeiter.csv", "kunden.csv", "auftraege.csv"),
