@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import chain
 
 import pytest
 
@@ -14,15 +15,10 @@ from evaluation.natural.verdicts import Gold, NaturalQuestion
 
 
 def test_each_gold_answer_of_the_seen_half_is_a_cell_of_its_tables() -> None:
-    cells = {
-        graph: {
-            cell
-            for name in tables
-            for row in csv.reader((SETS / name).read_text("utf-8").splitlines())
-            for cell in row
-        }
-        for graph, tables in TABLES.items()
+    lines = {
+        graph: [(SETS / name).read_text("utf-8").splitlines() for name in names] for graph, names in TABLES.items()
     }
+    cells = {graph: {*chain(*(row for rows in of for row in csv.reader(rows)))} for graph, of in lines.items()}
     asked = _questions("seen")
     assert len(asked) == 30
     told = [each for each in asked if each.gold.type in ("entities", "values")]
