@@ -185,6 +185,8 @@ class QuestionReader:
         is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1
         if is_short or run.conversation.table.known(question) or any(map(run.lexicon.is_own, words)):
             return talk_of(run.request.messages[-1].content)
+        if run.reader.other_language(run.request.messages[-1].content):
+            return None  # The examples of small talk are English.
         return talk_of(question, self._options.likeness)
 
     def _turn(self, run: QuestionRun, talk: Talk | None) -> TurnKind:
@@ -193,7 +195,7 @@ class QuestionReader:
         thing = described_thing(run.read.dialogue.question)
         if thing and run.conversation.table.meaning(thing):
             return "tell"
-        if self._options.turns is None:
+        if self._options.turns is None or run.reader.other_language(run.request.messages[-1].content):
             return "question"
         text = _with_names_out(run)
         chances = self._options.turns.chances(text)
