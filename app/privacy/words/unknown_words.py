@@ -85,13 +85,15 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     language = language_of(match[0].lower() for match in matches)
     plain = _tokens(matches, taken)
     turn = TurnTokens(text, plain, lexicon, language)
-    known = {written: _known(written, lexicon, language) for written in {text[slice(*m.span())] for m in matches}}
-    words = [_word(turn, at, known) for at, token in enumerate(plain) if token.stand is Stand.WORD]
-    spans = _by_capitals(text, words, taken, lexicon)
+    known = {written: _known(written, lexicon, language) for written in {match[0] for match in matches}}
+    spans = _by_capitals(turn, known, taken)
     spans += [(at, end) for at, end in _phrases(turn) if not any(at < stop and start < end for start, stop in spans)]
-    for _ in range(_MAX_PASSES):
-        tokens = _tokens(matches, [*taken, *((*span, Stand.UNKNOWN) for span in spans)]) if spans else plain
-        more = list(_by_place(replace(turn, tokens=tokens)))
+    words = {token.word for token in plain if token.stand is Stand.WORD}
+    parts = {word for word in words if _is_part(word, lexicon) or lexicon.may_be_short_name(word)}
+    tokens, more = plain, spans
+    for _ in range(_MAX_PASSES if parts else 0):
+        tokens = _with_unknown(tokens, more)
+        more = list(_by_place(replace(turn, tokens=tokens), parts))
         if not more:
             break
         spans += more
@@ -139,6 +141,17 @@ def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[To
     return sorted(found, key=lambda token: token.start)
 
 
+def _with_unknown(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> Sequence[Token]:
+    """Returns `tokens` with the words that `spans` meet replaced by one token for each span."""
+    if not spans:
+        return tokens
+    covered = sorted(spans)
+    left = [
+        token for token in tokens if token.stand is not Stand.WORD or not _overlaps(covered, token.start, token.end)
+    ]
+    return sorted([*left, *(Token(*span, Stand.UNKNOWN) for span in spans)], key=lambda token: token.start)
+
+
 def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     at = bisect_left(spans, (end, end))
     return at > 0 and spans[at - 1][1] > start
@@ -159,12 +172,9 @@ def _is_part(word: str, lexicon: Lexicon) -> bool:
     return lexicon.names_somebody(word) and may_name(base_of(word))
 
 
-def _word(turn: TurnTokens, at: int, known: Mapping[str, _Known]) -> _Word:
-    token = turn.tokens[at]
-    written = turn.text[token.start : token.end]
-    told = known[written]
-    marked = not told.permitted or (told.has_capital and not _begins(turn, at, told.is_part))
-    return _Word(token.start, token.end, written, told.public, marked)
+def _is_marked(turn: TurnTokens, at: int, known: _Known) -> bool:
+    """True if the word may not leave, or has a capital although it begins no sentence."""
+    return not known.permitted or (known.has_capital and not _begins(turn, at, known.is_part))
 
 
 def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
@@ -179,26 +189,39 @@ def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
     return is_common or opens_a_sentence(turn, at)
 
 
-def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
-    if _is_title(words):
-        return [_span([word]) for word in words if word.marked and not lexicon.permits(word.text.lower())]
+def _by_capitals(
+    turn: TurnTokens, known: Mapping[str, _Known], taken: Sequence[Taken]
+) -> list[tuple[int, int]]:
+    text, tokens = turn.text, turn.tokens
+    written = [(at, text[token.start : token.end]) for at, token in enumerate(tokens) if token.stand is Stand.WORD]
+    may_be = {word for word, told in known.items() if told.has_capital or not told.permitted}
+    marked = {at for at, word in written if word in may_be and _is_marked(turn, at, known[word])}
+    if not marked:
+        return []
+    # Other words can't be part of a name.
+    words = [
+        _Word(tokens[at].start, tokens[at].end, word, known[word].public, at in marked)
+        for at, word in written
+        if at in marked or word in _PARTICLES
+    ]
+    if _is_title(words, [word for _, word in written]):
+        return [_span([word]) for word in words if word.marked and not turn.lexicon.permits(word.text.lower())]
     runs = _runs(text, words)
-    return [_span(run) for run in runs if _is_unknown(text, run, lexicon.public) or _is_beside(text, run, taken)]
+    return [_span(run) for run in runs if _is_unknown(text, run, turn.lexicon.public) or _is_beside(text, run, taken)]
 
 
 def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
     """Yields the spans of whole names that are made of everyday words, the longest first."""
     end = 0
-    for at, token in enumerate(turn.tokens):
-        if token.start >= end and (span := _phrase_at(turn, at)) is not None:
+    first_words = turn.lexicon.names.first_words
+    opening = {word for word in {token.word for token in turn.tokens} if word and base_of(word) in first_words}
+    for at, token in enumerate(turn.tokens) if opening else ():
+        if token.word in opening and token.start >= end and (span := _phrase_at(turn, at)) is not None:
             yield span
             end = span[1]
 
 
 def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
-    first = base_of(turn.tokens[at].word)
-    if not first or first not in turn.lexicon.names.first_words:
-        return None
     words = [base_of(token.word) for token in turn.tokens[at : at + MAX_PHRASE_WORDS]]
     for count in range(len(words), 1, -1):
         telling = [word for word in words[:count] if may_name(word)]
@@ -210,10 +233,8 @@ def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
     return None
 
 
-def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
-    """Yields the spans of words that occur in names, where the sentence shows that they are a name."""
-    words = {token.word for token in turn.tokens if token.stand is Stand.WORD}
-    parts = {word for word in words if _is_part(word, turn.lexicon) or turn.lexicon.may_be_short_name(word)}
+def _by_place(turn: TurnTokens, parts: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yields the spans of the words `parts`, which occur in names, where the sentence shows that they are a name."""
     for at, token in enumerate(turn.tokens):
         if token.word in parts and (speaks_for_name(turn, at) or _is_unproved(turn, at)):
             yield token.start, token.start + len(base_of(token.word))
@@ -248,10 +269,10 @@ def _is_initial(word: str) -> bool:
     return word[0].isupper() and (len(word) == 1 or word.casefold() in _TITLES)
 
 
-def _is_title(words: Sequence[_Word]) -> bool:
-    capitals = sum(word.text[0].isupper() for word in words)
+def _is_title(words: Sequence[_Word], written: Sequence[str]) -> bool:
+    """True if most words of the text (`written`) have capitals, and words among them that names never have."""
     telling = any(word.marked and word.text.casefold() in _NEVER_IN_NAMES for word in words)
-    return telling and capitals >= _MANY_CAPITALS * len(words)
+    return telling and sum(word[0].isupper() for word in written) >= _MANY_CAPITALS * len(written)
 
 
 def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
@@ -340,19 +361,17 @@ def schema_readings(
     list. A word that is similar to a word of a name of the tenant, or that stands where a name would, is not
     corrected. Limit: English only.
     """
-    if not words:
+    meant = {word: _meant(word, lexicon) for word in {text[start:end].lower() for start, end in words}}
+    if not any(meant.values()):
         return []
     turn = turn_of(text, taken, lexicon)
     if not _is_english(turn):
         return []
-    found = []
-    for at, token in enumerate(turn.tokens):
-        if token.stand is not Stand.WORD or (token.start, token.end) not in words:
-            continue
-        meant = _meant(token.word, lexicon)
-        if meant and not stands_as_a_name(turn, at):
-            found.append(SchemaReading(token.start, token.end, meant))
-    return found
+    return [
+        SchemaReading(token.start, token.end, meant[token.word])
+        for at, token in enumerate(turn.tokens)
+        if (token.start, token.end) in words and meant.get(token.word) and not stands_as_a_name(turn, at)
+    ]
 
 
 def _is_english(turn: TurnTokens) -> bool:
@@ -394,8 +413,9 @@ def _mistyped(word: str, schema: frozenset[str]) -> str:
     Where the singular and the plural are both one error away, the one that ends like `word` is taken.
     """
     slips = set(one_slip_away(word))
-    near = {own: [form for form in _forms(own) if form in slips] for own in schema}
-    meant = [forms for forms in near.values() if forms]
+    # A plural is at most two letters longer, and a slip changes the length by one at most.
+    able = (own for own in schema if -3 <= len(own) - len(word) <= 1)
+    meant = [forms for own in able if (forms := [form for form in _forms(own) if form in slips])]
     return max(meant[0], key=lambda form: form[-1] == word[-1]) if len(meant) == 1 else ""
 
 
