@@ -98,9 +98,14 @@ class PlainWording:
     def _agents(self, text: str) -> Iterator[Rewording]:
         """Yields rewordings of nouns for people by their field: "dermatologists" -> "Dermatology people"."""
         words = list(_WORD.finditer(text))
-        for at, word in enumerate(words):
-            fields = list(fields_of(word[0].lower()))
-            if not fields or self._is_known(word[0].lower()) or _may_be_title(text, word):
+        fields_by_noun = {
+            noun: fields
+            for noun in {word[0].lower() for word in words}
+            if (fields := list(fields_of(noun))) and not self._is_known(noun)
+        }
+        for at, word in enumerate(words) if fields_by_noun else ():
+            fields = fields_by_noun.get(word[0].lower(), [])
+            if not fields or _may_be_title(text, word):
                 continue
             starts = [words[at - 1].start(), word.start()] if at else [word.start()]
             called = ((start, (text[start : word.start()] + field).lower()) for start in starts for field in fields)
@@ -113,16 +118,19 @@ class PlainWording:
 
     def _kinds(self, text: str) -> Iterator[Rewording]:
         """Yields rewordings of the plural of a kind that the graph names: "documentaries" -> "Documentary films"."""
-        for word in _WORD.finditer(text):
-            noun = word[0].lower()
-            if not noun.endswith("s") or noun in COMMON_WORDS or self._lexicon.is_own(noun) or self._whole(noun):
-                continue
-            for single in in_other_number(noun):
-                if not self._lexicon.is_own(single) and (found := next(self._named_kinds(single), None)):
-                    name, of = found
-                    said = name.title() if has_capitals(text) else name
-                    yield Rewording(*word.span(), f"{said} {next(in_other_number(of), of)}")
-                    break
+        kinds = {noun: self._kind_called(noun) for noun in {word.lower() for word in _WORD.findall(text)}}
+        for word in _WORD.finditer(text) if any(kinds.values()) else ():
+            if found := kinds[word[0].lower()]:
+                name, of = found
+                said = name.title() if has_capitals(text) else name
+                yield Rewording(*word.span(), f"{said} {next(in_other_number(of), of)}")
+
+    def _kind_called(self, noun: str) -> tuple[str, str] | None:
+        """Returns (name, concept) of the kind that the graph names of which `noun` is the plural; None without one."""
+        if not noun.endswith("s") or noun in COMMON_WORDS or self._lexicon.is_own(noun) or self._whole(noun):
+            return None
+        singles = (single for single in in_other_number(noun) if not self._lexicon.is_own(single))
+        return next((found for single in singles for found in self._named_kinds(single)), None)
 
     def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
         """Yields (name, concept) for each thing of the graph that is a kind of other things and is called `single`.

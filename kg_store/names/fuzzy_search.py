@@ -49,11 +49,17 @@ _Sign = tuple[tuple[str, ...], bool, bool, bool]
 _Fits = list[tuple[int, int, float, bool, Sequence[int]]]
 """Names that fit around a word: first and last word relative to it, score, whole, rows."""
 
-Fits = dict[tuple[int, int, tuple[_Sign, ...]], _Fits]
-"""A cache of the names that fit around a word, by the number of words around it, its position, and these words.
 
-It holds typed text, so it lives only for one request, which reads the same text several times.
-"""
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """What one request found around its words, which it reads several times. It holds typed text, so it is not kept.
+
+    `around`: the names that fit around a word, by the number of words around it, its position, and these words.
+    `made_of`: the rows that consist of some words joined, and in any order.
+    """
+
+    around: dict[tuple[int, int, tuple[_Sign, ...]], _Fits] = field(default_factory=dict, repr=False)
+    made_of: dict[tuple[str, ...], tuple[list[int], list[int]]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class FuzzyWindow:
     words: list[WordForms] = field(repr=False)
     skip: Collection[str] = field(repr=False)
     is_name: IsName | None
-    fits: Fits = field(default_factory=dict, repr=False)
+    fits: Fits = field(default_factory=Fits, repr=False)
     spellings: list[str] = field(default_factory=list, repr=False)
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
     _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
@@ -184,12 +190,12 @@ class FuzzyWindow:
         return self.normalised.span(self.words[first].start, self.words[last].end)
 
     def _read_around(self, at: int) -> None:
-        fits = self.fits.get(self._around(at, _NEAREST))
+        fits = self.fits.around.get(self._around(at, _NEAREST))
         if fits is None:
-            fits = self.fits.get(self._around(at, MAX_REACH))
+            fits = self.fits.around.get(self._around(at, MAX_REACH))
         if fits is None:
             fits, reach = self._fits_around(at)
-            self.fits[self._around(at, _NEAREST if reach <= _NEAREST else MAX_REACH)] = fits
+            self.fits.around[self._around(at, _NEAREST if reach <= _NEAREST else MAX_REACH)] = fits
         for first, last, score, whole, rows in fits:
             self._add(at + first, at + last, score, whole, rows)
         self._read_joined(at)
@@ -262,16 +268,27 @@ class FuzzyWindow:
 
     def _read_joined(self, at: int) -> None:
         """Finds joined, differently split or reordered words: `johnsmith`, `O Brien`, `Smith, John`."""
-        for first in range(max(0, at - _MAX_JOINED_LENGTH + 1), at + 1):
-            for last in range(at, min(len(self.words), first + _MAX_JOINED_LENGTH)):
+        begin, end = at, at + 1
+        while begin > max(0, at - _MAX_JOINED_LENGTH + 1) and self.joins(begin):
+            begin -= 1
+        while end < min(len(self.words), at + _MAX_JOINED_LENGTH) and self.joins(end):
+            end += 1
+        for first in range(begin, at + 1):
+            for last in range(at, min(end, first + _MAX_JOINED_LENGTH)):
                 # This window was read with an earlier word.
                 if (first, last) in self._joined:
                     continue
                 self._joined.add((first, last))
-                if all(word.joins for word in self.words[first + 1 : last + 1]):
-                    words = self.spellings[first : last + 1]
-                    self._add(first, last, _SCORE_OF_JOINED, True, self.names.rows.joined(words))
-                    self._add(first, last, _SCORE_OF_REORDERED, True, self.names.rows.reordered(words))
+                joined, reordered = self._made_of(tuple(self.spellings[first : last + 1]))
+                self._add(first, last, _SCORE_OF_JOINED, True, joined)
+                self._add(first, last, _SCORE_OF_REORDERED, True, reordered)
+
+    def _made_of(self, words: tuple[str, ...]) -> tuple[list[int], list[int]]:
+        found = self.fits.made_of.get(words)
+        if found is None:
+            rows = self.names.rows
+            found = self.fits.made_of[words] = rows.joined(words), rows.reordered(words)
+        return found
 
     def _read_alone(self, at: int) -> None:
         """Finds the initials of a long name (NATO), and adjectives of places (Jamaican)."""
@@ -341,7 +358,7 @@ class InexactNames:
         results of one request.
         """
         normalised = normalise(text)
-        fits = {} if fits is None else fits
+        fits = fits or Fits()
         found: list[InexactHit] = []
         whole = [(0, len(normalised.text))]
         for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:

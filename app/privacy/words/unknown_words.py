@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Final
 
 from app.privacy.words.common_readings import reads_as_common
@@ -92,7 +93,7 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     parts = {word for word in words if _is_part(word, lexicon) or lexicon.may_be_short_name(word)}
     tokens, more = plain, spans
     for _ in range(_MAX_PASSES if parts else 0):
-        tokens = _with_unknown(tokens, more)
+        tokens = _with_parts(tokens, [Token(*span, Stand.UNKNOWN) for span in more])
         more = list(_by_place(replace(turn, tokens=tokens), parts))
         if not more:
             break
@@ -131,25 +132,17 @@ def is_disguised(word: str) -> bool:
 
 def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[Token]:
     """Returns the words outside of `taken` and the replaced parts as tokens, in order."""
-    found = [Token(start, end, stand) for start, end, stand in taken]
-    covered = sorted((start, end) for start, end, _ in taken)
-    found += [
-        Token(match.start(), match.end(), Stand.WORD, match[0].lower())
-        for match in matches
-        if not covered or not _overlaps(covered, match.start(), match.end())
-    ]
-    return sorted(found, key=lambda token: token.start)
+    words = [Token(*match.span(), Stand.WORD, match[0].lower()) for match in matches]
+    return _with_parts(words, [Token(*each) for each in taken])
 
 
-def _with_unknown(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> Sequence[Token]:
-    """Returns `tokens` with the words that `spans` meet replaced by one token for each span."""
-    if not spans:
+def _with_parts(tokens: list[Token], parts: Sequence[Token]) -> list[Token]:
+    """Returns `tokens` with the replaced `parts`, which take the place of the words that they meet."""
+    if not parts:
         return tokens
-    covered = sorted(spans)
-    left = [
-        token for token in tokens if token.stand is not Stand.WORD or not _overlaps(covered, token.start, token.end)
-    ]
-    return sorted([*left, *(Token(*span, Stand.UNKNOWN) for span in spans)], key=lambda token: token.start)
+    covered = sorted((part.start, part.end) for part in parts)
+    left = [token for token in tokens if token.stand is not Stand.WORD or not _overlaps(covered, *token[:2])]
+    return sorted([*parts, *left], key=itemgetter(0))
 
 
 def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
@@ -189,9 +182,7 @@ def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
     return is_common or opens_a_sentence(turn, at)
 
 
-def _by_capitals(
-    turn: TurnTokens, known: Mapping[str, _Known], taken: Sequence[Taken]
-) -> list[tuple[int, int]]:
+def _by_capitals(turn: TurnTokens, known: Mapping[str, _Known], taken: Sequence[Taken]) -> list[tuple[int, int]]:
     text, tokens = turn.text, turn.tokens
     written = [(at, text[token.start : token.end]) for at, token in enumerate(tokens) if token.stand is Stand.WORD]
     may_be = {word for word, told in known.items() if told.has_capital or not told.permitted}

@@ -82,7 +82,7 @@ def test_a_skipped_word_stands_for_nothing() -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -> None:
     text = near_text(seed, 2 + seed % 9)
-    fits: Fits = {}
+    fits = Fits()
     texts = (text, text[len(text) // 3 :], text.title(), masked(text, [(len(text) // 2, len(text) // 2 + 4)]))
     for each in (*texts, *texts):
         assert INDEX.find_inexact(each, fits=fits) == INDEX.find_inexact(each)
