@@ -173,6 +173,8 @@ class Anonymiser:
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
         self._is_concept, self._kinds = is_concept, frozenset(kinds)
+        # Kind, words and equal values of what was typed, for one dialogue.
+        self._literals: dict[tuple[str, ValueKind | None, str], tuple[ValueKind, str, tuple[int, ...]]] = {}
         self._wording = PlainWording(names, lexicon, today, leading, notation)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
@@ -180,6 +182,7 @@ class Anonymiser:
 
         Things that `table` already knows keep the pseudonym that they have there.
         """
+        self._literals.clear()
         turns = [self._read(message, table) for message in messages]
         if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
             turns[-1] = self._with_unmarked(turns[-1])
@@ -330,9 +333,14 @@ class Anonymiser:
             return _of_entities(span.mids, table)
         if span.source in _NAMED and span.value_kind is not None:
             return _of_value(written, span.value_kind, span.mids, table)
-        kind, lexical = _meant(span, written)
-        said = written if _is_readable(written, kind) else lexical  # "March" stays: "between March and June 2023".
-        equal = self._equal_values(kind, lexical)
+        key = written, span.value_kind, span.lexical
+        found = self._literals.get(key)
+        if found is None:
+            kind, lexical = _meant(span, written)
+            # "March" stays: "between March and June 2023".
+            said = written if _is_readable(written, kind) else lexical
+            found = self._literals[key] = kind, said, self._equal_values(kind, lexical)
+        kind, said, equal = found
         # A typed number is no value of one relation, whose unit it would get: 500 is not the price of 500 EUR.
         return table.of_literal(said, kind, equal) if kind is ValueKind.NUMBER else _of_value(said, kind, equal, table)
 

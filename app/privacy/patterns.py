@@ -75,6 +75,7 @@ _HANDLE = re.compile(rf"(?<![{_W}@.])@[{_W}]++(?:\.[{_W}]++)*+")
 _APART = rf"[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]{{1,3}}+"
 _SPELT = re.compile(rf"(?<![{_W}])(?:{_APART}){{3,}}[^\W\d_][{MARKS}]*+(?![{_W}])")
 _MAY_BE_SPELT = re.compile(rf"[ .·'’_*/|‐-–-]{_APART}[^\W\d_]")
+_MAY_BE_SPELT_IN_ASCII = re.compile(r"[ .'_*/|-][A-Za-z][ .'_*/|-]{1,3}+[A-Za-z]")
 _MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}(?![\w:-])", re.IGNORECASE)
 _MIN_PARTINGS: Final = 5
 """The signs between the parts of a hardware address."""
@@ -172,7 +173,7 @@ def _addresses_to_try(text: str) -> Iterator[tuple[PatternKind, re.Pattern[str]]
         yield from ((PatternKind.EMAIL, _EMAIL), (PatternKind.HANDLE, _HANDLE))
     if any(map(text.lower().__contains__, ("/", "www.", "lto:", "tel:"))):
         yield PatternKind.URL, _URL
-    if _MAY_BE_SPELT.search(text):
+    if (_MAY_BE_SPELT_IN_ASCII if text.isascii() else _MAY_BE_SPELT).search(text):
         yield PatternKind.SPELT, _SPELT
     if text.count(":") >= _MIN_PARTINGS or text.count("-") >= _MIN_PARTINGS:
         yield PatternKind.HARDWARE_ADDRESS, _MAC

@@ -68,13 +68,17 @@ class PlainWording:
         """Returns the typed text with dates, amounts, occupations and kinds in plain words."""
         visible = Visible.of_typed(typed)
         text = visible.text
+        nouns = {word.lower() for word in set(_WORD.findall(text))}
         said = [
-            *(Rewording(*found.span(), found[0].replace("-", "")) for found in _IN_TWO.finditer(text)),
+            *(
+                Rewording(*found.span(), found[0].replace("-", ""))
+                for found in (_IN_TWO.finditer(text) if "-" in text else ())
+            ),
             *in_plain_notation(text, self._notation),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),
-            *self._agents(text),
-            *self._kinds(text),
+            *self._agents(text, nouns),
+            *self._kinds(text, nouns),
         ]
         hits = self._names.find(text) if said else ()
         taken = [(hit.start, hit.end) for hit in hits if hit.kind == "name" or hit.value_kind is ValueKind.TEXT]
@@ -95,15 +99,12 @@ class PlainWording:
         own = [place for words in self._lexicon.periods for place in _places_of(words, text)]
         return [each for each in said if not (marks.may_mark(each.start, each.end) or _is_over(each, own))]
 
-    def _agents(self, text: str) -> Iterator[Rewording]:
+    def _agents(self, text: str, nouns: Collection[str]) -> Iterator[Rewording]:
         """Yields rewordings of nouns for people by their field: "dermatologists" -> "Dermatology people"."""
-        words = list(_WORD.finditer(text))
-        fields_by_noun = {
-            noun: fields
-            for noun in {word[0].lower() for word in words}
-            if (fields := list(fields_of(noun))) and not self._is_known(noun)
-        }
-        for at, word in enumerate(words) if fields_by_noun else ():
+        able = ((noun, list(fields_of(noun))) for noun in nouns)
+        fields_by_noun = {noun: fields for noun, fields in able if fields and not self._is_known(noun)}
+        words = list(_WORD.finditer(text)) if fields_by_noun else []
+        for at, word in enumerate(words):
             fields = fields_by_noun.get(word[0].lower(), [])
             if not fields or _may_be_title(text, word):
                 continue
@@ -116,11 +117,11 @@ class PlainWording:
                 yield Rewording(start, word.end(), f"{said} {'people' if word[0].lower().endswith('s') else 'person'}")
                 break
 
-    def _kinds(self, text: str) -> Iterator[Rewording]:
+    def _kinds(self, text: str, nouns: Collection[str]) -> Iterator[Rewording]:
         """Yields rewordings of the plural of a kind that the graph names: "documentaries" -> "Documentary films"."""
-        kinds = {noun: self._kind_called(noun) for noun in {word.lower() for word in _WORD.findall(text)}}
-        for word in _WORD.finditer(text) if any(kinds.values()) else ():
-            if found := kinds[word[0].lower()]:
+        kinds = {noun: kind for noun in nouns if (kind := self._kind_called(noun))}
+        for word in _WORD.finditer(text) if kinds else ():
+            if found := kinds.get(word[0].lower()):
                 name, of = found
                 said = name.title() if has_capitals(text) else name
                 yield Rewording(*word.span(), f"{said} {next(in_other_number(of), of)}")

@@ -55,11 +55,14 @@ class Fits:
     """What one request found around its words, which it reads several times. It holds typed text, so it is not kept.
 
     `around`: the names that fit around a word, by the number of words around it, its position, and these words.
-    `made_of`: the rows that consist of some words joined, and in any order.
+    `made_of`: the rows that consist of some words joined, and in any order. `unmarked`: the hits of a stretch in which
+    nothing is marked as a name, by its place and text, and its words. `telling`: words that are not everyday.
     """
 
     around: dict[tuple[int, int, tuple[_Sign, ...]], _Fits] = field(default_factory=dict, repr=False)
     made_of: dict[tuple[str, ...], tuple[list[int], list[int]]] = field(default_factory=dict, repr=False)
+    unmarked: dict[tuple[int, str], tuple[list[InexactHit], list[str]]] = field(default_factory=dict, repr=False)
+    telling: set[str] = field(default_factory=set, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,10 @@ class FuzzyWindow:
         for at, word in enumerate(self.words):
             start, end = self._span(at, at) if self.skip else (0, 0)
             is_skipped = bool(self.skip) and self.text[start:end] in self.skip
-            self._signs.append((word.forms, self._reads_as_initial(at), word.joins, is_skipped))
-        for at in range(len(self.words)):
-            if self._may_be_name(at):
-                self._read_around(at)
+            is_initial = len(word.text) == 1 and self._reads_as_initial(at)
+            self._signs.append((word.forms, is_initial, word.joins, is_skipped))
+        for at in self._to_try():
+            self._read_around(at)
         return [self._hit(first, last, found) for (first, last), found in self._found.items()]
 
     def joins(self, at: int) -> bool:
@@ -145,7 +148,7 @@ class FuzzyWindow:
 
     def _reads_as_initial(self, at: int) -> bool:
         word = self.words[at]
-        if len(word.text) != 1 or not word.text.isalpha():
+        if not word.text.isalpha():
             return False
         if word.text not in _NEVER_INITIALS or self.normalised.text[word.end : word.end + 1] == ".":
             return True
@@ -154,6 +157,16 @@ class FuzzyWindow:
 
     def is_everyday(self, at: int) -> bool:
         return self.names.is_everyday(self.spellings[at])
+
+    def _to_try(self) -> Iterator[int]:
+        """Yields the positions of the words around which a name has to be searched (`_may_be_name`)."""
+        before = True
+        for at, word in enumerate(self.spellings):
+            is_dull = self.names.is_dull(word)
+            # Most words are like this: everyday ones behind another, that nothing marks.
+            if not (is_dull and before and self.is_name is None) and self._may_be_name(at):
+                yield at
+            before = is_dull and len(word) > 1
 
     def _may_be_name(self, at: int) -> bool:
         """Returns False if no name has to be searched around this word.
@@ -360,20 +373,42 @@ class InexactNames:
         normalised = normalise(text)
         fits = fits or Fits()
         found: list[InexactHit] = []
-        whole = [(0, len(normalised.text))]
-        for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:
+        is_one_to_one, whole = normalised.is_one_to_one, [(0, len(normalised.text))]
+        for begin, stop in self._unread(text, skip) if is_name is None and is_one_to_one else whole:
             is_nameless = is_name is None
             for start, end in stretches(normalised.text, begin, stop):
                 stretch = normalised.text[start:end]
-                is_plain = may_hold and normalised.is_one_to_one and stretch.isascii() and not may_hold(start, end)
-                if is_plain and not self._may_hold_name(stretch):
-                    continue  # Beyond ASCII, digits may be letters of words.
-                hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name, fits)
+                # Beyond ASCII, digits may be letters of words.
+                is_plain = may_hold and is_one_to_one and stretch.isascii() and not may_hold(start, end)
+                if is_plain and not self._may_hold_name(stretch, fits):
+                    continue
+                if is_plain or (is_name is None and is_one_to_one and (start, text[start:end]) in fits.unmarked):
+                    hits, tells_nothing = self._read_unmarked(text, normalised, start, end, skip, fits), False
+                else:
+                    hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name, fits)
                 found += hits
                 is_nameless = is_nameless and tells_nothing
-            if is_nameless and normalised.is_one_to_one:
+            if is_nameless and is_one_to_one:
                 _remember(self._nameless_pieces, text[begin:stop], stop - begin)
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
+
+    def _read_unmarked(
+        self, text: str, normalised: Normalised, start: int, end: int, skip: Collection[str], fits: Fits
+    ) -> list[InexactHit]:
+        """Returns the hits of a stretch in which nothing is marked as a name; they are the same in each reading of it.
+
+        Condition: each character of the text is normalised by itself.
+        """
+        key = start, text[start:end]
+        found = fits.unmarked.get(key)
+        if found is None or any(map(skip.__contains__, found[1])):
+            words = words_of(normalised.text, start, end)
+            hits = FuzzyWindow(self.words, text, normalised, words, skip, None, fits).hits()
+            written = [text[word.start : word.end] for word in words]
+            if any(map(skip.__contains__, written)):
+                return hits
+            found = fits.unmarked[key] = hits, written
+        return found[0]
 
     def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
         """Yields (start, end) of the pieces of `text` between double quotes that must be searched.
@@ -412,7 +447,7 @@ class InexactNames:
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
             return [], stretch[1] not in skip
-        if is_name is None and not self._may_hold_name(stretch[0]):
+        if is_name is None and not self._may_hold_name(stretch[0], fits):
             _remember(self._nameless, stretch, end - start)
             return [], True
         reading = FuzzyWindow(self.words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits)
@@ -422,7 +457,7 @@ class InexactNames:
             _remember(self._nameless, stretch, end - start)
         return hits, is_nameless
 
-    def _may_hold_name(self, stretch: str) -> bool:
+    def _may_hold_name(self, stretch: str, fits: Fits) -> bool:
         """Returns False if the stretch has only everyday words.
 
         It is a cheap first test, since most of a request is like that.
@@ -430,9 +465,12 @@ class InexactNames:
         for word in stretch.split():
             if word in self._dull:
                 continue
+            if word in fits.telling:
+                return True
             forms = [each.text for each in words_of(word)]
             has_initial = any(len(form) == 1 and (form not in NOT_INITIALS or "." in word) for form in forms)
             if has_initial or not all(self.words.is_everyday(form) or not is_letters(form) for form in forms):
+                fits.telling.add(word)
                 return True
             # Only everyday words are cached beyond the request, because digits may be somebody's number.
             if len(forms) == 1 and forms[0].isalpha() and self.words.is_everyday(forms[0]):

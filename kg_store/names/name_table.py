@@ -356,6 +356,10 @@ class NameVocabulary:
             self._everyday.add(word)
         return True
 
+    def is_dull(self, word: str) -> bool:
+        """Returns True for an everyday word of English letters that was met before; False says nothing."""
+        return word in self._everyday
+
     def is_public(self, word: str) -> bool:
         return word in _MORE_EVERYDAY or word in self.public or is_ordinary(word)
 

@@ -103,8 +103,8 @@ class EmphasisMarks:
 
     @classmethod
     def of(cls, text: str) -> EmphasisMarks:
-        words = [match.span() for match in _MARKED_WORD.finditer(text)]
-        telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
+        telling = frozenset(start for sentence in _sentences(text) for start in _telling_capitals(sentence))
+        words = [match.span() for match in _MARKED_WORD.finditer(text)] if telling else []
         enclosed = frozenset(_enclosed(text))
         marked = bytearray(len(text))
         for start, end in (*enclosed, *((word for word in words if word[0] in telling) if telling else ())):
@@ -156,18 +156,16 @@ def _enclosed(text: str) -> set[tuple[int, int]]:
     return spans
 
 
-def _sentences(text: str, words: Sequence[tuple[int, int]]) -> Iterator[list[_Word]]:
+def _sentences(text: str) -> Iterator[list[_Word]]:
     """Yields the words of each sentence in which a capital may mark a name: not those with one at the start alone."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text) if not _is_abbreviation(text, match.end())]
-    starts = [start for start, _ in words]
-    first = 0
-    for last in (*(bisect_left(starts, end) for end in ends), len(words)):
-        sentence, first = words[first:last], max(first, last)
-        if not sentence:
+    for start, end in pairwise((0, *ends, len(text))):
+        opening = _MARKED_WORD.search(text, start, end)
+        if opening is None:
             continue
-        opening, rest = text[slice(*sentence[0])], text[sentence[0][1] : sentence[-1][1]]
-        if opening.isupper() or (rest != rest.lower() if rest.isascii() else any(map(str.isupper, rest))):
-            yield [_Word(start, end, text[start:end]) for start, end in sentence]
+        rest = text[opening.end() : end]
+        if opening[0].isupper() or (rest != rest.lower() if rest.isascii() else any(map(str.isupper, rest))):
+            yield [_Word(*match.span(), match[0]) for match in _MARKED_WORD.finditer(text, start, end)]
 
 
 def _is_abbreviation(text: str, end: int) -> bool:

@@ -83,9 +83,8 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     most words have capitals (titles, shouting), capitals are ignored.
     """
     matches = list(words_in(_masked(text, taken)))
-    language = language_of(match[0].lower() for match in matches)
-    plain = _tokens(matches, taken)
-    turn = TurnTokens(text, plain, lexicon, language)
+    turn = _turn(text, matches, taken, lexicon)
+    plain, language = turn.tokens, turn.language
     known = {written: _known(written, lexicon, language) for written in {match[0] for match in matches}}
     spans = _by_capitals(turn, known, taken)
     spans += [(at, end) for at, end in _phrases(turn) if not any(at < stop and start < end for start, stop in spans)]
@@ -103,8 +102,14 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
 
 def turn_of(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
     """Returns the tokens of `text`: its words outside of `taken`, and one token for each part taken."""
-    matches = list(words_in(_masked(text, taken)))
-    return TurnTokens(text, _tokens(matches, taken), lexicon, language_of(match[0].lower() for match in matches))
+    return _turn(text, list(words_in(_masked(text, taken))), taken, lexicon)
+
+
+def _turn(text: str, matches: Sequence[re.Match[str]], taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
+    is_word = Stand.WORD
+    words = [Token(*match.span(), is_word, match[0].lower()) for match in matches]
+    language = language_of([token.word for token in words])
+    return TurnTokens(text, _with_parts(words, [Token(*each) for each in taken]), lexicon, language)
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:
@@ -130,13 +135,7 @@ def is_disguised(word: str) -> bool:
     return small_capitals or ("LATIN" in scripts and not scripts.isdisjoint(_LOOK_ALIKES))
 
 
-def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[Token]:
-    """Returns the words outside of `taken` and the replaced parts as tokens, in order."""
-    words = [Token(*match.span(), Stand.WORD, match[0].lower()) for match in matches]
-    return _with_parts(words, [Token(*each) for each in taken])
-
-
-def _with_parts(tokens: list[Token], parts: Sequence[Token]) -> list[Token]:
+def _with_parts(tokens: Sequence[Token], parts: Sequence[Token]) -> Sequence[Token]:
     """Returns `tokens` with the replaced `parts`, which take the place of the words that they meet."""
     if not parts:
         return tokens
@@ -184,18 +183,19 @@ def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
 
 def _by_capitals(turn: TurnTokens, known: Mapping[str, _Known], taken: Sequence[Taken]) -> list[tuple[int, int]]:
     text, tokens = turn.text, turn.tokens
-    written = [(at, text[token.start : token.end]) for at, token in enumerate(tokens) if token.stand is Stand.WORD]
     may_be = {word for word, told in known.items() if told.has_capital or not told.permitted}
-    marked = {at for at, word in written if word in may_be and _is_marked(turn, at, known[word])}
-    if not marked:
+    if not may_be:
         return []
     # Other words can't be part of a name.
+    read = _PARTICLES.union(map(str.lower, may_be))
+    written = [(at, text[token.start : token.end]) for at, token in enumerate(tokens) if token.word in read]
+    marked = {at for at, word in written if word in may_be and _is_marked(turn, at, known[word])}
     words = [
         _Word(tokens[at].start, tokens[at].end, word, known[word].public, at in marked)
         for at, word in written
         if at in marked or word in _PARTICLES
     ]
-    if _is_title(words, [word for _, word in written]):
+    if _is_title(turn, words):
         return [_span([word]) for word in words if word.marked and not turn.lexicon.permits(word.text.lower())]
     runs = _runs(text, words)
     return [_span(run) for run in runs if _is_unknown(text, run, turn.lexicon.public) or _is_beside(text, run, taken)]
@@ -260,10 +260,12 @@ def _is_initial(word: str) -> bool:
     return word[0].isupper() and (len(word) == 1 or word.casefold() in _TITLES)
 
 
-def _is_title(words: Sequence[_Word], written: Sequence[str]) -> bool:
-    """True if most words of the text (`written`) have capitals, and words among them that names never have."""
-    telling = any(word.marked and word.text.casefold() in _NEVER_IN_NAMES for word in words)
-    return telling and sum(word[0].isupper() for word in written) >= _MANY_CAPITALS * len(written)
+def _is_title(turn: TurnTokens, words: Sequence[_Word]) -> bool:
+    """True if most words of the text have capitals, and among `words` are marked ones that names never have."""
+    if not any(word.marked and word.text.casefold() in _NEVER_IN_NAMES for word in words):
+        return False
+    capitals = [turn.text[token.start].isupper() for token in turn.tokens if token.stand is Stand.WORD]
+    return sum(capitals) >= _MANY_CAPITALS * len(capitals)
 
 
 def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
