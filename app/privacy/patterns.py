@@ -74,8 +74,8 @@ _HANDLE = re.compile(rf"(?<![{_W}@.])@[{_W}]++(?:\.[{_W}]++)*+")
 # A spelt word of four letters or more: R o s e, R.o.s.e, R-o-s-e.
 _APART = rf"[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]{{1,3}}+"
 _SPELT = re.compile(rf"(?<![{_W}])(?:{_APART}){{3,}}[^\W\d_][{MARKS}]*+(?![{_W}])")
-_MAY_BE_SPELT = re.compile(rf"[ .·'’_*/|‐-–-]{_APART}[^\W\d_]")
-_MAY_BE_SPELT_IN_ASCII = re.compile(r"[ .'_*/|-][A-Za-z][ .'_*/|-]{1,3}+[A-Za-z]")
+_MAY_BE_SPELT = re.compile(rf"[ .·'’_*/|‐-–-]{_APART}[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]")
+_MAY_BE_SPELT_IN_ASCII = re.compile(r"[ .'_*/|-][A-Za-z][ .'_*/|-]{1,3}+[A-Za-z][ .'_*/|-]")
 _MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}(?![\w:-])", re.IGNORECASE)
 _MIN_PARTINGS: Final = 5
 """The signs between the parts of a hardware address."""

@@ -57,7 +57,6 @@ class _Known:
     """Facts about a word that do not depend on its place in the text."""
 
     permitted: bool
-    public: bool
     is_part: bool
     has_capital: bool
     """True if the word has a capital that could mark a name; false for "I", which always has one."""
@@ -69,7 +68,7 @@ class _Word:
     end: int
     text: str = field(repr=False)
     public: bool
-    """True if the word is so common, or so certainly of the schema, that a capital alone does not make it a name."""
+    """True if a marked word is so common, or so certainly of the schema, that a capital alone makes it no name."""
     marked: bool
     """True if the word may not leave, or has a capital although it begins no sentence."""
 
@@ -88,8 +87,8 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     known = {written: _known(written, lexicon, language) for written in {match[0] for match in matches}}
     spans = _by_capitals(turn, known, taken)
     spans += [(at, end) for at, end in _phrases(turn) if not any(at < stop and start < end for start, stop in spans)]
-    words = {token.word for token in plain if token.stand is Stand.WORD}
-    parts = {word for word in words if _is_part(word, lexicon) or lexicon.may_be_short_name(word)}
+    words = {word.lower(): told for word, told in known.items()}
+    parts = {word for word, told in words.items() if told.is_part or lexicon.may_be_short_name(word)}
     tokens, more = plain, spans
     for _ in range(_MAX_PASSES if parts else 0):
         tokens = _with_parts(tokens, [Token(*span, Stand.UNKNOWN) for span in more])
@@ -153,11 +152,15 @@ def _known(written: str, lexicon: Lexicon, language: str) -> _Known:
     word = written.lower()
     permitted = lexicon.permits(word, language) and not is_disguised(written)
     is_part = _is_part(word, lexicon)
-    public = permitted and not is_part and (lexicon.is_own(word) or is_public_word(written, lexicon.public))
     # German writes every noun with a capital; a word of its lexicon names nobody.
     is_noun = language == "de" and not is_part and not written.isupper() and in_lexicon_of(language, word)
     has_capital = not is_noun and any(letter.isupper() or letter.istitle() for letter in written)
-    return _Known(permitted, public, is_part, has_capital and normalise(written).text not in _SELF)
+    return _Known(permitted, is_part, has_capital and normalise(written).text not in _SELF)
+
+
+def _is_public(written: str, known: _Known, lexicon: Lexicon) -> bool:
+    is_word = known.permitted and not known.is_part
+    return is_word and (lexicon.is_own(written.lower()) or is_public_word(written, lexicon.public))
 
 
 def _is_part(word: str, lexicon: Lexicon) -> bool:
@@ -191,7 +194,7 @@ def _by_capitals(turn: TurnTokens, known: Mapping[str, _Known], taken: Sequence[
     written = [(at, text[token.start : token.end]) for at, token in enumerate(tokens) if token.word in read]
     marked = {at for at, word in written if word in may_be and _is_marked(turn, at, known[word])}
     words = [
-        _Word(tokens[at].start, tokens[at].end, word, known[word].public, at in marked)
+        _Word(*tokens[at][:2], word, at in marked and _is_public(word, known[word], turn.lexicon), at in marked)
         for at, word in written
         if at in marked or word in _PARTICLES
     ]
