@@ -16,6 +16,7 @@ from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading
+from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
@@ -183,7 +184,8 @@ class Anonymiser:
         Things that `table` already knows keep the pseudonym that they have there.
         """
         self._literals.clear()
-        turns = [self._read(message, table) for message in messages]
+        fits = Fits()
+        turns = [self._read(message, table, fits) for message in messages]
         if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
             turns[-1] = self._with_unmarked(turns[-1])
         for turn in turns:
@@ -248,10 +250,10 @@ class Anonymiser:
                 value = _of_value(written, ValueKind.TEXT, mids, table)
                 yield name, Topic(value, resolve(value), ValueKind.TEXT, newest=True)
 
-    def _read(self, message: Message, table: PseudonymTable) -> _Turn:
+    def _read(self, message: Message, table: PseudonymTable, fits: Fits) -> _Turn:
         by_user = message.role == "user"
         visible = self._wording.visible(message.content) if by_user else Visible.of_typed(message.content)
-        found = self._finder.read(visible, message.content, table)
+        found = self._finder.read(visible, message.content, table, fits)
         turn = _Turn(message, visible, found, self._spans(found))
         return self._reread(turn, table)
 
@@ -264,7 +266,7 @@ class Anonymiser:
         if not readings:
             return turn
         visible = turn.visible.reworded((each.start, each.end, each.instead) for each in readings)
-        found = self._finder.read(visible, turn.message.content, table)
+        found = self._finder.read(visible, turn.message.content, table, turn.found.cache.fits)
         spans, known = self._spans(found), {(span.start, span.end) for span in turn.spans}
         if len(spans) != len(known) - len(readings):
             return turn  # With its neighbours, a corrected word may be part of a name.

@@ -16,6 +16,7 @@ from app.privacy.words.grammar import Stand
 from app.privacy.words.lexicon import SYMBOLS, Lexicon
 from app.privacy.words.name_slots import start_with_titles
 from app.privacy.words.unknown_words import SchemaReading, Taken, schema_readings, unknown_spans
+from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, SearchCache, has_capitals
 from kg_store.names.other_forms import Mention, find_near_spans, masked
@@ -149,10 +150,11 @@ class SpanFinder:
         self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
 
-    def read(self, visible: Visible, original: str, table: PseudonymTable) -> Found:
+    def read(self, visible: Visible, original: str, table: PseudonymTable, fits: Fits) -> Found:
         """Finds all spans of `visible.text` except words that the lexicon does not permit.
 
-        The spans include this conversation's pseudonyms; a word that only has their form becomes a FORGED span.
+        The spans include this conversation's pseudonyms; a word that only has their form becomes a FORGED span. `fits`
+        keeps what the request found around its words.
         """
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
@@ -166,7 +168,7 @@ class SpanFinder:
         found = [Span(span.start, span.end, SpanSource.PATTERN) for span in find_patterns(text, self._regions)]
         pieces = [piece for pattern in found for piece in uncovered(text, pattern, covered)]
         patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
-        cache = SearchCache()
+        cache = SearchCache(fits)
         named = [
             *self._mentions(visible, original, cache),
             *self._protected(text),

@@ -19,7 +19,7 @@ MAX_ROWS = 128
 """The most names tried around one word, those that share most words with the text. Chosen by hand."""
 
 _NEAREST = 4  # The number of words on each side by which rows are chosen if there are too many. Chosen by hand.
-MAX_HELD = 64  # The most sets of rows cached while one text is read. Chosen by hand.
+MAX_HELD = 64  # The most sets of rows cached while one request is read. Chosen by hand.
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
 _MAX_ABBREVIATED = 3
@@ -57,12 +57,15 @@ class Fits:
     `around`: the names that fit around a word, by the number of words around it, its position, and these words.
     `made_of`: the rows that consist of some words joined, and in any order. `unmarked`: the hits of a stretch in which
     nothing is marked as a name, by its place and text, and its words. `telling`: words that are not everyday.
+    `held`: the rows that hold some words. `standing`: for a word, the name words of which it is an initial or short form.
     """
 
     around: dict[tuple[int, int, tuple[_Sign, ...]], _Fits] = field(default_factory=dict, repr=False)
     made_of: dict[tuple[str, ...], tuple[list[int], list[int]]] = field(default_factory=dict, repr=False)
     unmarked: dict[tuple[int, str], tuple[list[InexactHit], list[str]]] = field(default_factory=dict, repr=False)
     telling: set[str] = field(default_factory=set, repr=False)
+    held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    standing: dict[tuple[str, bool], Standing] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,7 @@ class FuzzyWindow:
     spellings: list[str] = field(default_factory=list, repr=False)
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
     _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
-    _cached: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
     _signs: list[_Sign] = field(default_factory=list, repr=False)
-    _standing: dict[tuple[str, bool], Standing] = field(default_factory=dict, repr=False)
     _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
     _found: dict[tuple[int, int], list[tuple[float, bool, Sequence[int]]]] = field(default_factory=dict, repr=False)
 
@@ -138,9 +139,9 @@ class FuzzyWindow:
         It has the name words of which the typed word is an initial or short form.
         """
         key = self.spellings[at], self._signs[at][1]
-        found = self._standing.get(key)
+        found = self.fits.standing.get(key)
         if found is None:
-            found = self._standing[key] = Standing()
+            found = self.fits.standing[key] = Standing()
         return found
 
     def is_initial(self, at: int) -> bool:
@@ -253,15 +254,15 @@ class FuzzyWindow:
         The result is cached.
         """
         key = words.tobytes()
-        found = self._cached.get(key)
+        found = self.fits.held.get(key)
         if found is None:
             rows = self.names.rows
-            if len(self._cached) >= MAX_HELD:
-                self._cached.clear()
+            if len(self.fits.held) >= MAX_HELD:
+                self.fits.held.clear()
             held = [rows.with_word(word) for word in words.tolist()]
             # Made distinct even for one word, because a row may hold it twice.
             held_by_any = np.unique(np.concatenate(held))
-            found = self._cached[key] = held_by_any, rows.places(held_by_any)
+            found = self.fits.held[key] = held_by_any, rows.places(held_by_any)
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
