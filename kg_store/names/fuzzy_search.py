@@ -57,7 +57,7 @@ class Fits:
     `around`: the names that fit around a word, by the number of words around it, its position, and these words.
     `made_of`: the rows that consist of some words joined, and in any order. `unmarked`: the hits of a stretch in which
     nothing is marked as a name, by its place and text, and its words. `telling`: words that are not everyday.
-    `held`: the rows that hold some words. `standing`: for a word, the name words of which it is an initial or short form.
+    `held`: the rows that hold some words. `standing`: for a word, the name words that it may be short for.
     """
 
     around: dict[tuple[int, int, tuple[_Sign, ...]], _Fits] = field(default_factory=dict, repr=False)
