@@ -52,7 +52,7 @@ _Fits = list[tuple[int, int, float, bool, Sequence[int]]]
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """Keeps what a request found around its words, which it reads several times. It holds typed text, and ends with it.
+    """Keeps what a request found around its words, which it reads several times. It holds typed text and ends with it.
 
     `around`: the names that fit around a word, by the number of words around it, its position, and these words.
     `made_of`: the rows that consist of some words joined, and in any order. `unmarked`: the hits of a stretch in which
