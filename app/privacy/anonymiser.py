@@ -16,6 +16,7 @@ from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource, cover
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading
+from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
@@ -174,6 +175,8 @@ class Anonymiser:
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
         self._is_concept, self._kinds, self._masked_words = is_concept, frozenset(kinds), masked_words or {}
+        # Kind, words and equal values of what was typed, for one dialogue.
+        self._literals: dict[tuple[str, ValueKind | None, str], tuple[ValueKind, str, tuple[int, ...]]] = {}
         self._wording = PlainWording(names, lexicon, today, leading, notation)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
@@ -181,7 +184,9 @@ class Anonymiser:
 
         Things that `table` already knows keep the pseudonym that they have there.
         """
-        turns = [self._read(message, table) for message in messages]
+        self._literals.clear()
+        fits = Fits()
+        turns = [self._read(message, table, fits) for message in messages]
         if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
             turns[-1] = self._with_unmarked(turns[-1])
         for turn in turns:
@@ -246,10 +251,10 @@ class Anonymiser:
                 value = _of_value(written, ValueKind.TEXT, mids, table)
                 yield name, Topic(value, resolve(value), ValueKind.TEXT, newest=True)
 
-    def _read(self, message: Message, table: PseudonymTable) -> _Turn:
+    def _read(self, message: Message, table: PseudonymTable, fits: Fits) -> _Turn:
         by_user = message.role == "user"
         visible = self._wording.visible(message.content) if by_user else Visible.of_typed(message.content)
-        found = self._finder.read(visible, message.content, table)
+        found = self._finder.read(visible, message.content, table, fits)
         turn = _Turn(message, visible, found, self._spans(found))
         return self._reread(turn, table)
 
@@ -262,7 +267,7 @@ class Anonymiser:
         if not readings:
             return turn
         visible = turn.visible.reworded((each.start, each.end, each.instead) for each in readings)
-        found = self._finder.read(visible, turn.message.content, table)
+        found = self._finder.read(visible, turn.message.content, table, turn.found.cache.fits)
         spans, known = self._spans(found), {(span.start, span.end) for span in turn.spans}
         if len(spans) != len(known) - len(readings):
             return turn  # With its neighbours, a corrected word may be part of a name.
@@ -349,9 +354,14 @@ class Anonymiser:
             return _of_entities(span.mids, table)
         if span.source in _NAMED and span.value_kind is not None:
             return _of_value(written, span.value_kind, span.mids, table)
-        kind, lexical = _meant(span, written)
-        said = written if _is_readable(written, kind) else lexical  # "March" stays: "between March and June 2023".
-        equal = self._equal_values(kind, lexical)
+        key = written, span.value_kind, span.lexical
+        found = self._literals.get(key)
+        if found is None:
+            kind, lexical = _meant(span, written)
+            # "March" stays: "between March and June 2023".
+            said = written if _is_readable(written, kind) else lexical
+            found = self._literals[key] = kind, said, self._equal_values(kind, lexical)
+        kind, said, equal = found
         # A typed number is no value of one relation, whose unit it would get: 500 is not the price of 500 EUR.
         return table.of_literal(said, kind, equal) if kind is ValueKind.NUMBER else _of_value(said, kind, equal, table)
 
