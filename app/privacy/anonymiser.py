@@ -194,7 +194,8 @@ class Anonymiser:
         replaced = [self._replace(turn, table) for turn in turns]
         if not any(things for _, things in replaced):
             # No turn names a known thing, so the question is about the unknown words.
-            replaced = [(text, table.known(text)) for text, _ in replaced]
+            masks = frozenset(self._masks.values())
+            replaced = [(text, [word for word in table.known(text) if word not in masks]) for text, _ in replaced]
         doubtful = {self._pseudonym(turns[-1].text, span, table) for span in _doubtful(turns[-1])}
         dated = {self._pseudonym(turns[-1].text, span, table) for span in _dated(turns[-1])}
         found = _topics([words for _, words in replaced], doubtful, table, resolve)

@@ -308,7 +308,8 @@ def _step(
     things = show_things(inquiry, progress.things.values())
     named = {each.name for each in things}
     question = question_in_form(inquiry) if is_strict else inquiry.dialogue.question
-    kinds = [each for each in progress.kinds if each.name not in named and (progress.graph or each.name in question)]
+    told = progress.kinds if inquiry.reasoner.is_model else ()
+    kinds = [each for each in told if each.name not in named and (progress.graph or each.name in question)]
     given = StepInput(
         graph=progress.graph,
         question=question,
