@@ -59,8 +59,8 @@ def restore(
         tell(f"What ended after that is there again: {back}API keys that were revoked, graphs that were deleted.")
     if made.broken:
         tell(
-            f"arog: the ledger of {', '.join(made.broken)} was changed before this backup was made, by something other "
-            "than the service. Try an older backup; if there is none, restore this one, list the changes with `arog "
-            "ledger verify`, then let the ledger go on with `arog ledger resume`."
+            f"arog: the ledger of {', '.join(made.broken)} was changed before this backup was made, by something "
+            "other than the service. Try an older backup; if there is none, restore this one, list the changes with "
+            "`arog ledger verify`, then let the ledger go on with `arog ledger resume`."
         )
         raise typer.Exit(FAILED)

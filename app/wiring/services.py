@@ -194,7 +194,13 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     jobs.mark_interrupted()
     suggest = suggester.suggest if thinking.in_house else no_suggestions
     chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))
-    names = NamesBudget(store.names_read, store.access_record, settings.names_per_day, settings.names_per_hour)
+    names = NamesBudget(
+        store.names_read,
+        store.access_record,
+        settings.names_per_day,
+        settings.names_per_hour,
+        settings.facts_per_day,
+    )
     # What is left is built before the first request: two threads at once could build it twice.
     _ = store.access, store.devices, store.upkeep
     return Services(

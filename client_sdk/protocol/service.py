@@ -213,13 +213,17 @@ class GlassBroken(Wire):
 
 
 class ReaderDay(Wire):
-    """The names of a graph that one key and person read on one day; `last_hour`: those new to them in this hour."""
+    """The names and facts of a graph that one key and person read on one day.
+
+    `last_hour`: the names that are new to them in this hour.
+    """
 
     day: date
     key_id: str
     person: str
     names: int
     last_hour: int
+    facts: int = 0
 
 
 class ReaderDays(Wire):

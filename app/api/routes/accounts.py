@@ -261,7 +261,7 @@ def break_role(name: GraphName, wanted: BreakGlass, caller: CallerOf, services: 
 
 @admin_router.get("/graphs/{name}/readers", responses=NOT_FOUND)
 def list_readers(name: GraphName, caller: CallerOf, services: ServicesOf) -> ReaderDays:
-    """Lists how many names of a graph each key and person read, by day, and within the last hour."""
+    """Lists how many names and facts of a graph each key and person read, by day, and names of the last hour."""
     services.store.catalog.open(caller.tenant, name)
     days = services.store.names_read.days(caller.tenant, name)
     return ReaderDays(graph=name, days=[ReaderDay(**asdict(each)) for each in days])
