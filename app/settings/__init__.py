@@ -305,6 +305,11 @@ class Settings(BaseSettings):
         default=None, description="key that signs these posts: `whsec_` and 24 to 64 random bytes in base64"
     )
     alarm_secret_file: Path | None = Field(default=None, description="file with that key, mode 0600, in its place")
+    access_otlp_url: HttpUrl | None = Field(
+        default=None,
+        description="OpenTelemetry collector to which every entry of the access record is posted, such as "
+        "`https://collector.example.org/v1/logs`; none by default",
+    )
     conversation_days: float = Field(default=30.0, gt=0, description="days that an unused conversation is kept")
     ledger_days: float = Field(default=90.0, gt=0, description="days that the ledger is kept")
     allowed_load_dir: Path | None = Field(

@@ -155,7 +155,7 @@ def _checked(
 def _opened(settings: Settings, stage: Path) -> Iterator[ServiceContext]:
     key_file = None if settings.master_key is not None else settings.key_file
     changes = {"data_dir": stage, "database_url": None, "master_key_file": key_file}
-    store = open_store(settings.model_copy(update=changes | {"alarm_url": None}))
+    store = open_store(settings.model_copy(update=changes | {"alarm_url": None, "access_otlp_url": None}))
     try:
         yield store
     finally:

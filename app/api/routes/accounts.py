@@ -24,6 +24,7 @@ from app.api.routes.routers import (
     probe_router,
 )
 from app.api.state import CallerOf, ServicesOf, StateOf
+from app.egress.ledger.access import ExportForm
 from app.telemetry.metrics import CONTENT_TYPE
 from app.wiring.administration import access_search_in
 from app.wiring.endpoints import probe_all, status_of
@@ -278,10 +279,12 @@ def export_access(
     caller: CallerOf,
     services: ServicesOf,
     syslog: Annotated[bool, Query(description="messages of RFC 5424 in place of JSON lines")] = False,
+    otlp: Annotated[bool, Query(description="OpenTelemetry's JSON for logs, an entry a line")] = False,
     since: Annotated[dt.datetime | None, Query(description="only entries from this time on")] = None,
 ) -> StreamingResponse:
     """Returns the tenant's access record, oldest first: who had how many names restored, of which things, and why."""
-    lines = services.store.access_record.lines(caller.tenant, since=since, syslog=syslog)
+    form: ExportForm = "otlp" if otlp else "syslog" if syslog else "json"
+    lines = services.store.access_record.lines(caller.tenant, since=since, form=form)
     return StreamingResponse(lines, media_type="text/plain" if syslog else _LINES)
 
 
