@@ -77,8 +77,8 @@ class AccessRecord:
 
     Promise: an entry is in the database before `add` returns; nobody without the master key reads who asked, why, or
     for what, or changes it without a check of the ledger telling so. It holds ids of things and no name, apart from
-    names that somebody writes into a reason. `tell` is told of alarms and broken glass, `export` of every entry. Limit:
-    as that of the ledger, in whose chain the rows stand.
+    names that somebody writes into a reason. `tell` is told of alarms and broken glass, `export` of every entry.
+    Limit: as that of the ledger, in whose chain the rows stand.
     """
 
     def __init__(
