@@ -26,7 +26,10 @@ MOST_SHARE: Final = 0.09
 Chosen so that a crawl reads less than a tenth.
 """
 USUAL: Final = {"names": 200, "facts": 400}
-"""What one person may read of a graph so small that SHARE is less, up to MOST_SHARE. Chosen by hand: several lists."""
+"""The names and facts that one person may read of a graph so small that SHARE is less, up to MOST_SHARE.
+
+Chosen by hand: several lists.
+"""
 LEAST: Final = {"names": 100, "facts": 150}
 """The least budget of a day, however small the graph: two of the longest lists, and what they cite. Chosen by hand."""
 LEAST_HOUR: Final = 200

@@ -11,8 +11,7 @@ import typer
 from app.cli.output import named, opened_store, say, tell
 
 if TYPE_CHECKING:
-    from app.egress.ledger.access import ExportForm
-    from client_sdk.protocol import AccessLine
+    from client_sdk.protocol import AccessLine, ExportForm
 
 app = typer.Typer(help="The access record: whose names were restored for whom.", no_args_is_help=True)
 Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]

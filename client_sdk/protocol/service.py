@@ -249,6 +249,9 @@ class AccessThing(Wire):
     concept: str
 
 
+ExportForm = Literal["json", "syslog", "otlp"]
+
+
 class AccessLine(Wire):
     """One entry of the access record. `count`: names, or minutes of a break-glass; `things`: whose names they were."""
 

@@ -24,7 +24,6 @@ from app.api.routes.routers import (
     probe_router,
 )
 from app.api.state import CallerOf, ServicesOf, StateOf
-from app.egress.ledger.access import ExportForm
 from app.telemetry.metrics import CONTENT_TYPE
 from app.wiring.administration import access_search_in
 from app.wiring.endpoints import probe_all, status_of
@@ -37,6 +36,7 @@ from client_sdk.protocol import (
     Device,
     DeviceList,
     EndpointList,
+    ExportForm,
     GlassBroken,
     KeyCreated,
     KeyList,

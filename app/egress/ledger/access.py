@@ -22,7 +22,7 @@ from app.egress.ledger.chain import (
     ledger_access,
 )
 from app.egress.ledger.ledger import BROKEN, LedgerUnavailableError
-from client_sdk.protocol import MAX_GLASS_MINUTES, AccessLine
+from client_sdk.protocol import MAX_GLASS_MINUTES, AccessLine, ExportForm
 from kg_store.storage.master_key import MasterKey
 
 AccessEvent = Literal["read", "read_lifted", "break_glass", "alarm"]
@@ -57,7 +57,6 @@ class AccessEntry:
 
 Tell = Callable[[AccessEntry], None]
 """A function that is told of an entry once it is in the record; it may not block."""
-ExportForm = Literal["json", "syslog", "otlp"]
 
 
 def tell_nobody(_entry: AccessEntry) -> None:
