@@ -213,10 +213,7 @@ class GlassBroken(Wire):
 
 
 class ReaderDay(Wire):
-    """The names and facts of a graph that one key and person read on one day.
-
-    `last_hour`: the names that are new to them in this hour.
-    """
+    """The names and facts that one key and person read on one day; `last_hour`: names new to them in this hour."""
 
     day: date
     key_id: str
