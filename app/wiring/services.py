@@ -214,7 +214,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     jobs.mark_interrupted()
     suggest = suggester.suggest if thinking.in_house else no_suggestions
     chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))
-    names = NamesBudget(store.names_read, store.access_record, settings.names_per_day, settings.names_per_hour)
+    names = _names_budget_of(settings, store)
     # What is left is built before the first request: two threads at once could build it twice.
     _ = store.access, store.devices, store.upkeep
     return Services(
@@ -228,6 +228,16 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
         cases=CaseAdmin(store.catalog, store.cases, names),
+    )
+
+
+def _names_budget_of(settings: Settings, store: ServiceContext) -> NamesBudget:
+    return NamesBudget(
+        store.names_read,
+        store.access_record,
+        settings.names_per_day,
+        settings.names_per_hour,
+        settings.facts_per_day,
     )
 
 
