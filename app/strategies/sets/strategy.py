@@ -298,6 +298,14 @@ class SetsStrategy:
         return reply, whole if shown is ways else numbered(inquiry, shown)
 
 
+def _things(inquiry: StrategyInput, progress: SearchProgress, question: str) -> list[Thing]:
+    """Returns the things that a prompt shows; to a model also the kinds that stand in `question`, or in its graph."""
+    things = show_things(inquiry, progress.things.values())
+    named = {each.name for each in things}
+    told = progress.kinds if inquiry.reasoner.is_model else ()
+    return [*things, *(each for each in told if each.name not in named and (progress.graph or each.name in question))]
+
+
 def _step(
     inquiry: StrategyInput, progress: SearchProgress, offered: NumberedWays, number: int, further: int, is_last: bool
 ) -> StepInput:
@@ -305,16 +313,12 @@ def _step(
     is_strict = inquiry.profile is Profile.STRICT
     known = steps_shown(progress.shown, candidates)
     relations = labels_in(progress.graph) or beside(progress.near, known)
-    things = show_things(inquiry, progress.things.values())
-    named = {each.name for each in things}
     question = question_in_form(inquiry) if is_strict else inquiry.dialogue.question
-    told = progress.kinds if inquiry.reasoner.is_model else ()
-    kinds = [each for each in told if each.name not in named and (progress.graph or each.name in question)]
     given = StepInput(
         graph=progress.graph,
         question=question,
         dialogue=[] if is_strict else show_dialogue(inquiry),
-        things=[*things, *kinds],
+        things=_things(inquiry, progress, question),
         evidence=progress.shown,
         path=progress.path,
         candidates=candidates,
