@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.chat.pronouns import PronounResolver, in_case, pronoun_replaced
+from app.chat.pronouns import REFERS, PronounResolver, in_case, pronoun_replaced
 from app.chat.pseudonym_meanings import PseudonymMeanings
 from app.chat.turn_forms import (
     ORDINALS,
@@ -20,6 +20,7 @@ from app.chat.turn_forms import (
     place_chosen,
     says_nothing,
 )
+from app.chat.turns import talk_of
 from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
@@ -125,11 +126,13 @@ class FollowUps:
         before, passed_over = DialogueState(), False
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
-                passed_over = asks_why(turn.text)
+                passed_over = asks_why(turn.text) or talk_of(turn.text) is not None
             if passed_over:
-                continue  # "Why?" and the reply to it name nothing that a later turn could point at.
+                continue  # "Why?" or "thanks", and the reply to it, name nothing that a later turn could point at.
             if turn.role == "user":
-                before = self._after_question(before, self._read(turn.text, before))
+                whole = self._read(turn.text, before)
+                before = self._after_question(before, whole)
+                passed_over = bool(whole.rest) and not self._meanings.has_rest(whole.rest)
             else:
                 self._hear_answer(turn.text, before)
         return self._read(dialogue.question, before)
@@ -238,8 +241,9 @@ class FollowUps:
         open_words = groups or [word for word in asked if word in choices]
         if len(choices) < 2 or not open_words:
             return None
-        if groups and chooses_all(text):
-            return CompletedQuestion(SafeText(before.question), leans=True)
+        if chooses_all(text):
+            every = groups[0] if groups else self._meanings.all_of(choices)
+            return CompletedQuestion(SafeText(self._asked_of(before, every)), leans=True)
         at, words = place_chosen(self._as_numbered(text)), self._table.known(text)
         if at is not None and at < len(choices):
             return CompletedQuestion(SafeText(self._asked_of(before, choices[at])))
@@ -293,7 +297,15 @@ class FollowUps:
         if before.subject and before.subject not in replaced_too and (found := _OF_THING.search(replaced_too)):
             name = in_case(found[0], replaced_too[found.end() :], before.subject)
             replaced_too = replaced_too[: found.start()] + name + replaced_too[found.end() :]
+        if not before.answered and self._is_open(text, replaced_too, before):
+            return CompletedQuestion(SafeText(text), open_ended=True)
         return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
+
+    def _is_open(self, text: str, resolved: str, before: DialogueState) -> bool:
+        """Returns True if a pronoun may stand for what the last question asked for, which had no answer."""
+        named, known = self._table.known(text), self._table.known(resolved)
+        meant = {*known} - {*named}
+        return not meant <= {*self._table.known(before.question)} or not (known or REFERS.search(resolved) is None)
 
     def _says_nothing_else(self, text: str) -> bool:
         """Returns True if `text` holds only pseudonyms and the function words that may surround them."""

@@ -13,7 +13,7 @@ _PRONOUNS: Final[dict[str, Gender]] = {
     "he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "hers": "she",
 }  # fmt: skip
 _PERSONAL = re.compile(r"\b(?:he|him|his|she|hers|her)\b", re.IGNORECASE)
-_ANY = re.compile(r"\b(?:he|him|his|she|hers|her|it|its|they|them|their)\b", re.IGNORECASE)
+REFERS = re.compile(r"\b(?:he|him|his|she|hers|her|it|its|they|them|their)\b", re.IGNORECASE)
 # After "her", these words mean that it is an object ("with her now"); before any other word it owns ("her ward").
 _NO_NOUN = re.compile(r"\s*(?:$|[?.!,;:]|(?:and|or|in|at|on|by|for|with|to|from|now|then|too|before|after|since)\b)")
 
@@ -62,7 +62,7 @@ class PronounResolver:
 
 def pronoun_replaced(text: str, name: str) -> str | None:
     """Returns `text` with its first pronoun replaced by `name`; None if it has no pronoun."""
-    found = _ANY.search(text)
+    found = REFERS.search(text)
     if found is None:
         return None
     return text[: found.start()] + in_case(found[0], text[found.end() :], name) + text[found.end() :]

@@ -32,6 +32,10 @@ class PseudonymMeanings:
         """Returns the pseudonyms of a set's members, in the order in which the asker saw their names."""
         return self._concluder.listed(word)
 
+    def has_rest(self, word: str) -> bool:
+        """Returns True if an answer did not show all members of the set `word`."""
+        return bool(self._concluder.rest_of(word))
+
     def choices(self, word: str) -> Sequence[str]:
         """Returns the pseudonyms of the things that `word` may mean, if it stands for a name that they share.
 

@@ -294,7 +294,7 @@ def _unclear_literal(run: QuestionRun) -> Unclear | None:
 
 
 NO_QUESTION: Final = "I had no answer to the question before this one: please ask this one in full."
-WHOLE_LIST: Final = "That were all of them."
+WHOLE_LIST: Final = "Those were all of them."
 
 
 def _rest_of(run: QuestionRun, told: str) -> RetrievalResult:

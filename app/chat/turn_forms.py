@@ -151,7 +151,7 @@ _COMPARES: Final = re.compile(
     r"\W*(?:(?:and|so|but|ok|okay)\W+)*(?:which|who|what)(?: one)?"
     r"(?P<of> (?:of|between|among|out of) (?:(?:the|these|those|all)(?: of)? )?"
     r"(?:them|these|those|two|both|three|four|all|ones)(?: of them)?)?"
-    r"(?P<rest> .+?)\W*",
+    r"(?P<rest> .+?)(?: (?:of|among) (?:them|these|those|the two|all))?\W*",
     re.IGNORECASE,
 )
 

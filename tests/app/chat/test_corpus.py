@@ -84,6 +84,9 @@ class FakeMeanings:
     def one(self, word: str) -> str:
         return word if self._letter(word) in "ABCDEF" else ""
 
+    def has_rest(self, word: str) -> bool:
+        return False
+
     def is_of_group(self, word: str) -> bool:
         return False
 

@@ -71,3 +71,39 @@ async def test_the_last_turn_is_read_with_those_before(house_of: Callable[..., H
     assert len(kind["rows"]) == 12
     assert len(failed) <= 12 - MIN_RIGHT, failed
     assert not surely
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ["Who is Edda Marlowe?", "What pension does Gunnar Holt draw?", "Where does she live?"],
+        ["Which orchards grow Winter Bell?", "Which of them did Tam Reed paint?", "Where are they located?"],
+        ["Tell me about Fox Rise", "Which sprayer cleaned Mill Terrace?", "and when?"],
+    ],
+)
+async def test_a_turn_about_what_had_no_answer_is_not_answered_of_something_else(
+    house_of: Callable[..., House], turns: list[str]
+) -> None:
+    house = house_of("orchard")
+    assert [(await house.ask(turn)).answered for turn in turns] == [True, False, False]
+
+
+async def test_thanks_between_two_turns_change_nothing(house_of: Callable[..., House]) -> None:
+    house = house_of("orchard")
+    for turn in ("Who tends Fox Rise?", "Thanks!", "What does she earn?"):
+        answer = await house.ask(turn)
+    assert answer.names == ["2600"]
+
+
+async def test_all_things_of_a_name_are_meant_after_one_of_them_was(house_of: Callable[..., House]) -> None:
+    house = house_of("orchard")
+    for turn in ("Where does Tam Reed live?", "2", "both"):
+        answer = await house.ask(turn)
+    assert sorted(answer.names) == ["Mosswick", "Tilbrook"]
+
+
+async def test_a_list_of_which_nothing_is_left_says_so(house_of: Callable[..., House]) -> None:
+    house = house_of("harbour")
+    await house.ask("Which captains are there?")
+    assert (await house.ask("the rest")).text == "Those were all of them."
+    assert (await house.ask("Which of them is the oldest?")).names == ["Jorun Thornby"]
