@@ -75,7 +75,7 @@ def test_a_name_in_an_answer_opens_a_card_with_what_it_is(visit: Visit, grants: 
     page = visit.page
     visit.begin(*grants)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    turn.get_by_role("button", name="Tove Uhlenbruck").click()
+    turn.get_by_role("button", name="Tove Uhlenbruck", exact=True).click()
     card = page.get_by_role("dialog", name="Tove Uhlenbruck")
     expect(card).to_contain_text("patient")
     if "inspect:demo" in grants:
