@@ -53,8 +53,8 @@ class TriedFiles:
     """Files under trial in a notebook or program: `ask` asks them, `doubts` lists what their reading left open.
 
     Promise: `close`, the end of a `with`, and the end of the process stop the service and delete its folder with all
-    that was loaded. Limit: if the process is killed (SIGKILL), both stay; the names in the folder are sealed, but their
-    key lies there too.
+    that was loaded. Limit: if the process is killed (SIGKILL), both stay; the names in the folder are sealed, but
+    their key lies there too.
     """
 
     def __init__(self, files: Sequence[str | Path]) -> None:
