@@ -20,22 +20,10 @@ interface Props {
  * more.
  */
 export function NextQuestions({ turn, reply, table, isLast }: Props) {
-  const turns = current.value.turns;
-  const before = turns.slice(0, Math.max(0, turns.findIndex((each) => each.id === turn.id) + 1));
-  const known = new Set(before.map((each) => folded(each.sent)));
-  for (const each of before.slice(0, -1)) {
-    for (const offered of each.reply === null ? [] : offeredBy(each.reply)) {
-      known.add(folded(offered));
-    }
-  }
-  const questions = offeredBy(reply)
-    .filter((each) => !known.has(folded(each)))
-    .map((each) => {
-      const segments = segmentsOf(each, table);
-      return { text: joined(segments), hasName: !reply.answered || segments.some((segment) => segment.pseudonym !== null) };
-    })
-    .filter(({ text }) => !known.has(folded(text)))
-    .slice(0, MOST);
+  const questions = newIn(current.value.turns, turn.id).map((each) => {
+    const segments = segmentsOf(each, table);
+    return { text: joined(segments), hasName: !reply.answered || segments.some((segment) => segment.pseudonym !== null) };
+  });
   if (questions.length === 0) {
     return null;
   }
@@ -51,6 +39,20 @@ export function NextQuestions({ turn, reply, table, isLast }: Props) {
       </ul>
     </fieldset>
   );
+}
+
+/** The questions that stand below a turn: of those offered with it the first that no turn so far has shown or asked. */
+function newIn(turns: readonly Turn[], id: string): string[] {
+  const known = new Set<string>();
+  for (const each of turns) {
+    known.add(folded(each.sent)).add(folded(each.typed));
+    const shown = each.reply === null ? [] : offeredBy(each.reply).filter((offered) => !known.has(folded(offered))).slice(0, MOST);
+    if (each.id === id) {
+      return shown;
+    }
+    shown.forEach((offered) => known.add(folded(offered)));
+  }
+  return [];
 }
 
 function folded(question: string): string {
