@@ -225,7 +225,7 @@ $(VENV)/.torch: | $(BIN)/pip
 # The stamps depend on pyproject.toml: a second start installs nothing.
 $(VENV)/.installed-server: pyproject.toml | $(VENV)/.torch
 	@echo "Installing the service and its model (about a minute; once) ..."
-	@$(PIP) -e ".[server,cli]"
+	@$(PIP) -e ".[server,cli,mcp]"
 	@touch $@
 
 $(VENV)/.installed-light: $(LOCKS)/light.txt | $(BIN)/pip
