@@ -20,7 +20,7 @@ from app.chat.turn_forms import (
     place_chosen,
     says_nothing,
 )
-from app.chat.turns import talk_of
+from app.chat.turns import DID_YOU_MEAN, talk_of
 from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
@@ -173,7 +173,8 @@ class FollowUps:
 
     def _hear_answer(self, text: str, before: DialogueState) -> None:
         """Notes the things that an answer tells, apart from those that it is about."""
-        asked, said = self._table.known(before.question), self._table.known(text)
+        is_offer = text.startswith(DID_YOU_MEAN)
+        asked, said = self._table.known(before.question), [] if is_offer else self._table.known(text)
         new = [word for word in said if word not in asked]
         before.answered = bool(said)
         ones = tuple(filter(None, map(self._meanings.one, new)))

@@ -76,7 +76,7 @@ async def test_the_last_turn_is_read_with_those_before(house_of: Callable[..., H
 @pytest.mark.parametrize(
     "turns",
     [
-        ["Who is Edda Marlowe?", "What pension does Gunnar Holt draw?", "Where does she live?"],
+        ["Who supervises Yrsa Pell?", "Which yacht does he own?", "Where does she live?"],
         ["Which orchards grow Winter Bell?", "Which of them did Tam Reed paint?", "Where are they located?"],
         ["Tell me about Fox Rise", "Which sprayer cleaned Mill Terrace?", "and when?"],
     ],
