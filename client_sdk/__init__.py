@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
     from client_sdk.trace import Trace, TraceStep
     from client_sdk.transport.flow import Wait
+    from client_sdk.trial import TriedFiles, try_files
 
 __all__ = [
     "Answer",
@@ -73,12 +74,14 @@ __all__ = [
     "TooLargeError",
     "Trace",
     "TraceStep",
+    "TriedFiles",
     "Turn",
     "UnknownConversationError",
     "UnknownGraphError",
     "UnreachableError",
     "Wait",
     "open_answer",
+    "try_files",
 ]
 
 # Modules are imported late, so that a command that shows help or fails early need not wait for them.
@@ -92,6 +95,7 @@ _MODULES = {
     "streaming": ("AsyncStream", "Piece", "Stage", "Stream", "TextPiece"),
     "trace": ("Trace", "TraceStep"),
     "transport.flow": ("Wait",),
+    "trial": ("TriedFiles", "try_files"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -292,6 +292,14 @@ def natural(
 
 
 @app.command()
+def languages(out: Out = None) -> None:
+    """Ask questions in German, French and Spanish without a model; ends with code 1 when a bound is missed."""
+    from evaluation.languages.run import measures, run_languages
+
+    end_measured(measures(_shown(run_languages)), out, "languages")
+
+
+@app.command()
 def confidence(
     data: Data = DATA,
     limit: Limit = 300,
@@ -334,7 +342,7 @@ def concepts(
     from evaluation.tables.concepts import LABELS, SETS, by_graph, measures, not_right, run_concepts
 
     settings = load_settings()
-    namer = ConceptNamer(Embedder(settings.embedder, settings.cache_dir))
+    namer = ConceptNamer(Embedder(settings.sentence_model, settings.cache_dir))
     files, graph_files = labels or LABELS, graphs or SETS / "graphs.json"
     judged = _shown(lambda show: run_concepts(files, graph_files, data, namer.name, show))
     end_measured(measures(judged), out, "concepts", further="\n".join((by_graph(judged), not_right(judged))))

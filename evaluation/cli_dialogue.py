@@ -107,7 +107,7 @@ def extractor(
         opened = _extractor(weights)
         assert opened is not None
         show("reading", 0, 1)
-        source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
+        source = read_pair_source(data, Embedder(settings.sentence_model, settings.cache_dir))
         rows = run_extractor(opened, to_measure(source, seed), show)
     end_measured(extractor_measures(rows), out, "extractor", extractor_markdown(rows))
 
@@ -158,4 +158,4 @@ def _extractor(file: Path | None) -> Extractor | None:
     from app.settings import load_settings
 
     settings = load_settings()
-    return open_extractor(file, settings.embedder, settings.cache_dir) if file else None
+    return open_extractor(file, settings.sentence_model, settings.cache_dir) if file else None

@@ -94,8 +94,8 @@ def turns(
             given = read_labelled(labelled or TRAINING)
         except ValueError as problem:
             refuse(problem)
-        embedder = Embedder(settings.embedder, settings.cache_dir)
-        out.write_bytes(train_turns(given, embedder, settings.embedder))
+        embedder = Embedder(settings.sentence_model, settings.cache_dir)
+        out.write_bytes(train_turns(given, embedder, settings.sentence_model))
     console.print(f"{len(given)} turns to learn from")
 
 
@@ -119,7 +119,7 @@ def retriever(
 
     settings = load_settings()
     with shown_progress(CheckpointError) as show:
-        embedder = Embedder(settings.embedder, settings.cache_dir)
+        embedder = Embedder(settings.sentence_model, settings.cache_dir)
         found = read_set(data, embedder)
         facts = to_learn_from(found, embedder, seed, known, lambda done, total: show("embedding", done, total))
         console.print(f"{len(facts)} turns to learn from; {len(found.test)} of other dialogues left out")
@@ -131,7 +131,7 @@ def retriever(
             tell=lambda told: show(f"training, loss {told.loss:.3f}", told.done, told.total),
             checkpoint=checkpoint,
         )
-        write_weights(weights, out, settings.embedder)
+        write_weights(weights, out, settings.sentence_model)
 
 
 @app.command()
@@ -153,16 +153,16 @@ def extractor(
 
     settings, config = load_settings(), ExtractorConfig()
     with shown_progress(CheckpointError) as show:
-        source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
+        source = read_pair_source(data, Embedder(settings.sentence_model, settings.cache_dir))
         questions = to_learn_from(source, pairs, seed)
         impossible = sum(not each.spans for each in questions)
         console.print(f"{len(questions)} questions to learn from, {impossible} of them without an answer")
         weights = fit_extractor(
             questions,
-            SpanFeatureMaker(open_lower_layers(settings.embedder, settings.cache_dir, config.below)),
+            SpanFeatureMaker(open_lower_layers(settings.sentence_model, settings.cache_dir, config.below)),
             config,
             seed,
             tell=lambda told: show(f"training, loss {told.loss:.3f}", told.done, told.total),
             checkpoint=checkpoint,
         )
-        write_weights(weights, out, settings.embedder)
+        write_weights(weights, out, settings.sentence_model)

@@ -293,11 +293,12 @@ def _of_budget(error: BaseException) -> Problem | None:
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
         case NamesUsedUpError():
-            setting = f"AROG_NAMES_PER_{error.period.upper()}"
+            # A limit of facts an hour is half of a day's, and has no setting of its own.
+            setting = "AROG_FACTS_PER_DAY" if error.kind == "facts" else f"AROG_NAMES_PER_{error.period.upper()}"
             when = "for now" if error.period == "hour" else "today"
-            message = f"You may read no more names of this graph {when} ({error.most} in one {error.period})."
+            message = f"You may read no more {error.kind} of this graph {when} ({error.most} in one {error.period})."
             more = f"There are more in {_hours(error.renews_in_s)}"
-            hint = "This answer alone names more: ask about fewer things" if error.fits_never else more
+            hint = "This answer alone tells more: ask about fewer things" if error.fits_never else more
             return Problem(429, "budget_used_up", message, f"{hint}, or have {setting} raised.")
         case ConversationRevealsUsedUpError():
             message = "This conversation has shown the model as many facts as one may."

@@ -93,18 +93,26 @@ def _read(run: QuestionRun) -> UnansweredQuestion:
 
 
 def _as_typed(run: QuestionRun) -> str:
-    """Returns the question with unknown words as they were typed, not as pseudonyms.
+    """Returns the question with unknown words as they were typed, not as pseudonyms."""
+    question = str(run.read.dialogue.question)
+    for word, typed in unknown_words(run).items():
+        question = question.replace(word, typed)
+    return question
 
-    A word is unknown if it matches nothing in the graph that the asker may see. Numbers and dates stay pseudonyms.
+
+def unknown_words(run: QuestionRun) -> dict[str, str]:
+    """Maps the pseudonyms of unknown words of the question to what was typed.
+
+    A word is unknown if it matches nothing in the graph that the asker may see. Numbers and dates are left out.
     """
-    table, question = run.conversation.table, str(run.read.dialogue.question)
-    for word in table.known(question):
+    table, found = run.conversation.table, dict[str, str]()
+    for word in table.known(str(run.read.dialogue.question)):
         meaning = table.meaning(word)
         if meaning is None or meaning.value_kind in (ValueKind.NUMBER, ValueKind.DATE):
             continue  # Numbers and dates are not words that the graph could lack.
         if meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
-            question = question.replace(word, meaning.literal)
-    return question
+            found[word] = meaning.literal
+    return found
 
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."

@@ -159,7 +159,13 @@ class GraphBrowser:
         names = AnswerExecutor(opened, conversation.table, PAGE).names_of(each.pseudonym for each in shown)
         names |= names_of_masks(opened, [fact.relation for fact in facts])
         if self._names is not None:
-            self._names.take(opened, caller, RestoredNames(names, excerpt.id, table=conversation.table))
+            told = [
+                (things[0].pseudonym, (f"^{fact.relation}" if fact.inverse else fact.relation,), end.pseudonym)
+                for fact in facts
+                for end in fact.ends
+            ]
+            restored = RestoredNames(names, excerpt.id, table=conversation.table, facts=told)
+            self._names.take(opened, caller, restored)
         return seal_excerpt(wanted.public_key, excerpt, names)
 
     def _open(self, caller: Caller, graph: str) -> PrivateGraph:

@@ -35,8 +35,8 @@ from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
-from kg_store.graph.schema import masks_of, own_words_of
-from kg_store.graph.traversal import concept_of, kinds_of, relations_to
+from kg_store.graph.schema import kinds_of_masked, masks_of, own_words_of, words_of_masked
+from kg_store.graph.traversal import concept_of, kinds_of, members_of, relations_to
 from kg_store.lexicon.lexicon import kinds_of as kinds_of_word
 from kg_store.names.linker import has_capitals
 from kg_store.sources.policy import notation_of
@@ -185,6 +185,8 @@ class QuestionReader:
         is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1
         if is_short or run.conversation.table.known(question) or any(map(run.lexicon.is_own, words)):
             return talk_of(run.request.messages[-1].content)
+        if run.reader.other_language(run.request.messages[-1].content):
+            return None  # The examples of small talk are English.
         return talk_of(question, self._options.likeness)
 
     def _turn(self, run: QuestionRun, talk: Talk | None) -> TurnKind:
@@ -193,7 +195,7 @@ class QuestionReader:
         thing = described_thing(run.read.dialogue.question)
         if thing and run.conversation.table.meaning(thing):
             return "tell"
-        if self._options.turns is None:
+        if self._options.turns is None or run.reader.other_language(run.request.messages[-1].content):
             return "question"
         text = _with_names_out(run)
         chances = self._options.turns.chances(text)
@@ -211,11 +213,12 @@ class QuestionReader:
             graph.linker,
             graph.names,
             run.lexicon,
-            masks=masks_of(graph.blind.schema),
+            masks=_masks(run),
             holds=graph.holds,
             recogniser=self._options.recogniser,
             today=self._options.today,
             leading=lambda mids: relations_to(graph.blind, mids),
+            masked_words=words_of_masked(graph.in_house),
             notation=notation_of(graph.policy),
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
             kinds={
@@ -233,6 +236,16 @@ class QuestionReader:
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
         return DialogueCompleter(table, PseudonymMeanings(graph, table, run.executor)).complete(read)
+
+
+def _masks(run: QuestionRun) -> dict[int, str]:
+    """Returns the words that stand for masked relations and classes, by the MIDs of their own words.
+
+    A relation has an opaque word. A class has the pseudonym of all its things.
+    """
+    blind, table = run.graph.blind, run.conversation.table
+    kinds = {mid: table.of_kind(kind, members_of(blind, kind)) for mid, kind in kinds_of_masked(blind.schema).items()}
+    return {**masks_of(blind.schema), **kinds}
 
 
 def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:

@@ -9,7 +9,7 @@ from typing import Final
 from app.chat.conversations import ConversationStore, Reason
 from app.chat.execution import AnswerExecutor, Conclusion
 from app.chat.follow_ups import NO_REASON, reason_of
-from app.chat.names_budget import NamesBudget, RestoredNames
+from app.chat.names_budget import NamesBudget, RestoredNames, told_by
 from app.chat.question_run import QuestionRun
 from app.chat.sealing import hints_for, names_of_masks, seal_names
 from app.chat.understanding import count_of, understood, worked_out
@@ -221,7 +221,9 @@ def _sealed(
     """
     if budget is not None:
         told = run.request.options
-        restored = RestoredNames(names, answer.id, told.person, told.reason, run.conversation.table, about)
+        facts = told_by([*answer.evidence, *(hint for each in answer.ambiguous for hint in each.hints)])
+        table = run.conversation.table
+        restored = RestoredNames(names, answer.id, told.person, told.reason, table, about, facts)
         budget.take(run.graph, run.caller, restored)
     return answer if run.request.public_key is None else seal_names(run.request.public_key, answer, names)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from app.chat.concluding import conclude
+from app.chat.concluding import conclude, unknown_words
 from app.chat.execution import Conclusion
 from app.chat.question_run import (
     AUTO,
@@ -312,7 +312,7 @@ class GraphSearch:
             may_leave=guarded.may_leave if guarded else lambda _text: True,
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
-            typed={} if runner.is_model else run.read.typed,
+            typed={} if runner.is_model else _typed(run),
         )
         try:
             found = await self._strategies[run.strategy].find(inquiry)
@@ -333,3 +333,12 @@ class GraphSearch:
             most_tokens=budgets.question,
             account=budgets.tenants.account(tenant) if budgets.tenants else None,
         )
+
+
+def _typed(run: QuestionRun) -> Mapping[str, str]:
+    """Returns the typed words that the embedded reasoner reads: all unknown ones of a question read by meaning alone.
+
+    A word of another language is often in no lexicon, and its capital may be that of a noun.
+    """
+    is_other = run.reader.other_language(run.request.messages[-1].content)
+    return {**run.read.typed, **unknown_words(run)} if is_other else run.read.typed

@@ -11,7 +11,7 @@ import typer
 from app.cli.output import named, opened_store, say, tell
 
 if TYPE_CHECKING:
-    from client_sdk.protocol import AccessLine
+    from client_sdk.protocol import AccessLine, ExportForm
 
 app = typer.Typer(help="The access record: whose names were restored for whom.", no_args_is_help=True)
 Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
@@ -55,10 +55,12 @@ def export(
         dt.datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only from this day on, in UTC")
     ] = None,
     syslog: Annotated[bool, typer.Option("--syslog", help="Messages of RFC 5424 in place of JSON lines")] = False,
+    otlp: Annotated[bool, typer.Option("--otlp", help="OpenTelemetry's JSON for logs, an entry a line")] = False,
     tenant: Tenant = "default",
 ) -> None:
     """Write the access record to standard output, oldest first. It has ids of things and no names of them."""
     with opened_store() as store:
         from_day = since.replace(tzinfo=dt.UTC) if since else None
-        for text in store.access_record.lines(tenant, graph, from_day, syslog):
+        form: ExportForm = "otlp" if otlp else "syslog" if syslog else "json"
+        for text in store.access_record.lines(tenant, graph, from_day, form):
             sys.stdout.write(text)

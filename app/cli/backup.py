@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import check_settings, errors, failures_in_words, opened_store, say, tell
+from app.cli.output import FAILED, check_settings, errors, failures_in_words, opened_store, say, tell
 
 
 def back_up(
@@ -43,7 +43,10 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Restore a backup into an empty data folder. Everything in it is checked before anything is put in its place."""
+    """Restore a backup into an empty data folder. Everything in it is checked before anything is put in its place.
+
+    The exit code is 1 if somebody has changed a ledger in it: the backup is whole, but its records can't be trusted.
+    """
     with failures_in_words(errors):
         settings = check_settings()
         from app.wiring import backup
@@ -54,3 +57,10 @@ def restore(
     if not verify:
         back = "" if erased else "people who were erased (see --erased), "
         tell(f"What ended after that is there again: {back}API keys that were revoked, graphs that were deleted.")
+    if made.broken:
+        tell(
+            f"arog: the ledger of {', '.join(made.broken)} was changed before this backup was made, by something "
+            "other than the service. Try an older backup; if there is none, restore this one, list the changes with "
+            "`arog ledger verify`, then let the ledger go on with `arog ledger resume`."
+        )
+        raise typer.Exit(FAILED)

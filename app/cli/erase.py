@@ -130,13 +130,17 @@ Name = Annotated[str | None, typer.Option("--name", help="Only who read this nam
 
 
 def readers(graph: GraphName, name: Name = None, tenant: Tenant = "default") -> None:
-    """List who read names of a graph: day, API key, person, number of names; with --name, who read that one name."""
+    """List who read names of a graph: day, API key, person, number of names and facts.
+
+    With --name, list who read that one name.
+    """
     with opened_store() as store:
         store.catalog.open(tenant, graph)
         days = store.names_read.days(tenant, graph, name)
     for each in days:
         person = f", person {each.person}" if each.person else ""
         recent = f", {each.last_hour} of them new in the last hour" if each.last_hour else ""
-        print(f"{each.day}  key {each.key_id}{person}: {each.names} names{recent}")
+        facts = "" if name else f", {each.facts} facts"
+        print(f"{each.day}  key {each.key_id}{person}: {each.names} names{recent}{facts}")
     if not days:
         print("nobody has read it" if name else "nobody has read a name of it")

@@ -10,6 +10,7 @@ import datetime as dt
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     Date,
     DateTime,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     Table,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 
 
@@ -136,6 +138,7 @@ names_read = Table(
     Column("person", String(64), primary_key=True),
     Column("digest", String(32), primary_key=True),
     Column("at", UtcTime),
+    Column("is_fact", Boolean, nullable=False, server_default=false()),
     Index("ix_names_read_digest", "tenant", "graph", "digest"),
 )
 

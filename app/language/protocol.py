@@ -157,6 +157,19 @@ class Language(Protocol):
         """
         ...
 
+    def other_language(self, question: str) -> str:
+        """Returns the language (ISO 639-1) of a question that `read_other_language` may read; else empty."""
+        ...
+
+    def read_other_language(
+        self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]
+    ) -> HeldMeaning | None:
+        """Reads a question in another language over the schema `given.steps`; returns None if no reading is certain.
+
+        `result_of` executes an expression.
+        """
+        ...
+
     # Methods that check a model's draft.
 
     def result_kind(self, expression: str, graph: BlindGraph, things: Iterable[Thing]) -> ResultKind:

@@ -33,12 +33,19 @@ rarely uses the words of the right one. Chosen by hand on the questions of `arog
 """
 
 
+BY_HAND: Final[Mapping[str, Mapping[str, float]]] = {"other": {"intercept": 2.2, "silent": -0.7}}
+"""The coefficients of questions in other languages: no answer to the seen half of `arog eval languages` was wrong, so
+that nothing could be fitted. By hand, and lower where a step was not said."""
+
+
 def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, float]:
     """Returns the numbers that the formula weighs, by name.
 
     `doubtful_names`: a name in the question was misspelt, or several things share it.
     """
     found = {"margin": min(1.0, max(0.0, scores.margin)), "doubtful_names": float(doubtful_names)}
+    if scores.road == "other":
+        return {"silent": float(min(MAX_SILENT, scores.silent)), "doubtful_names": found["doubtful_names"]}
     if scores.road == "whole":
         return found | {
             "margin": min(MAX_LEAD, found["margin"]),
@@ -87,6 +94,8 @@ def as_confidence(share: float) -> float:
 
 @cache
 def weights_of(road: str) -> Mapping[str, float]:
-    """Returns the coefficients of a way of reading ("meaning", "whole", "path" or "vote"), by name of the feature."""
+    """Returns the coefficients of a way of reading ("meaning", "whole", "path", "vote", "other"), by feature."""
+    if road in BY_HAND:
+        return BY_HAND[road]
     weights: dict[str, float] = tomllib.loads(COEFFICIENTS.read_text("utf-8"))[road]
     return weights

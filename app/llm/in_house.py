@@ -24,7 +24,7 @@ class ReadingScores:
     named, and gives the kind asked for. `accounted`: each run of unread words may name a silent step.
     """
 
-    road: Literal["meaning", "whole", "path", "vote"]
+    road: Literal["meaning", "whole", "path", "vote", "other"]
     score: float
     margin: float
     weakest: float = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -70,15 +70,22 @@ class CaseMemory:
         `labels`: the relations that the asker's role sees.
         """
         usable = [
-            each
+            self._of_this_model(each)
             for each in self.store.usable_by(tenant, graph, key_id)
             if each.counts_for(key_id, person)
-            and each.content.model == self._model
+            and (each.content.model == self._model or each.content.asked)
             and each.content.is_shown_by(labels)
         ]
         if not usable:
             return NO_CASES
         return nearest_cases(usable, self.embed(asked_words(question)))
+
+    def _of_this_model(self, case: Case) -> Case:
+        """Returns the case with a vector of the sentence model in use: one of another model is made anew."""
+        content = case.content
+        if content.model == self._model:
+            return case
+        return replace(case, content=replace(content, model=self._model, vector=self.embed(content.asked)))
 
 
 def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:

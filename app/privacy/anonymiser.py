@@ -10,12 +10,13 @@ from typing import Final
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
-from app.privacy.pseudonyms import Meaning, PseudonymTable, Standing, replaced
+from app.privacy.pseudonyms import Meaning, PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource
+from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource, cover
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading
+from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
@@ -161,18 +162,21 @@ class Anonymiser:
         *,
         is_concept: Callable[[str], bool] | None = None,
         kinds: Collection[str] = (),
+        masked_words: Mapping[str, int] | None = None,
         notation: Notation = UNKNOWN,
     ) -> None:
-        """`masks`: the opaque word of each masked relation, by the MID (internal number) of the relation's own words.
+        """`masks`: the word for each masked relation and class, by the MID (internal number) of its own words.
 
         `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
         `is_concept`: if given, common nouns are also read as names, except those for which it is true.
-        `kinds`: the words of the graph's concepts, of masked classes too. `notation`: in which numbers and dates are
-        read.
+        `kinds`: the words of the graph's concepts, of masked classes too. `masked_words`: for single words of masked
+        relations and classes, the MID of the only one that has it. `notation`: in which numbers and dates are read.
         """
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
-        self._is_concept, self._kinds = is_concept, frozenset(kinds)
+        self._is_concept, self._kinds, self._masked_words = is_concept, frozenset(kinds), masked_words or {}
+        # Kind, words and equal values of what was typed, for one dialogue.
+        self._literals: dict[tuple[str, ValueKind | None, str], tuple[ValueKind, str, tuple[int, ...]]] = {}
         self._wording = PlainWording(names, lexicon, today, leading, notation)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
@@ -180,7 +184,9 @@ class Anonymiser:
 
         Things that `table` already knows keep the pseudonym that they have there.
         """
-        turns = [self._read(message, table) for message in messages]
+        self._literals.clear()
+        fits = Fits()
+        turns = [self._read(message, table, fits) for message in messages]
         if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
             turns[-1] = self._with_unmarked(turns[-1])
         for turn in turns:
@@ -188,7 +194,8 @@ class Anonymiser:
         replaced = [self._replace(turn, table) for turn in turns]
         if not any(things for _, things in replaced):
             # No turn names a known thing, so the question is about the unknown words.
-            replaced = [(text, table.known(text)) for text, _ in replaced]
+            masks = frozenset(self._masks.values())
+            replaced = [(text, [word for word in table.known(text) if word not in masks]) for text, _ in replaced]
         doubtful = {self._pseudonym(turns[-1].text, span, table) for span in _doubtful(turns[-1])}
         dated = {self._pseudonym(turns[-1].text, span, table) for span in _dated(turns[-1])}
         found = _topics([words for _, words in replaced], doubtful, table, resolve)
@@ -245,10 +252,10 @@ class Anonymiser:
                 value = _of_value(written, ValueKind.TEXT, mids, table)
                 yield name, Topic(value, resolve(value), ValueKind.TEXT, newest=True)
 
-    def _read(self, message: Message, table: PseudonymTable) -> _Turn:
+    def _read(self, message: Message, table: PseudonymTable, fits: Fits) -> _Turn:
         by_user = message.role == "user"
         visible = self._wording.visible(message.content) if by_user else Visible.of_typed(message.content)
-        found = self._finder.read(visible, message.content, table)
+        found = self._finder.read(visible, message.content, table, fits)
         turn = _Turn(message, visible, found, self._spans(found))
         return self._reread(turn, table)
 
@@ -261,7 +268,7 @@ class Anonymiser:
         if not readings:
             return turn
         visible = turn.visible.reworded((each.start, each.end, each.instead) for each in readings)
-        found = self._finder.read(visible, turn.message.content, table)
+        found = self._finder.read(visible, turn.message.content, table, turn.found.cache.fits)
         spans, known = self._spans(found), {(span.start, span.end) for span in turn.spans}
         if len(spans) != len(known) - len(readings):
             return turn  # With its neighbours, a corrected word may be part of a name.
@@ -285,7 +292,21 @@ class Anonymiser:
             span for span in categories if all(_is_within(word, span) for word in words if _meet(word, span))
         ]
         kept = [span for span in spans if not any(_meet(span, each) for each in categories)]
-        return sorted([*kept, *categories], key=lambda span: span.start)
+        return sorted(self._with_masked(found.text, [*kept, *categories]), key=lambda span: span.start)
+
+    def _with_masked(self, text: str, spans: Sequence[Span]) -> list[Span]:
+        """Returns `spans` with the words that tell a masked relation or class, which models know by another word."""
+        told = {
+            (each.start, each.end): self._masked_words.get(singular(each.word.lower()), 0)
+            for each in (words_in(text) if self._masked_words else ())
+        }
+        kept = [span for span in spans if span.mids or told.get((span.start, span.end), 0) not in self._masks]
+        covered = cover(text, kept)
+        return kept + [
+            Span(start, end, SpanSource.WORD, (mid,))
+            for (start, end), mid in told.items()
+            if mid in self._masks and not any(covered[start:end])
+        ]
 
     def _categories(self, found: Found, spans: Sequence[Span]) -> Iterator[Span]:
         """Yields the everyday words of the text that are values of the graph.
@@ -310,7 +331,11 @@ class Anonymiser:
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
         """Returns the safe text, and the pseudonyms of what the question may be about in their order in the text."""
         words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
-        things = (w.word for w, span in zip(words, turn.spans, strict=True) if span.source is not SpanSource.WORD)
+        things = (
+            word.word
+            for word, span in zip(words, turn.spans, strict=True)
+            if span.source is not SpanSource.WORD and self._masks.keys().isdisjoint(span.mids)
+        )
         return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
 
     def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
@@ -330,9 +355,14 @@ class Anonymiser:
             return _of_entities(span.mids, table)
         if span.source in _NAMED and span.value_kind is not None:
             return _of_value(written, span.value_kind, span.mids, table)
-        kind, lexical = _meant(span, written)
-        said = written if _is_readable(written, kind) else lexical  # "March" stays: "between March and June 2023".
-        equal = self._equal_values(kind, lexical)
+        key = written, span.value_kind, span.lexical
+        found = self._literals.get(key)
+        if found is None:
+            kind, lexical = _meant(span, written)
+            # "March" stays: "between March and June 2023".
+            said = written if _is_readable(written, kind) else lexical
+            found = self._literals[key] = kind, said, self._equal_values(kind, lexical)
+        kind, said, equal = found
         # A typed number is no value of one relation, whose unit it would get: 500 is not the price of 500 EUR.
         return table.of_literal(said, kind, equal) if kind is ValueKind.NUMBER else _of_value(said, kind, equal, table)
 

@@ -72,15 +72,14 @@ _URL = re.compile(
 )
 _HANDLE = re.compile(rf"(?<![{_W}@.])@[{_W}]++(?:\.[{_W}]++)*+")
 # A spelt word of four letters or more: R o s e, R.o.s.e, R-o-s-e.
-_SPELT = re.compile(rf"(?<![{_W}])(?:[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]{{1,3}}+){{3,}}[^\W\d_][{MARKS}]*+(?![{_W}])")
+_APART = rf"[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]{{1,3}}+"
+_SPELT = re.compile(rf"(?<![{_W}])(?:{_APART}){{3,}}[^\W\d_][{MARKS}]*+(?![{_W}])")
+_MAY_BE_SPELT = re.compile(rf"[ .·'’_*/|‐-–-]{_APART}[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]")
+_MAY_BE_SPELT_IN_ASCII = re.compile(r"[ .'_*/|-][A-Za-z][ .'_*/|-]{1,3}+[A-Za-z][ .'_*/|-]")
 _MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}(?![\w:-])", re.IGNORECASE)
-_WRITTEN: Final = {
-    PatternKind.EMAIL: _EMAIL,
-    PatternKind.URL: _URL,
-    PatternKind.HANDLE: _HANDLE,
-    PatternKind.SPELT: _SPELT,
-    PatternKind.HARDWARE_ADDRESS: _MAC,
-}
+_MIN_PARTINGS: Final = 5
+"""The signs between the parts of a hardware address."""
+
 _IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\.?\w)")
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{2,45}+(?<=[\w:])(?!\w)", re.IGNORECASE)
 _IBAN = re.compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{1,4}){3,9}(?!\w)", re.IGNORECASE)
@@ -160,15 +159,28 @@ _SHAPED: Final = tuple(map(_bordered, _NATIONAL_SHAPES))
 
 
 def _addresses(text: str) -> Iterator[PatternSpan]:
-    for kind, pattern in _WRITTEN.items():
+    for kind, pattern in _addresses_to_try(text):
         for match in pattern.finditer(text):
             # Punctuation at the end belongs to the sentence, not to the address.
             told = match[0].rstrip(_TRAILING) if kind in (PatternKind.EMAIL, PatternKind.URL) else match[0]
-            yield PatternSpan(match.start(), match.start() + len(told), kind)
-    for pattern in (_IPV4, _IPV6):
-        for match in pattern.finditer(text):
-            if _is_ip_address(match.group()):
-                yield PatternSpan(*match.span(), PatternKind.IP_ADDRESS)
+            if kind is not PatternKind.IP_ADDRESS or _is_ip_address(told):
+                yield PatternSpan(match.start(), match.start() + len(told), kind)
+
+
+def _addresses_to_try(text: str) -> Iterator[tuple[PatternKind, re.Pattern[str]]]:
+    """Yields the patterns that may match, by signs that their matches hold: most texts hold none, in little time."""
+    if "@" in text:
+        yield from ((PatternKind.EMAIL, _EMAIL), (PatternKind.HANDLE, _HANDLE))
+    if any(map(text.lower().__contains__, ("/", "www.", "lto:", "tel:"))):
+        yield PatternKind.URL, _URL
+    if (_MAY_BE_SPELT_IN_ASCII if text.isascii() else _MAY_BE_SPELT).search(text):
+        yield PatternKind.SPELT, _SPELT
+    if text.count(":") >= _MIN_PARTINGS or text.count("-") >= _MIN_PARTINGS:
+        yield PatternKind.HARDWARE_ADDRESS, _MAC
+    if text.count(".") >= 3:
+        yield PatternKind.IP_ADDRESS, _IPV4
+    if text.count(":") >= 2:
+        yield PatternKind.IP_ADDRESS, _IPV6
 
 
 def _numbers(text: str) -> Iterator[PatternSpan]:

@@ -68,13 +68,17 @@ class PlainWording:
         """Returns the typed text with dates, amounts, occupations and kinds in plain words."""
         visible = Visible.of_typed(typed)
         text = visible.text
+        nouns = {word.lower() for word in set(_WORD.findall(text))}
         said = [
-            *(Rewording(*found.span(), found[0].replace("-", "")) for found in _IN_TWO.finditer(text)),
+            *(
+                Rewording(*found.span(), found[0].replace("-", ""))
+                for found in (_IN_TWO.finditer(text) if "-" in text else ())
+            ),
             *in_plain_notation(text, self._notation),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),
-            *self._agents(text),
-            *self._kinds(text),
+            *self._agents(text, nouns),
+            *self._kinds(text, nouns),
         ]
         hits = self._names.find(text) if said else ()
         taken = [(hit.start, hit.end) for hit in hits if hit.kind == "name" or hit.value_kind is ValueKind.TEXT]
@@ -95,12 +99,14 @@ class PlainWording:
         own = [place for words in self._lexicon.periods for place in _places_of(words, text)]
         return [each for each in said if not (marks.may_mark(each.start, each.end) or _is_over(each, own))]
 
-    def _agents(self, text: str) -> Iterator[Rewording]:
+    def _agents(self, text: str, nouns: Collection[str]) -> Iterator[Rewording]:
         """Yields rewordings of nouns for people by their field: "dermatologists" -> "Dermatology people"."""
-        words = list(_WORD.finditer(text))
+        able = ((noun, list(fields_of(noun))) for noun in nouns)
+        fields_by_noun = {noun: fields for noun, fields in able if fields and not self._is_known(noun)}
+        words = list(_WORD.finditer(text)) if fields_by_noun else []
         for at, word in enumerate(words):
-            fields = list(fields_of(word[0].lower()))
-            if not fields or self._is_known(word[0].lower()) or _may_be_title(text, word):
+            fields = fields_by_noun.get(word[0].lower(), [])
+            if not fields or _may_be_title(text, word):
                 continue
             starts = [words[at - 1].start(), word.start()] if at else [word.start()]
             called = ((start, (text[start : word.start()] + field).lower()) for start in starts for field in fields)
@@ -111,18 +117,21 @@ class PlainWording:
                 yield Rewording(start, word.end(), f"{said} {'people' if word[0].lower().endswith('s') else 'person'}")
                 break
 
-    def _kinds(self, text: str) -> Iterator[Rewording]:
+    def _kinds(self, text: str, nouns: Collection[str]) -> Iterator[Rewording]:
         """Yields rewordings of the plural of a kind that the graph names: "documentaries" -> "Documentary films"."""
-        for word in _WORD.finditer(text):
-            noun = word[0].lower()
-            if not noun.endswith("s") or noun in COMMON_WORDS or self._lexicon.is_own(noun) or self._whole(noun):
-                continue
-            for single in in_other_number(noun):
-                if not self._lexicon.is_own(single) and (found := next(self._named_kinds(single), None)):
-                    name, of = found
-                    said = name.title() if has_capitals(text) else name
-                    yield Rewording(*word.span(), f"{said} {next(in_other_number(of), of)}")
-                    break
+        kinds = {noun: kind for noun in nouns if (kind := self._kind_called(noun))}
+        for word in _WORD.finditer(text) if kinds else ():
+            if found := kinds.get(word[0].lower()):
+                name, of = found
+                said = name.title() if has_capitals(text) else name
+                yield Rewording(*word.span(), f"{said} {next(in_other_number(of), of)}")
+
+    def _kind_called(self, noun: str) -> tuple[str, str] | None:
+        """Returns (name, concept) of the kind that the graph names of which `noun` is the plural; None without one."""
+        if not noun.endswith("s") or noun in COMMON_WORDS or self._lexicon.is_own(noun) or self._whole(noun):
+            return None
+        singles = (single for single in in_other_number(noun) if not self._lexicon.is_own(single))
+        return next((found for single in singles for found in self._named_kinds(single)), None)
 
     def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
         """Yields (name, concept) for each thing of the graph that is a kind of other things and is called `single`.

@@ -57,7 +57,8 @@ class Visible:
     @classmethod
     def of_typed(cls, original: str) -> Visible:
         """Returns the same as `of`, after undoing HTML entities, percent signs and JSON escapes once."""
-        return cls._of(original, _unescaped(original)) if _ESCAPE.search(original) else cls.of(original)
+        may_be = any(mark in original for mark in "&%\\") and _ESCAPE.search(original)
+        return cls._of(original, _unescaped(original)) if may_be else cls.of(original)
 
     def reworded(self, words: Iterable[tuple[int, int, str]]) -> Visible:
         """Returns this text with spans replaced by other words, which keep the original positions of the spans.

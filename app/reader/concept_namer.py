@@ -7,9 +7,10 @@ from a player to a club.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, count
 from math import prod
 from typing import Final
 
@@ -272,7 +273,8 @@ class ConceptNamer:
             self._of_hops(signature, labels, agreement) if word is None else word
             for signature, word in zip(schema.signatures, given, strict=True)
         ]
-        return _apart(schema, named) if _has_classes(schema) else _with_texts(schema, named)
+        apart = _apart(schema, named)
+        return apart if _has_classes(schema) else _with_texts(schema, apart)
 
     def _of_hops(self, signature: Signature, labels: Mapping[Hop, str], agreement: NounAgreement) -> str:
         said = agreement.of(signature.hops) or agreement.of_like(signature.hops)
@@ -369,15 +371,30 @@ def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Coun
 
 
 def _apart(schema: Schema, concepts: Sequence[str]) -> list[str]:
-    """Returns `concepts` with "thing" for things of a masked class that are called like a shown class.
+    """Returns `concepts` with one of its own for the things of each masked class, or of each group of them.
 
-    They are none of that class, and a count of it would count them.
+    Things of two classes are never called alike, and none like things of a shown class: a count of one would count the
+    others too. The most frequent concept of a class counts; if it is taken, it gets a number ("tag 2").
     """
-    classes = {each for signature in schema.signatures for each in signature.classes}
+    found: dict[tuple[int, ...], Counter[str]] = {}
+    for signature, concept in zip(schema.signatures, concepts, strict=True):
+        if signature.masked and not signature.classes:
+            found.setdefault(signature.masked, Counter())[concept] += signature.size
+    shown = {each for signature in schema.signatures for each in signature.classes}
+    named, taken = dict[tuple[int, ...], str](), set(shown)
+    for masked, counts in sorted(found.items(), key=lambda each: (-each[1].total(), each[0])):
+        concept = min(counts, key=lambda each: (-counts[each], each))
+        named[masked] = _untaken("thing" if concept in shown else concept, taken)
+        taken.add(named[masked])
     return [
-        "thing" if signature.masked and not signature.classes and concept in classes else concept
+        named.get(signature.masked, concept) if not signature.classes else concept
         for signature, concept in zip(schema.signatures, concepts, strict=True)
     ]
+
+
+def _untaken(concept: str, taken: Collection[str]) -> str:
+    names = chain((concept,), (f"{concept} {at}" for at in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def _has_classes(schema: Schema) -> bool:

@@ -16,6 +16,7 @@ from app.language.readings import (
     schema_steps,
 )
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.multilingual import MultilingualEmbedder
 from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.llm.in_house import AskedTime, HeldMeaning
 from app.llm.tasks import Candidate, ReplyInput, StepInput, Thing
@@ -31,6 +32,8 @@ from app.reader.meaning.question.one_question import two_questions
 from app.reader.meaning.read_meaning import KnownGraph, executed, held_meaning, read_meaning
 from app.reader.meaning.said_hops import SaidLabels
 from app.reader.meaning.schema_graph import schema_graph
+from app.reader.other_languages.asked_words import LANGUAGES, language_of
+from app.reader.other_languages.reader import OtherLanguageReader
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import CacheWarmer
 from app.reader.sentences.answer_text import told_answer
@@ -46,12 +49,16 @@ from kg_store.terms import Schema
 class EnglishReader:
     """Implements `Language` for English. Construction is quick: the model is loaded when the first text is embedded.
 
-    `head`: a trained adapter of relation vectors, if there is one. `paths` ranks paths with it; `reasoner` does a
+    `head`: a trained adapter of relation vectors, if there is one. `multilingual`: the model that reads questions in
+    other languages, if it is installed. `paths` ranks paths with it; `reasoner` does a
     language model's tasks without one; `warmer` embeds the words of a schema before they are needed.
     """
 
-    def __init__(self, embedder: Embedder, head: RelationAdapter = NO_HEAD) -> None:
+    def __init__(
+        self, embedder: Embedder, head: RelationAdapter = NO_HEAD, multilingual: MultilingualEmbedder | None = None
+    ) -> None:
         self.embedder = embedder
+        self._others = OtherLanguageReader(multilingual) if multilingual else None
         self.paths = PathScorer(embedder, head=head)
         self.reasoner = EmbeddedReasoner(embedder, scorer=self.paths)
         self.warmer = CacheWarmer(embedder)
@@ -98,6 +105,17 @@ class EnglishReader:
         """Returns the best reading whose expression has a result when it is executed."""
         return held_meaning(self.paths, given, KnownGraph(alike, frozenset(named), result_of))
 
+    def other_language(self, question: str) -> str:
+        """Returns the language (ISO 639-1) of a question that is read by meaning alone; "" for English."""
+        return language_of(question) if self._others else ""
+
+    def read_other_language(
+        self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]
+    ) -> HeldMeaning | None:
+        """Returns the certain reading of a question in another language, or None."""
+        language = self.other_language(given.question)
+        return self._others.read(given, language, result_of) if self._others and language else None
+
     def result_kind(self, expression: str, graph: BlindGraph, things: Iterable[Thing]) -> ResultKind:
         """Returns the kind of result that `expression` has."""
         return DraftKinds(schema_graph(graph), things, []).of(parse(expression))
@@ -132,7 +150,13 @@ class EnglishReader:
         """Returns one concept for each signature, in the order of `schema.signatures`."""
         return ConceptNamer(self.embedder).name(schema)
 
-    remark_on: Callable[[str], str | None] = staticmethod(remark_on)
-    """Returns a sentence for the asker if the question is in another language than English, else None."""
+    @staticmethod
+    def remark_on(question: str, is_multilingual: bool = False) -> str | None:
+        """Returns a sentence for the asker if the question is in a language that is not read, else None.
+
+        `is_multilingual`: the multilingual model is installed.
+        """
+        return remark_on(question, LANGUAGES.values(), is_multilingual)
+
     read_words: Callable[[], object] = staticmethod(read_words)
     """Loads the word lists of all languages ahead of the first question; takes about a second."""

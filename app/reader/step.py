@@ -197,6 +197,8 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """Returns the next action with its score, however low; None if no path fits the question."""
     if given.steps:
+        if given.meant is not None:
+            return _plan_expression(given.meant.expression, given, given.meant.scores)
         if settled := settled_expression(given):
             return _plan_expression(settled, given, scores_of_settled(given))
         found = read_meaning(scorer, given)

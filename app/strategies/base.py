@@ -17,6 +17,7 @@ from kg_store.algebra.expressions import ExpressionResult
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Mid, Mids, Path
+from kg_store.text.inflection import singular
 from kg_store.text.labels import plain_words
 
 _RUN: Final = re.compile(r"[0-9A-Za-z]+")
@@ -109,10 +110,14 @@ class StrategyInput:
     def _as_typed(self, word: str) -> str:
         typed = self.typed.get(word, word)
         called = own_words_of(self.graph.schema).get(word, typed)
-        return typed if {*plain_words(typed).lower().split()} <= {*plain_words(called).lower().split()} else called
+        return typed if _lemmas(typed) <= _lemmas(called) else called
 
     def shown_concept(self, concept: str) -> str:
         return concept if self.profile.is_open else self.wider.get(concept, concept)
+
+
+def _lemmas(label: str) -> set[str]:
+    return set(map(singular, plain_words(label).lower().split()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -46,12 +46,16 @@ class BackupError(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class BackupSummary:
-    """The contents of a backup: when it was made, and how many graphs, versions and bytes it has."""
+    """The contents of a backup: when it was made, and how many graphs, versions and bytes it has.
+
+    `broken`: the tenants whose ledgers a check of the backup found changed.
+    """
 
     made_at: dt.datetime
     graphs: int
     versions: int
     size: int
+    broken: tuple[str, ...] = ()
 
 
 def back_up(store: ServiceContext, file: Path) -> BackupSummary:
@@ -137,21 +141,21 @@ def _checked(
     listed = _read_erased(master, erased) if erased else []
     summary = _unpack(master, file, stage)
     with _opened(settings, stage) as store:
-        _check(store, told)
+        broken = _check(store, told)
         if listed:
             told(_erase(store, listed))
             _check(store, lambda _sentence: None)
         # Nothing may be left in a log beside the database, which is moved as one file.
         with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    return summary
+    return replace(summary, broken=broken)
 
 
 @contextmanager
 def _opened(settings: Settings, stage: Path) -> Iterator[ServiceContext]:
     key_file = None if settings.master_key is not None else settings.key_file
     changes = {"data_dir": stage, "database_url": None, "master_key_file": key_file}
-    store = open_store(settings.model_copy(update=changes | {"alarm_url": None}))
+    store = open_store(settings.model_copy(update=changes | {"alarm_url": None, "access_otlp_url": None}))
     try:
         yield store
     finally:
@@ -183,8 +187,11 @@ def _write(path: Path, content: BinaryIO) -> None:
         shutil.copyfileobj(content, out)
 
 
-def _check(store: ServiceContext, told: Told) -> None:
-    """Opens every sealed row and every version that is live or kept, and checks every ledger. Raises BackupError."""
+def _check(store: ServiceContext, told: Told) -> tuple[str, ...]:
+    """Opens every sealed row and every version that is live or kept, and checks every ledger. Raises BackupError.
+
+    Returns the tenants whose ledgers were changed: these are restored nevertheless, as there may be no other backup.
+    """
     opened = 0
     for where in sealed_columns():
         with store.engine.connect().execution_options(stream_results=True) as connection:
@@ -200,13 +207,13 @@ def _check(store: ServiceContext, told: Told) -> None:
         store.catalog.open(tenant, name)
         versions += 1 + len([store.catalog.history.open(row) for row in store.catalog.history.kept(tenant, name)])
     told(f"{versions} versions of graphs open")
+    broken = []
     for tenant in store.upkeep.tenants():
         checked = check(store.engine, store.master, store.upkeep.signer, tenant)
-        told(f"the ledger of {tenant}: rows {checked.first} to {checked.last}, {_state_of(checked.wrong)}")
-
-
-def _state_of(wrong: int) -> str:
-    return f"{wrong} things are wrong: `arog ledger verify` lists them" if wrong else "whole"
+        state = "whole" if checked.is_whole else f"{checked.wrong} things are wrong"
+        told(f"the ledger of {tenant}: rows {checked.first} to {checked.last}, {state}")
+        broken += [] if checked.is_whole else [tenant]
+    return tuple(broken)
 
 
 def _read_erased(master: MasterKey, file: Path) -> list[tuple[str, str, str, int]]:

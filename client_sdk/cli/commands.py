@@ -1,4 +1,4 @@
-"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, break-glass, proxy, mcp."""
+"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, break-glass, proxy, mcp, try."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from client_sdk.cli.main import tell_wait
 from client_sdk.cli.servers import mcp, proxy
 from client_sdk.cli.settings import TAKES_ID, ApiKey, Language, Names, PlainHttp, Url, choose, names_options
 from client_sdk.cli.sign_in import login, logout
+from client_sdk.cli.trial import try_files
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from client_sdk.devices import Devices
 
 OWN_COMMANDS = frozenset(
-    {"login", "logout", "keygen", "ask", "chat", "ledger", "trace", "device", "break-glass", "proxy", "mcp"}
+    {"login", "logout", "keygen", "ask", "chat", "ledger", "trace", "device", "break-glass", "proxy", "mcp", "try"}
 )
 
 # Repeats values of client_sdk.protocol, whose models take longer to import than a help page to show.
@@ -273,6 +274,7 @@ def break_glass(
 
 app.command()(proxy)
 app.command()(mcp)
+app.command("try")(try_files)
 
 
 @app.command(context_settings=TAKES_ID)

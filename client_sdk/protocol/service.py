@@ -213,13 +213,14 @@ class GlassBroken(Wire):
 
 
 class ReaderDay(Wire):
-    """The names of a graph that one key and person read on one day; `last_hour`: those new to them in this hour."""
+    """The names and facts that one key and person read on one day; `last_hour`: names new to them in this hour."""
 
     day: date
     key_id: str
     person: str
     names: int
     last_hour: int
+    facts: int = 0
 
 
 class ReaderDays(Wire):
@@ -243,6 +244,9 @@ class AccessThing(Wire):
 
     id: str
     concept: str
+
+
+ExportForm = Literal["json", "syslog", "otlp"]
 
 
 class AccessLine(Wire):

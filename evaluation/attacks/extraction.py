@@ -2,7 +2,8 @@
 
 The user runs a crawler that knows one name at first. It learns relations from its own ledger, which shows every user
 what the model was sent, and names from lists of kinds and from answers. It asks next where questions have given most
-so far. A fact counts as read if an answer's evidence joins one named thing to another or to a value.
+so far. Once the budget has refused it, it asks for fewer names at once, then as another made-up person. A fact counts
+as read if an answer's evidence joins one named thing to another or to a value.
 """
 
 from __future__ import annotations
@@ -21,12 +22,18 @@ from client_sdk.answers.answer import Answer
 from evaluation.attacks.targets import TITLES, AttackTarget, AttackTargets, Attempted, ask
 from evaluation.bench.bench import TENANT
 from evaluation.bench.question_sets import DEMO, PQ_3H
-from evaluation.bench.report import ANSWER_ALONE
+from evaluation.bench.report import ANSWER_ALONE, MAX_NAMES
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import steps_from, walk
 from kg_store.terms import as_mids
 
 QUESTIONS = 1_000
+WAYS_TO_ASK: Final = [("a", MAX_NAMES), *((person, most) for person in "ab" for most in (50, 10, 1))]
+"""Who the crawler says that it is, and how many names of a set it asks for; the next after each refusal."""
+MOST_READ: Final = 0.1
+MOST_BEFORE_ALARM: Final = 0.05
+BOUNDED_FROM: Final = 1_000
+"""The fewest names of a graph to which these bounds apply."""
 BY_DEFAULT: Final = {"names_per_day": None}
 _HOPED = 3.0  # new names and facts expected of a question about a relation that was not asked about yet
 _NO_NAME = "(no name)"
@@ -42,9 +49,10 @@ Way = tuple[Kind, str]
 class Crawler:
     """A user who asks question after question, with the names and facts found so far.
 
-    `read` holds the facts, as triples in the direction in which the evidence showed them. `waiting` holds, for each
-    kind and relation, the names that were not asked about yet. `given` holds, for each kind and relation, how many new
-    names and facts each question about it brought.
+    `read` holds the facts, as triples in the direction in which the evidence showed them. `before_alarm` holds what
+    was known when the service raised the first alarm. `waiting` holds, for each kind and relation, the names that were
+    not asked about yet. `given` holds, for each kind and relation, how many new names and facts each question about it
+    brought.
     """
 
     target: AttackTarget
@@ -55,6 +63,8 @@ class Crawler:
     given: dict[Way, list[int]] = field(default_factory=lambda: defaultdict(list), repr=False)
     listed: set[Kind] = field(default_factory=set)
     refused: int = 0
+    way_to_ask: int = 0
+    before_alarm: tuple[set[str], set[Triple]] | None = field(default=None, repr=False)
 
     async def crawl(self, first: str, questions: int) -> None:
         """Asks up to `questions` questions, the first about the name `first`; stops when nothing is left to ask."""
@@ -92,17 +102,29 @@ class Crawler:
 
     async def _ask(self, text: str) -> None:
         chat, graph = self.target.bench.services.chat, self.target.loaded.graph
-        try:
-            _, answer = await ask(chat, graph, text, caller=self.caller, options=ANSWER_ALONE)
-        except NamesUsedUpError:
-            self.refused += 1
-            return
-        except (ReasonerError, PrivacyError):
-            return
+        while True:
+            person, most = WAYS_TO_ASK[self.way_to_ask]
+            options = {**ANSWER_ALONE, "names": most, "person": person}
+            try:
+                _, answer = await ask(chat, graph, text, caller=self.caller, options=options)
+                break
+            except NamesUsedUpError:
+                self.refused += 1
+                if self.way_to_ask + 1 == len(WAYS_TO_ASK):
+                    return
+                self.way_to_ask += 1
+            except (ReasonerError, PrivacyError):
+                return
+        if self.before_alarm is None and self._is_alarmed(graph):
+            self.before_alarm = {*self.names}, {*self.read}
         self._learn(answer)
         for way in self._ways_seen(answer.id):
             if way not in self.waiting:
                 self.waiting[way] = [name for name, kind in self.names.items() if kind == way[0]]
+
+    def _is_alarmed(self, graph: str) -> bool:
+        entries = self.target.bench.services.store.access_record.entries(TENANT, graph)
+        return any(entry.event == "alarm" and entry.caller == self.caller.key_id for entry in entries)
 
     def _learn(self, answer: Answer) -> None:
         for entity in answer.entities:
@@ -134,26 +156,37 @@ class Crawler:
 
 
 async def extraction(targets: AttackTargets) -> list[Attempted]:
-    """Reports the crawl of each graph without a bound, since a user with a grant can read all of the graph in time."""
+    """Crawls graphs. The bounds are for those of 1,000 things or more: a smaller one is given out in a few lists."""
     lines = []
     for source in targets.among(DEMO, PQ_3H):
         target = await targets.open(source, changes=BY_DEFAULT)
-        lines += await crawled(target, TITLES[source], targets.at_most(QUESTIONS))
+        found = await crawled(target, TITLES[source], targets.at_most(QUESTIONS))
+        lines += [each.unbound() for each in found] if found[0].tries < BOUNDED_FROM else found
     return lines
 
 
 async def crawled(target: AttackTarget, title: str, questions: int) -> list[Attempted]:
-    """Crawls a graph and counts the names and facts read, and the questions that the budget refused."""
+    """Crawls a graph and counts the names and facts read, those before an alarm, and the questions refused."""
     graph = target.bench.graph(target.loaded)
     names, facts = true_names(graph), true_facts(graph)
     crawler = Crawler(target, Caller(TENANT, "crawler", "user", frozenset({target.loaded.graph})))
     await crawler.crawl(min(names), questions)
-    read = {facts[triple] for triple in crawler.read if triple in facts}
-    total = len(set(facts.values()))
-    name = f"read out by {questions} questions with a grant, {title}"
+    early = crawler.before_alarm or (crawler.names.keys(), crawler.read)
+    name, alarm = f"read out by {questions} questions with a grant, {title}", f"read before the alarm, {title}"
+
+    def line_of(what: str, known: Iterable[str], most: float) -> Attempted:
+        found = len(names.intersection(known))
+        return Attempted(name=f"names {what}", tries=len(names), successes=found, most=most)
+
+    def facts_line_of(what: str, read: Iterable[Triple], most: float) -> Attempted:
+        found = len({facts[triple] for triple in read if triple in facts})
+        return Attempted(name=f"facts {what}", tries=len(set(facts.values())), successes=found, most=most)
+
     return [
-        Attempted(name=f"names {name}", tries=len(names), successes=len(names & crawler.names.keys()), most=1.0),
-        Attempted(name=f"facts {name}", tries=total, successes=len(read), most=1.0),
+        line_of(name, crawler.names, MOST_READ),
+        facts_line_of(name, crawler.read, MOST_READ),
+        line_of(alarm, early[0], MOST_BEFORE_ALARM),
+        facts_line_of(alarm, early[1], MOST_BEFORE_ALARM),
         Attempted(name=f"refused by the budget of {name}", tries=questions, successes=crawler.refused, most=1.0),
     ]
 

@@ -61,8 +61,8 @@ class HubQuestion(NamedTuple):
 
 async def hubs_table(data: Path, weights: Path, settings: Settings, show: Show) -> str:
     """Returns the table in Markdown. Raises QuestionsError, NetworkWeightsError."""
-    embedder = Embedder(settings.embedder, settings.cache_dir)
-    retriever = Retriever(read_weights(weights, settings.embedder), embedder)
+    embedder = Embedder(settings.sentence_model, settings.cache_dir)
+    retriever = Retriever(read_weights(weights, settings.sentence_model), embedder)
     selectors: dict[str, WaySelector] = {
         "likeness": NearestWays(),
         f"likeness, one place in {RETRIEVED} by the retriever": RetrievedWays(retriever),

@@ -352,8 +352,8 @@ class RetrievalRun:
 
     def __init__(self, data: Path, settings: Settings, seed: int, show: Show, weights: Path | None) -> None:
         """Reads the sets and the weights. Raises QuestionsError, NetworkWeightsError."""
-        self._embedder, self._seed, self._show = Embedder(settings.embedder, settings.cache_dir), seed, show
-        self._weights = read_weights(weights, settings.embedder) if weights else None
+        self._embedder, self._seed, self._show = Embedder(settings.sentence_model, settings.cache_dir), seed, show
+        self._weights = read_weights(weights, settings.sentence_model) if weights else None
         show("reading", 0, 1)
         self._set = read_set(data, self._embedder)
         graph, turns = read_metaqa(data, METAQA_TURNS, seed)

@@ -28,7 +28,8 @@ from kg_store.terms import (
     is_mask_word,
     keyed_word,
 )
-from kg_store.text.english import PublicWords, is_ordinary
+from kg_store.text.english import PublicWords, frequent_words, is_ordinary
+from kg_store.text.inflection import singular
 from kg_store.text.labels import clean, readable_relation, words_of_kinds
 from kg_store.text.normalise import normalise
 
@@ -161,8 +162,9 @@ def unsaid_of(schema: Schema) -> list[int]:
     return [*masks_of(schema), *{mid for each in schema.signatures for mid in each.masked}]
 
 
-def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yields (concept, words of a masked class) where the two mean the same entities.
+@cached_by_version
+def kinds_of_masked(schema: Schema) -> Mapping[int, str]:
+    """Returns the concept of each masked class, by the class's MID, where the two mean the same entities.
 
     That is: all entities of the concept are of that class, and no other concept has entities of it.
     """
@@ -175,11 +177,61 @@ def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str,
         else:
             of_concept[concept] = frozenset()
     met = Counter(mid for mids in of_concept.values() for mid in mids)
-    for concept, mids in of_concept.items():
-        names = [called[mid] for mid in sorted(mids) if met[mid] == 1 and called.get(mid)]
-        words = [word for name in names for word in name.split() if len(word) >= MIN_OWN_WORD and in_lexicon(word)]
-        if names:
-            yield concept, tuple(dict.fromkeys([*names, *words]))
+    return {mid: concept for concept, mids in of_concept.items() for mid in sorted(mids) if met[mid] == 1}
+
+
+def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields (concept, words of its masked classes) for each concept that means the same entities as such a class.
+
+    A word that is the whole name of another class is left out: a tool loan is no tool.
+    """
+    found: dict[str, dict[str, None]] = {}
+    whole = {*called.values(), *map(str, schema.concepts)}
+    for mid, concept in kinds_of_masked(schema).items():
+        if name := called.get(mid):
+            words = (word for word in name.split() if len(word) >= MIN_OWN_WORD and in_lexicon(word))
+            found.setdefault(concept, {}).update(dict.fromkeys((name, *(word for word in words if word not in whole))))
+    yield from ((concept, tuple(words)) for concept, words in found.items())
+
+
+_FREQUENT: Final = 200
+"""Number of words of English that are too frequent to tell a relation ("from", "with", "time"). Chosen by hand."""
+_SHOWN: Final = 0
+"""Stands for all relations and concepts that are not masked, where the MID of a masked one would stand."""
+
+
+@cached_by_version
+def words_of_masked(schema: Schema) -> Mapping[str, int]:
+    """Returns the MID of the masked relation or class that a single word of its real name tells, by that word.
+
+    The words are in lower case and in the singular. Names of kinds go before parts of them, and these before words of
+    relations. Left out are the most frequent words of English, and those that tell several of a sort. `schema` comes
+    from `read_in_house`.
+    """
+    mids = {concept: mid for mid, concept in kinds_of_masked(schema).items()}
+    kinds = [
+        (name, mids.get(concept, _SHOWN))
+        for concept in dict.fromkeys(map(str, schema.concepts))
+        for name in (concept, *schema.kind_words.get(concept, ()))
+    ]
+    whole = [(name, mid) for name, mid in kinds if " " not in name]
+    relations = [
+        (each.own or each.label, each.mask if each.own and each.mask is not None else _SHOWN)
+        for each in schema.relations
+    ]
+    found: dict[str, set[int]] = {}
+    for names in (whole, kinds, relations):
+        told: dict[str, set[int]] = {}
+        for name, mid in names:
+            for word in _WORD.findall(normalise(name).text):
+                told.setdefault(singular(word), set()).add(mid)
+        found = {**told, **found}
+    frequent = frequent_words("en", _FREQUENT)
+    return {
+        word: min(told)
+        for word, told in found.items()
+        if len(told) == 1 and _SHOWN not in told and word not in frequent
+    }
 
 
 @cached_by_version

@@ -137,9 +137,9 @@ class PlaceAdjectives:
     def said_in(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Yields (start, end, names of the place) for each adjective or short name in `text`."""
         # Most texts hold none, and finding that out with the long pattern takes half a millisecond.
-        if self._first_words.isdisjoint(_WORD.findall(_small(text))):
+        if not self._pattern or self._first_words.isdisjoint(_WORD.findall(_small(text))):
             return
-        for match in self._pattern.finditer(text) if self._pattern else ():
+        for match in self._pattern.finditer(text):
             adjective = " ".join(_small(match[0]).split())
             is_other_word = match[0].islower() and adjective in _file()["lower_case_is_another_word"]["words"]
             if not is_other_word or (adjective in _file()["short_names"] and _THE.search(text, 0, match.start())):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from heapq import merge
 from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -227,9 +229,12 @@ class _NodeSource:
     def nodes(self) -> Iterator[LoadedNode]:
         """Yields every node with its record, ordered by MID, so that the database does not show the order of the file.
 
-        Then follow the real words of masked and hidden relations and classes, so that the guard blocks them like
+        Among them are the real words of masked and hidden relations and classes, so that the guard blocks them like
         values.
         """
+        return merge(self._nodes(), self._unsaid(), key=attrgetter("mid")) if self.unsaid else self._nodes()
+
+    def _nodes(self) -> Iterator[LoadedNode]:
         local, labels = self._local_names(), labels_by_language(self.triples, self.policy)
         terms = np.flatnonzero(self.triples.nodes)
         terms = terms[np.argsort(self.mids[terms])]
@@ -240,6 +245,8 @@ class _NodeSource:
         for term, mid, kind, group, linkable, protected in zip(*(each.tolist() for each in columns), strict=True):
             record = self._record(term, KINDS[kind], local, labels.get(term, ()), class_words[group])
             yield LoadedNode(mid, record, linkable, protected)
+
+    def _unsaid(self) -> Iterator[LoadedNode]:
         for mid, (best, *further) in sorted(self.unsaid.items()):
             record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
             yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))

@@ -19,7 +19,7 @@ MAX_ROWS = 128
 """The most names tried around one word, those that share most words with the text. Chosen by hand."""
 
 _NEAREST = 4  # The number of words on each side by which rows are chosen if there are too many. Chosen by hand.
-MAX_HELD = 64  # The most sets of rows cached while one text is read. Chosen by hand.
+MAX_HELD = 64  # The most sets of rows cached while one request is read. Chosen by hand.
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
 _MAX_ABBREVIATED = 3
@@ -49,11 +49,23 @@ _Sign = tuple[tuple[str, ...], bool, bool, bool]
 _Fits = list[tuple[int, int, float, bool, Sequence[int]]]
 """Names that fit around a word: first and last word relative to it, score, whole, rows."""
 
-Fits = dict[tuple[int, int, tuple[_Sign, ...]], _Fits]
-"""A cache of the names that fit around a word, by the number of words around it, its position, and these words.
 
-It holds typed text, so it lives only for one request, which reads the same text several times.
-"""
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """Keeps what a request found around its words, which it reads several times. It holds typed text and ends with it.
+
+    `around`: the names that fit around a word, by the number of words around it, its position, and these words.
+    `made_of`: the rows that consist of some words joined, and in any order. `unmarked`: the hits of a stretch in which
+    nothing is marked as a name, by its place and text, and its words. `telling`: words that are not everyday.
+    `held`: the rows that hold some words. `standing`: for a word, the name words that it may be short for.
+    """
+
+    around: dict[tuple[int, int, tuple[_Sign, ...]], _Fits] = field(default_factory=dict, repr=False)
+    made_of: dict[tuple[str, ...], tuple[list[int], list[int]]] = field(default_factory=dict, repr=False)
+    unmarked: dict[tuple[int, str], tuple[list[InexactHit], list[str]]] = field(default_factory=dict, repr=False)
+    telling: set[str] = field(default_factory=set, repr=False)
+    held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    standing: dict[tuple[str, bool], Standing] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +94,11 @@ class FuzzyWindow:
     words: list[WordForms] = field(repr=False)
     skip: Collection[str] = field(repr=False)
     is_name: IsName | None
-    fits: Fits = field(default_factory=dict, repr=False)
+    fits: Fits = field(default_factory=Fits, repr=False)
     spellings: list[str] = field(default_factory=list, repr=False)
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
     _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
-    _cached: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
     _signs: list[_Sign] = field(default_factory=list, repr=False)
-    _standing: dict[tuple[str, bool], Standing] = field(default_factory=dict, repr=False)
     _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
     _found: dict[tuple[int, int], list[tuple[float, bool, Sequence[int]]]] = field(default_factory=dict, repr=False)
 
@@ -97,10 +107,10 @@ class FuzzyWindow:
         for at, word in enumerate(self.words):
             start, end = self._span(at, at) if self.skip else (0, 0)
             is_skipped = bool(self.skip) and self.text[start:end] in self.skip
-            self._signs.append((word.forms, self._reads_as_initial(at), word.joins, is_skipped))
-        for at in range(len(self.words)):
-            if self._may_be_name(at):
-                self._read_around(at)
+            is_initial = len(word.text) == 1 and self._reads_as_initial(at)
+            self._signs.append((word.forms, is_initial, word.joins, is_skipped))
+        for at in self._to_try():
+            self._read_around(at)
         return [self._hit(first, last, found) for (first, last), found in self._found.items()]
 
     def joins(self, at: int) -> bool:
@@ -129,9 +139,9 @@ class FuzzyWindow:
         It has the name words of which the typed word is an initial or short form.
         """
         key = self.spellings[at], self._signs[at][1]
-        found = self._standing.get(key)
+        found = self.fits.standing.get(key)
         if found is None:
-            found = self._standing[key] = Standing()
+            found = self.fits.standing[key] = Standing()
         return found
 
     def is_initial(self, at: int) -> bool:
@@ -139,7 +149,7 @@ class FuzzyWindow:
 
     def _reads_as_initial(self, at: int) -> bool:
         word = self.words[at]
-        if len(word.text) != 1 or not word.text.isalpha():
+        if not word.text.isalpha():
             return False
         if word.text not in _NEVER_INITIALS or self.normalised.text[word.end : word.end + 1] == ".":
             return True
@@ -148,6 +158,16 @@ class FuzzyWindow:
 
     def is_everyday(self, at: int) -> bool:
         return self.names.is_everyday(self.spellings[at])
+
+    def _to_try(self) -> Iterator[int]:
+        """Yields the positions of the words around which a name has to be searched (`_may_be_name`)."""
+        before = True
+        for at, word in enumerate(self.spellings):
+            is_dull = self.names.is_dull(word)
+            # Most words are like this: everyday ones behind another, that nothing marks.
+            if not (is_dull and before and self.is_name is None) and self._may_be_name(at):
+                yield at
+            before = is_dull and len(word) > 1
 
     def _may_be_name(self, at: int) -> bool:
         """Returns False if no name has to be searched around this word.
@@ -184,12 +204,12 @@ class FuzzyWindow:
         return self.normalised.span(self.words[first].start, self.words[last].end)
 
     def _read_around(self, at: int) -> None:
-        fits = self.fits.get(self._around(at, _NEAREST))
+        fits = self.fits.around.get(self._around(at, _NEAREST))
         if fits is None:
-            fits = self.fits.get(self._around(at, MAX_REACH))
+            fits = self.fits.around.get(self._around(at, MAX_REACH))
         if fits is None:
             fits, reach = self._fits_around(at)
-            self.fits[self._around(at, _NEAREST if reach <= _NEAREST else MAX_REACH)] = fits
+            self.fits.around[self._around(at, _NEAREST if reach <= _NEAREST else MAX_REACH)] = fits
         for first, last, score, whole, rows in fits:
             self._add(at + first, at + last, score, whole, rows)
         self._read_joined(at)
@@ -234,15 +254,15 @@ class FuzzyWindow:
         The result is cached.
         """
         key = words.tobytes()
-        found = self._cached.get(key)
+        found = self.fits.held.get(key)
         if found is None:
             rows = self.names.rows
-            if len(self._cached) >= MAX_HELD:
-                self._cached.clear()
+            if len(self.fits.held) >= MAX_HELD:
+                self.fits.held.clear()
             held = [rows.with_word(word) for word in words.tolist()]
             # Made distinct even for one word, because a row may hold it twice.
             held_by_any = np.unique(np.concatenate(held))
-            found = self._cached[key] = held_by_any, rows.places(held_by_any)
+            found = self.fits.held[key] = held_by_any, rows.places(held_by_any)
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
@@ -262,16 +282,27 @@ class FuzzyWindow:
 
     def _read_joined(self, at: int) -> None:
         """Finds joined, differently split or reordered words: `johnsmith`, `O Brien`, `Smith, John`."""
-        for first in range(max(0, at - _MAX_JOINED_LENGTH + 1), at + 1):
-            for last in range(at, min(len(self.words), first + _MAX_JOINED_LENGTH)):
+        begin, end = at, at + 1
+        while begin > max(0, at - _MAX_JOINED_LENGTH + 1) and self.joins(begin):
+            begin -= 1
+        while end < min(len(self.words), at + _MAX_JOINED_LENGTH) and self.joins(end):
+            end += 1
+        for first in range(begin, at + 1):
+            for last in range(at, min(end, first + _MAX_JOINED_LENGTH)):
                 # This window was read with an earlier word.
                 if (first, last) in self._joined:
                     continue
                 self._joined.add((first, last))
-                if all(word.joins for word in self.words[first + 1 : last + 1]):
-                    words = self.spellings[first : last + 1]
-                    self._add(first, last, _SCORE_OF_JOINED, True, self.names.rows.joined(words))
-                    self._add(first, last, _SCORE_OF_REORDERED, True, self.names.rows.reordered(words))
+                joined, reordered = self._made_of(tuple(self.spellings[first : last + 1]))
+                self._add(first, last, _SCORE_OF_JOINED, True, joined)
+                self._add(first, last, _SCORE_OF_REORDERED, True, reordered)
+
+    def _made_of(self, words: tuple[str, ...]) -> tuple[list[int], list[int]]:
+        found = self.fits.made_of.get(words)
+        if found is None:
+            rows = self.names.rows
+            found = self.fits.made_of[words] = rows.joined(words), rows.reordered(words)
+        return found
 
     def _read_alone(self, at: int) -> None:
         """Finds the initials of a long name (NATO), and adjectives of places (Jamaican)."""
@@ -341,22 +372,44 @@ class InexactNames:
         results of one request.
         """
         normalised = normalise(text)
-        fits = {} if fits is None else fits
+        fits = fits or Fits()
         found: list[InexactHit] = []
-        whole = [(0, len(normalised.text))]
-        for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:
+        is_one_to_one, whole = normalised.is_one_to_one, [(0, len(normalised.text))]
+        for begin, stop in self._unread(text, skip) if is_name is None and is_one_to_one else whole:
             is_nameless = is_name is None
             for start, end in stretches(normalised.text, begin, stop):
                 stretch = normalised.text[start:end]
-                is_plain = may_hold and normalised.is_one_to_one and stretch.isascii() and not may_hold(start, end)
-                if is_plain and not self._may_hold_name(stretch):
-                    continue  # Beyond ASCII, digits may be letters of words.
-                hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name, fits)
+                # Beyond ASCII, digits may be letters of words.
+                is_plain = may_hold and is_one_to_one and stretch.isascii() and not may_hold(start, end)
+                if is_plain and not self._may_hold_name(stretch, fits):
+                    continue
+                if is_plain or (is_name is None and is_one_to_one and (start, text[start:end]) in fits.unmarked):
+                    hits, tells_nothing = self._read_unmarked(text, normalised, start, end, skip, fits), False
+                else:
+                    hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name, fits)
                 found += hits
                 is_nameless = is_nameless and tells_nothing
-            if is_nameless and normalised.is_one_to_one:
+            if is_nameless and is_one_to_one:
                 _remember(self._nameless_pieces, text[begin:stop], stop - begin)
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
+
+    def _read_unmarked(
+        self, text: str, normalised: Normalised, start: int, end: int, skip: Collection[str], fits: Fits
+    ) -> list[InexactHit]:
+        """Returns the hits of a stretch in which nothing is marked as a name; they are the same in each reading of it.
+
+        Condition: each character of the text is normalised by itself.
+        """
+        key = start, text[start:end]
+        found = fits.unmarked.get(key)
+        if found is None or any(map(skip.__contains__, found[1])):
+            words = words_of(normalised.text, start, end)
+            hits = FuzzyWindow(self.words, text, normalised, words, skip, None, fits).hits()
+            written = [text[word.start : word.end] for word in words]
+            if any(map(skip.__contains__, written)):
+                return hits
+            found = fits.unmarked[key] = hits, written
+        return found[0]
 
     def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
         """Yields (start, end) of the pieces of `text` between double quotes that must be searched.
@@ -395,7 +448,7 @@ class InexactNames:
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
             return [], stretch[1] not in skip
-        if is_name is None and not self._may_hold_name(stretch[0]):
+        if is_name is None and not self._may_hold_name(stretch[0], fits):
             _remember(self._nameless, stretch, end - start)
             return [], True
         reading = FuzzyWindow(self.words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits)
@@ -405,7 +458,7 @@ class InexactNames:
             _remember(self._nameless, stretch, end - start)
         return hits, is_nameless
 
-    def _may_hold_name(self, stretch: str) -> bool:
+    def _may_hold_name(self, stretch: str, fits: Fits) -> bool:
         """Returns False if the stretch has only everyday words.
 
         It is a cheap first test, since most of a request is like that.
@@ -413,9 +466,12 @@ class InexactNames:
         for word in stretch.split():
             if word in self._dull:
                 continue
+            if word in fits.telling:
+                return True
             forms = [each.text for each in words_of(word)]
             has_initial = any(len(form) == 1 and (form not in NOT_INITIALS or "." in word) for form in forms)
             if has_initial or not all(self.words.is_everyday(form) or not is_letters(form) for form in forms):
+                fits.telling.add(word)
                 return True
             # Only everyday words are cached beyond the request, because digits may be somebody's number.
             if len(forms) == 1 and forms[0].isalpha() and self.words.is_everyday(forms[0]):

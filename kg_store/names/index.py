@@ -22,7 +22,7 @@ from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.literals import canonical
 from kg_store.text.normalise import MARKS, Normalised, is_unspaced, is_word_character, normalise
-from kg_store.text.words import PLAIN_WORDS, WordMatcher, without_accents, words_of
+from kg_store.text.words import PLAIN_WORDS, LastWords, WordMatcher, without_accents, words_of
 
 EntryKind = Literal["name", "value"]
 
@@ -213,6 +213,7 @@ class NameIndex:
     _rows: NameTable | None = field(default=None, repr=False)
     _inexact: InexactNames | None = field(default=None, repr=False)
     _secret: bytes = field(default=b"", repr=False)
+    _last_words: LastWords = field(default=LastWords(), repr=False)
     _adjectives: PlaceAdjectives = field(default=PlaceAdjectives(), repr=False)  # Shared, since it is immutable.
 
     @classmethod
@@ -278,6 +279,7 @@ class NameIndex:
         rows = self._rows or NameTable.of(self._names())
         return replace(
             self, _flags=marked, _rows=rows, _inexact=InexactNames(rows, words), _secret=marked.translate(_SECRET),
+            _last_words=LastWords.of(self._texts, np.asarray(self._text_ends)),
             _adjectives=PlaceAdjectives.of(lambda text: any(True for _ in self._matcher.whole(text)), words.is_own),
         )  # fmt: skip
 
@@ -305,6 +307,10 @@ class NameIndex:
             if hit.start >= first:
                 found.append((number, replace(hit, start=hit.start - first, end=hit.end - first)))
         return sorted(found, key=lambda each: (each[0], each[1].start))
+
+    def may_end_with(self, word: str) -> bool:
+        """Returns False if no name or value ends with `word`, which is in lower case; it asks no automaton."""
+        return self._last_words.may_hold(word)
 
     def find_secret(self, text: str) -> list[NameHit]:
         """Returns the matches that the guard blocks: those of protected names and values that are not public words."""

@@ -171,7 +171,7 @@ _INDEFINITE: Final = [[word] for word in "a an any some no every each many sever
 class SearchCache:
     """Results that several searches of one text need; it lives no longer than the request."""
 
-    fits: Fits = field(default_factory=dict, repr=False)
+    fits: Fits = field(default_factory=Fits, repr=False)
     inflected: dict[str, list[NameHit]] = field(default_factory=dict, repr=False)
 
 
@@ -365,10 +365,12 @@ class EntityLinker:
 
         They count as names if a name of the graph holds them. Words of the lexicon are left out.
         """
-        for word in _RARE.finditer(text):
-            plain = word[0].lower()
-            if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
-                yield word.span()
+        rare = {word for word in set(_RARE.findall(text)) if self._is_rare(word.lower())}
+        return (word.span() for word in _RARE.finditer(text) if word[0] in rare) if rare else iter(())
+
+    def _is_rare(self, word: str) -> bool:
+        # The cheapest test comes first: nearly all words of a question are in the lexicon.
+        return not in_lexicon(word) and not self.index.is_own(word) and is_ordinary(word) and is_rare(word)
 
     def _named(
         self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan], cache: SearchCache

@@ -340,18 +340,33 @@ class NameVocabulary:
         self.rows = rows
         self.public = public
         self._near: dict[str, dict[int, int]] = {}
+        self._everyday: set[str] = set()
         may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
     def is_everyday(self, word: str) -> bool:
         """Returns True for a word of the service's phrases, a small number, or an ordinary English word (any form)."""
+        if word in self._everyday:
+            return True
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
-        return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
+        if not (word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared):
+            return False
+        if word.isascii() and word.isalpha():  # No others are cached, because digits may be somebody's number.
+            if len(self._everyday) >= _MAX_CACHED:
+                self._everyday.clear()
+            self._everyday.add(word)
+        return True
+
+    def is_dull(self, word: str) -> bool:
+        """Returns True for an everyday word of English letters that was met before; False says nothing."""
+        return word in self._everyday
 
     def is_public(self, word: str) -> bool:
         return word in _MORE_EVERYDAY or word in self.public or is_ordinary(word)
 
     def looks_like_name(self, text: str) -> bool:
         """Returns True if a word of `text` consists of letters and is not an everyday word."""
+        if text in self._everyday or (text.isascii() and text.lower() in self._everyday):
+            return False  # Mostly so, and such words need no normalising.
         words = (word.text for word in words_of(normalise(text).text))
         return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import groupby, pairwise
+from itertools import pairwise
+from operator import itemgetter
 from string import ascii_lowercase
 from typing import Final
 
@@ -33,20 +34,21 @@ _ABBREVIATION = re.compile(
     r"\b(?:[^\W\d_]|dr|mr|mrs|ms|prof|st|sr|jr|vs|mt|ft|rev|gen|col|lt|capt|sgt|hon)\.[ \t]+$", re.I
 )
 _ENCLOSED = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\[([^\[\]\n]+)\]",
-        r"«([^«»\n]+)»",
-        r"»([^«»\n]+)«",
-        r"‹([^‹›\n]+)›",
-        r"[“„”]([^“”„\n]+)[“”]",
-        r"[「『]([^「」『』\n]+)[」』]",
-        r'"([^"\n]+)"',
-        r"[‘‚](?!\s)([^‘‚\n]+?)[’‘](?!\w)",
-        r"(?<!\w)'(?!\s)([^'\n]+(?:'\w[^'\n]*)*)'(?!\w)",
-        r"`([^`\n]+)`",
+    (marks, re.compile(pattern))
+    for marks, pattern in (
+        ("[", r"\[([^\[\]\n]+)\]"),
+        ("«", r"«([^«»\n]+)»"),
+        ("»", r"»([^«»\n]+)«"),
+        ("‹", r"‹([^‹›\n]+)›"),
+        ("“„”", r"[“„”]([^“”„\n]+)[“”]"),
+        ("「『", r"[「『]([^「」『』\n]+)[」』]"),
+        ('"', r'"([^"\n]+)"'),
+        ("‘‚", r"[‘‚](?!\s)([^‘‚\n]+?)[’‘](?!\w)"),
+        ("'", r"(?<!\w)'(?!\s)([^'\n]+(?:'\w[^'\n]*)*)'(?!\w)"),
+        ("`", r"`([^`\n]+)`"),
     )
 )
+"""Patterns of what stands in quotes or brackets, each with the marks one of which opens it."""
 _AROUND_CONTENT = " \t.,;:!?"
 
 _SMALL = frozenset(
@@ -93,21 +95,21 @@ class EmphasisMarks:
     """
 
     enclosed: frozenset[tuple[int, int]]
-    _words: tuple[_Word, ...] = field(repr=False)
-    _ends: tuple[int, ...] = field(repr=False)
+    _text: str = field(repr=False)
+    _words: Sequence[tuple[int, int]] = field(repr=False)
     _telling: frozenset[int] = field(repr=False)
     _marked: bytes = field(repr=False)
     """One byte for each character: 1 inside quotes, brackets and words whose capital marks a name."""
 
     @classmethod
     def of(cls, text: str) -> EmphasisMarks:
-        words = tuple(_Word(*match.span(), match.group()) for match in _MARKED_WORD.finditer(text))
-        telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
+        telling = frozenset(start for sentence in _sentences(text) for start in _telling_capitals(sentence))
+        words = [match.span() for match in _MARKED_WORD.finditer(text)] if telling else []
         enclosed = frozenset(_enclosed(text))
         marked = bytearray(len(text))
-        for start, end in (*enclosed, *((word.start, word.end) for word in words if word.start in telling)):
+        for start, end in (*enclosed, *((word for word in words if word[0] in telling) if telling else ())):
             marked[start:end] = b"\x01" * (end - start)
-        return cls(enclosed, words, tuple(word.end for word in words), telling, bytes(marked))
+        return cls(enclosed, text, words, telling, bytes(marked))
 
     @property
     def has_any(self) -> bool:
@@ -129,9 +131,11 @@ class EmphasisMarks:
         """
         if (start, end) in self.enclosed:
             return True
+        if not self.may_mark(start, end):
+            return False
         has_telling = False
-        for index in range(bisect_left(self._ends, start + 1), len(self._words)):
-            word = self._words[index]
+        for index in range(bisect_right(self._words, start, key=itemgetter(1)), len(self._words)):
+            word = _Word(*self._words[index], self._text[slice(*self._words[index])])
             if word.start >= end:
                 break
             if not word.is_capital and word.lower not in _SMALL:
@@ -143,8 +147,8 @@ class EmphasisMarks:
 def _enclosed(text: str) -> set[tuple[int, int]]:
     """Returns the contents of quotes and brackets, with and without punctuation at their ends."""
     spans = set()
-    for pattern in _ENCLOSED:
-        for match in pattern.finditer(text):
+    for marks, pattern in _ENCLOSED:
+        for match in pattern.finditer(text) if any(mark in text for mark in marks) else ():
             start, end = match.span(1)
             content = match[1]
             inner = start + len(content) - len(content.lstrip(_AROUND_CONTENT))
@@ -152,9 +156,16 @@ def _enclosed(text: str) -> set[tuple[int, int]]:
     return spans
 
 
-def _sentences(text: str, words: tuple[_Word, ...]) -> list[list[_Word]]:
+def _sentences(text: str) -> Iterator[list[_Word]]:
+    """Yields the words of each sentence in which a capital may mark a name: not those with one at the start alone."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text) if not _is_abbreviation(text, match.end())]
-    return [list(group) for _, group in groupby(words, key=lambda word: bisect_left(ends, word.start + 1))]
+    for start, end in pairwise((0, *ends, len(text))):
+        opening = _MARKED_WORD.search(text, start, end)
+        if opening is None:
+            continue
+        rest = text[opening.end() : end]
+        if opening[0].isupper() or (rest != rest.lower() if rest.isascii() else any(map(str.isupper, rest))):
+            yield [_Word(*match.span(), match[0]) for match in _MARKED_WORD.finditer(text, start, end)]
 
 
 def _is_abbreviation(text: str, end: int) -> bool:

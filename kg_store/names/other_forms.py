@@ -10,18 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.lexicon.lexicon import is_short_place, places_called
+from kg_store.lexicon.lexicon import in_lexicon, is_short_place, places_called
 from kg_store.names.fuzzy_search import Fits, IsName
 from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.name_words import COMMON_WORDS
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural
 from kg_store.text.inflection import in_other_number, lemmas
+from kg_store.text.normalise import normalise
 from kg_store.text.words import longest_spans
 
 
@@ -109,16 +111,13 @@ def find_nouns_behind_a(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
     """Yields names and values whose last word stands in `text` in the other number, singular or plural."""
-    words = list(_WORD.finditer(text))
-    forms: dict[str, list[str]] = {}
+    forms = _forms_to_try(index, text)
     said: list[str] = []
     places: list[tuple[int, int]] = []
-    for at, word in enumerate(words):
-        noun = word[0].lower()
-        if len(noun) < MIN_LETTERS or not (noun.isascii() and noun.isalpha()):
-            continue
-        start = words[max(0, at - MAX_WORDS + 1)].start()
-        for form in forms.get(noun) or forms.setdefault(noun, list(in_other_number(noun))):
+    words = list(_WORD.finditer(text)) if forms else []
+    for at in [at for at, word in enumerate(words) if word[0].lower() in forms]:
+        word, start = words[at], words[max(0, at - MAX_WORDS + 1)].start()
+        for form in forms[word[0].lower()]:
             said.append(text[start : word.start()] + form)
             places.append((start, word.end()))
     for number, hit in index.find_at_ends(said):
@@ -126,6 +125,29 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
         typed = text[start + hit.start : end].lower()
         if not index.is_own(typed) and typed not in COMMON_WORDS:
             yield replace(hit, start=start + hit.start, end=end)
+
+
+def _forms_to_try(index: NameIndex, text: str) -> dict[str, list[str]]:
+    """Returns the nouns of `text` in lower case, each with its forms in the other number that may end a name."""
+    nouns = {noun.lower() for noun in _WORD.findall(text) if len(noun) >= MIN_LETTERS}
+    # Where characters were removed, or beyond ASCII, the last word of a name may be longer than the form.
+    is_plain = text.isascii() and not normalise(text).seams
+    tried = (
+        (noun, [form for form in _in_other_number(noun) if not is_plain or index.may_end_with(form)])
+        for noun in nouns
+        if noun.isascii() and noun.isalpha()
+    )
+    return {noun: forms for noun, forms in tried if forms}
+
+
+def _in_other_number(noun: str) -> Iterable[str]:
+    """Returns the same as `in_other_number`, which caches no function words; those of the lexicon name nobody."""
+    return _of_lexicon_in_other_number(noun) if in_lexicon(noun) else in_other_number(noun)
+
+
+@cache
+def _of_lexicon_in_other_number(noun: str) -> tuple[str, ...]:
+    return tuple(in_other_number(noun))
 
 
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
@@ -344,7 +366,7 @@ def find_near_spans(
     """
     found: list[Span] = []
     fresh: Sequence[Span] = ()
-    fits = {} if fits is None else fits
+    fits = fits or Fits()
     left = masked(text, taken)
     for number in range(1, MAX_PASSES + 1):
         read = left if number == 1 else _changed(left, fresh)

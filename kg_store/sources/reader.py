@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar, cast
 from urllib.parse import quote
@@ -29,6 +28,7 @@ from kg_store.formats.files import (
 )
 from kg_store.formats.neo4j_exports import Node, Relationship, Values
 from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
+from kg_store.sources.parsed_triples import LinesRead, NotPlainError, at_once, one_by_one, read_lines
 from kg_store.sources.policy import TablePolicy, TriplesPolicy
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect, plain_term, value_term
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Tables, bare_name
@@ -62,7 +62,6 @@ FORMATS = (*_RDF, *TABLE_ENDINGS, *GRAPH_ENDINGS)
 
 _NESTED = ("Turtle", "TriG", "N3")
 # The base for relative IRIs is a name that can't be looked up (RFC 2606).
-_REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 _BASE = "http://file.invalid/"
 _REPORT_BYTES = 1 << 18
 _UNMAPPED = (
@@ -279,50 +278,28 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         _skip_mark(stream, file)
         if label in _NESTED:
             source = with_few_brackets(stream, file)
-    blank = f"_:{number}."
+    blank, lines = f"_:{number}.", LinesRead()
     try:
+        if label == "N-Triples":
+            yield from read_lines(stream, blank, lines)
+            return
         for quads in _in_batches(pyoxigraph.parse(input=source, format=form, base_iri=_BASE)):
             # In N3 a graph named by a blank node is a formula, whose triples are quoted and not asserted.
             if label == "N3" and any(type(quad.graph_name) is pyoxigraph.BlankNode for quad in quads):
-                raise _NotPlainError
-            yield list(_one_by_one(quads, blank)) if label == "N3" else at_once(quads, blank)
+                raise NotPlainError
+            yield list(one_by_one(quads, blank)) if label == "N3" else at_once(quads, blank)
     except SyntaxError as error:
         hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
         reason = next((ours for theirs, ours in _REASONS if theirs in str(error.args[0])), _NOT_READABLE)
-        raise LoadError(f"not valid {label}: {reason}{hint}", file, error.lineno or None) from None
+        line = error.lineno + lines.before if error.lineno else None
+        raise LoadError(f"not valid {label}: {reason}{hint}", file, line) from None
     except MemoryError:
         # The parser's own limit for one term, which it checks before it allocates more.
         raise LoadError("a text of more than 16 MB: leave it out, or put it into a file of its own", file) from None
-    except _NotPlainError:
+    except NotPlainError:
         raise LoadError(
             "only plain triples can be loaded: no triple about a triple about a triple, formula or variable", file
         ) from None
-
-
-_TRIPLE_OF: Final = attrgetter("triple")
-_WRITTEN: Final = re.compile(r"([^ ]+) ([^ ]+) (.*) \.\n")
-
-
-def at_once(quads: Sequence[pyoxigraph.Quad], blank: str) -> Sequence[tuple[Term, Term, Term]]:
-    """Returns the triples of `quads`, cut out of one text that pyoxigraph writes, in a third of the time of asking
-    each of them for its terms. Raises _NotPlainError.
-    """
-    text = (pyoxigraph.serialize(map(_TRIPLE_OF, quads), format=pyoxigraph.RdfFormat.N_TRIPLES) or b"").decode()
-    if "<<" in text:
-        return list(_one_by_one(quads, blank))
-    found: list[tuple[Term, Term, Term]] = _WRITTEN.findall(text)
-    if "_:" in text:
-        found = [(_plain(head, blank), relation, _plain(tail, blank)) for head, relation, tail in found]
-    return found
-
-
-def _one_by_one(quads: Sequence[pyoxigraph.Quad], blank: str) -> Triples:
-    """Yields the triples of `quads`, which may quote triples. Raises _NotPlainError."""
-    for subject, predicate, tail, _ in quads:
-        if type(tail) is pyoxigraph.Triple:
-            yield from _statement(_plain(str(subject), blank), str(predicate), tail, blank)
-        else:
-            yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
 
 
 def _skip_mark(stream: IO[bytes], file: str) -> None:
@@ -332,32 +309,6 @@ def _skip_mark(stream: IO[bytes], file: str) -> None:
         stream.read(len(codecs.BOM_UTF8))
     elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise LoadError("the file is not UTF-8 text", file, 1)
-
-
-def _statement(joint: Term, predicate: str, told: pyoxigraph.Triple, blank: str) -> Triples:
-    """Yields two triples, through the nameless node `joint`, instead of the quoted triple `told`.
-
-    RDF 1.2 lets other triples describe a quoted triple (a reification); `joint` stands for it. Raises _NotPlainError
-    for other uses of quoted triples.
-    """
-    if predicate != _REIFIES or type(told.object) is pyoxigraph.Triple:
-        raise _NotPlainError
-    head, relation, tail = _plain(str(told.subject), blank), str(told.predicate), _plain(str(told.object), blank)
-    yield head, f"{relation[:-1]}_details>", joint
-    yield joint, f"{relation[:-1]}_details_of>", tail
-
-
-class _NotPlainError(Exception):
-    """Raised for a triple that plain RDF 1.1 cannot hold, such as one inside another."""
-
-
-def _plain(term: Term, blank: str) -> Term:
-    mark = term[0]
-    if mark == "_":
-        return blank + term[2:]
-    if mark in "?$":
-        raise _NotPlainError
-    return term
 
 
 def _rdflib_triples(graph: rdflib.Graph) -> Triples:

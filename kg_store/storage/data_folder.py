@@ -14,10 +14,11 @@ from typing import IO
 
 from kg_store.errors import FormatTooNewError, StoreError
 
-FORMAT = 1
+FORMAT = 2
+"""1: a row of the vault for each name. 2: pages of several, which a program that knows only format 1 can't read."""
 _FORMAT_FILE, _VERSIONS, _LOCK, _FINISHED = "format.json", "graphs", "lock", "finished"
 
-MIGRATIONS: dict[int, Callable[[Path], None]] = {}
+MIGRATIONS: dict[int, Callable[[Path], None]] = {1: lambda _folder: None}
 """Functions that bring a folder of format n to n + 1, by n; if one is killed, the folder stays usable."""
 
 

@@ -15,13 +15,12 @@ from sqlalchemy.exc import IntegrityError
 from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError, VersionError
 from kg_store.storage.master_key import MasterKey, bind, new_mid_key
 from kg_store.storage.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
-from kg_store.storage.vault import VaultScope
+from kg_store.storage.vault import Vault, VaultScope
 from kg_store.storage.version_reports import INFO_PURPOSE, GraphInfo, read_info
 
 BUILDING, COMPLETE, KEPT, RETIRED = "building", "complete", "kept", "retired"
 _MID_KEY_PURPOSE = "mid key"
 _DELETED_ROWS = 20_000
-_MIDS_PER_BATCH = 500
 
 _FULL_ROW = (
     graphs.c.tenant, graphs.c.name, graph_versions.c.id, graph_versions.c.folder_id,
@@ -168,11 +167,8 @@ class GraphRows:
                 raise VersionError(
                     "an erasure from this graph is not finished: finish it with `arog graph forget` first"
                 )
-            of_version = vault_entries.c.version_id == version_id
-            erased = vault_entries.c.mid.in_(
-                select(forgotten_things.c.mid).where(forgotten_things.c.graph_id == graph_id)
-            )
-            if connection.execute(select(vault_entries.c.mid).where(of_version, erased)).first():
+            vault = Vault(self._engine, self._master, VaultScope(tenant, name, version_id))
+            if vault.holds_any(connection, forgotten_mids(connection, graph_id)):
                 raise VersionError("that version holds something that was forgotten since, so it never comes back")
 
     def stored(self, tenant: str, name: str) -> list[VersionRow]:
@@ -269,13 +265,10 @@ class GraphRows:
             return list(connection.execute(query).scalars())
 
     def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
-        """Deletes the vault rows of `mids` from the versions that are to be deleted; returns the ids of these."""
+        """Deletes the vault records of `mids` from the versions that are to be deleted; returns the ids of these."""
         versions = self.older_versions(tenant, name)
         for version_id in versions:
-            for start in range(0, len(mids), _MIDS_PER_BATCH):
-                some = vault_entries.c.mid.in_(list(mids[start : start + _MIDS_PER_BATCH]))
-                with self._engine.begin() as connection:
-                    connection.execute(delete(vault_entries).where(vault_entries.c.version_id == version_id, some))
+            Vault(self._engine, self._master, VaultScope(tenant, name, version_id)).delete(frozenset(mids))
         return versions
 
     def retire(self, version_id: str) -> None:

@@ -60,13 +60,14 @@ def _is_form(word: str) -> bool:
 _listed_form = cache(_is_form)
 
 
-def zipf_frequency(word: str) -> float:
-    """Returns log10 of a word's uses in 10^9 English words; 0.0 if wordfreq does not know it.
+def zipf_frequency(word: str, language: str = "en") -> float:
+    """Returns log10 of a word's uses in 10^9 words of a language (ISO 639-1); 0.0 if wordfreq does not know it.
 
-    The result equals `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for.
+    The small lists of other languages than English are enough to tell function words. The result equals
+    `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for.
     """
-    frequencies, inverse = get_frequency_dict("en", "best"), 0.0
-    for token in lossy_tokenize(word, "en"):
+    frequencies, inverse = get_frequency_dict(language, "best" if language == "en" else "small"), 0.0
+    for token in lossy_tokenize(word, language):
         smashed = smash_numbers(token)
         if smashed not in frequencies:
             return 0.0

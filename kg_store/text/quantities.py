@@ -83,6 +83,7 @@ def _units() -> Mapping[str, tuple[Unit, ...]]:
     return {name: tuple(units) for name, units in found.items()}
 
 
+_DIGIT: Final = re.compile(r"\d")
 _SHORTENED: Final = re.compile(
     rf"(?<![\w.,-]){CURRENCY}?({DIGITS})(k|mn|mio|bn|m)\s?{CURRENCY}?"
     r"(?=\s+(?:a|an|per|each|or|and|but|in|since|before|after)\b|[\s?!.,]*\Z)",
@@ -140,7 +141,7 @@ def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
                 found.append(wording)
     spans = [(each.start, each.end) for each in quantities]
     has_metres = chosen_unit("m", of_schema) is not None
-    for match in _SHORTENED.finditer(text):
+    for match in _SHORTENED.finditer(text) if _DIGIT.search(text) else ():
         is_taken = any(start < match.end() and match.start() < end for start, end in spans)
         if not is_taken and not (has_metres and match[2].lower() == "m"):
             number = read_number(match[1]).scaleb(_ZEROS[match[2].lower()])

@@ -271,7 +271,7 @@ def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
 
     A decade without a century belongs to the 20th ("the 50s"); "the 20s" is left alone.
     """
-    for decade in _DECADE.finditer(text):
+    for decade in _DECADE.finditer(text) if "0" in text else ():
         begin = decade.start(1)
         yield LiteralSpan(begin, decade.end(), ValueKind.DATE, f"19{decade[1]}s")
     if not _JOINED_BY.search(text):

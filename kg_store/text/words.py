@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import daachorse
 import numpy as np
@@ -44,8 +44,7 @@ PLAIN_WORDS = re.compile("[a-z0-9]+(?: [a-z0-9]+)*")
 """Matches a normalised text of English letters and digits with single spaces: most names, which need no rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordForms:
+class WordForms(NamedTuple):
     """One word of a normalised text, without a possessive 's.
 
     `joins`: only a space, point or comma separates it from the word before. `forms`: its spellings for comparison,
@@ -54,8 +53,11 @@ class WordForms:
 
     start: int
     end: int
-    forms: tuple[str, ...] = field(repr=False)
+    forms: tuple[str, ...]
     joins: bool
+
+    def __repr__(self) -> str:
+        return f"WordForms({self.start}, {self.end})"  # Without the spellings, which may be a name.
 
     @property
     def text(self) -> str:
@@ -90,9 +92,9 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
     found: list[WordForms] = []
     last = -1
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
-        for begin, stop in _spaced(match):
+        for begin, stop in (match.span(),) if match[0].isascii() else _spaced(match):
             written = text[begin:stop]
-            joins = last >= 0 and _NO_BREAK.fullmatch(text[last:begin]) is not None
+            joins = last >= 0 and (text[last:begin] == " " or _NO_BREAK.fullmatch(text, last, begin) is not None)
             last = stop if stop == match.end() else -1
             if written.endswith("'s"):
                 written, stop = written[:-2], stop - 2
@@ -103,9 +105,6 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
     """Yields (start, end) of the parts of a word that are in scripts with spaces: "Müller" inside Japanese text."""
-    if match.group().isascii():
-        yield match.span()
-        return
     start = match.start()
     for unspaced, run in groupby(match.group(), key=is_unspaced):
         end = start + len(list(run))
@@ -239,6 +238,47 @@ class WordMatcher:
         for start, end, pattern in self._automaton.find_overlapping(window):
             if start == 0 and _ends_word(normalised, seam + end):
                 yield seam, seam + end, pattern
+
+
+_BYTES_OF_A_WORD: Final = 8
+_BITS_A_PATTERN: Final = 16
+_ODD: Final = 0x9E3779B97F4A7C15  # A multiplier that spreads keys over the bits (Knuth's, for 64 bits).
+_IN_PLAIN_WORDS: Final = np.array([chr(byte).isascii() and chr(byte).isalnum() for byte in range(256)])
+
+
+@dataclass(frozen=True, slots=True)
+class LastWords:
+    """The last words of many patterns, by which most searches for a pattern that ends with some word can be left out.
+
+    Promise: `may_hold` is True for the last word of each pattern. Limit: of other words it is True for one in twenty,
+    and for all with other characters than English letters and digits.
+    """
+
+    _bits: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def of(cls, texts: bytes, ends: npt.NDArray[np.int64]) -> LastWords:
+        """Builds the filter of patterns that follow one another in `texts`, each up to its place in `ends`."""
+        data, starts = np.frombuffer(texts, dtype=np.uint8), np.concatenate(([0], ends))[: len(ends)]
+        keys, goes_on = np.zeros(len(ends), dtype=np.uint64), np.ones(len(ends), dtype=np.bool_)
+        for back in range(1, _BYTES_OF_A_WORD + 1):
+            goes_on &= ends - back >= starts
+            letters = data[np.where(goes_on, ends - back, 0)]
+            goes_on &= _IN_PLAIN_WORDS[letters]
+            keys = np.where(goes_on, keys << np.uint64(8) | letters, keys)
+        size = max(10, (len(ends) * _BITS_A_PATTERN).bit_length())
+        bits = np.zeros(1 << size, dtype=np.bool_)
+        bits[keys * np.uint64(_ODD) >> np.uint64(64 - size)] = True
+        return cls(np.packbits(bits, bitorder="little").tobytes())
+
+    def may_hold(self, word: str) -> bool:
+        """Returns False if no pattern ends with `word`, which is in lower case, between word borders."""
+        if not self._bits or not (word.isascii() and word.isalnum()):
+            return True
+        key = int.from_bytes(word[-_BYTES_OF_A_WORD:].encode(), "little")
+        size = (len(self._bits) * 8).bit_length() - 1
+        at = (key * _ODD & (1 << 64) - 1) >> 64 - size
+        return bool(self._bits[at >> 3] >> (at & 7) & 1)
 
 
 def _is_inside_a_word(pair: str) -> bool:

@@ -182,6 +182,15 @@ class Visit:
         turn.locator(".answer-bar").wait_for()
         return turn
 
+    def open_evidence(self, turn: Locator, kind: str = "") -> Locator:
+        """The evidence of this answer, opened by its icon, as `kind` ("Picture" or "Table") where it is given."""
+        evidence = turn.get_by_role("group", name="Evidence", exact=True)
+        if not evidence.is_visible():
+            turn.get_by_role("button", name="Evidence", exact=True).click()
+        if kind:
+            evidence.get_by_role("button", name=kind, exact=True).click()
+        return evidence
+
     @property
     def turns(self) -> Locator:
         return self.page.get_by_role("article")

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from app.demo import GRAPH_FILE, POLICY_FILE
 from kg_store.terms import PSEUDONYM
 from tests.browser.conftest import DESK, PHONE, Visit
+from tests.browser.test_access_for_all import faults_on
 
 DEMO = ("demo", "inspect:demo")
 
@@ -21,7 +22,6 @@ def test_a_new_answer_is_in_sight_and_nothing_moves_while_it_comes(visit: Visit,
     visit.page.evaluate(WATCH_SHIFTS)
     for question in ("Which patients are treated by Dr. Mbekani?", "How many patients are treated by Dr. Mbekani?"):
         turn = visit.ask(question)
-        turn.locator(".picture[data-drawn=true]").wait_for()
         expect(turn.locator(".question")).to_be_in_viewport(ratio=1)
         expect(turn.locator(".answer-text")).to_be_in_viewport(ratio=1)
     assert visit.page.evaluate("window.shifts") < MAX_SHIFT
@@ -38,21 +38,68 @@ WATCH_SHIFTS = """() => {
 def test_each_form_of_answer_says_how_it_was_reached_and_shows_no_pseudonym(visit: Visit) -> None:
     visit.begin(*DEMO)
     for question, path in (
-        ("How many patients are treated by Dr. Mbekani?", "Zeno Mbekani ← treated by ← 4 patients"),
-        ("Is Bibo treated by Runa Rabenhorst?", "Giulia D'Amaro → treated by → Runa Rabenhorst"),
+        ("How many patients are treated by Dr. Mbekani?", "From Zeno Mbekani by “treated by” to 4 patients"),
+        ("Is Bibo treated by Runa Rabenhorst?", "From Giulia D'Amaro by “treated by” to Runa Rabenhorst"),
         ("Which cities have a population below 20,000?", "Of all 8 cities those whose"),
     ):
         turn = visit.ask(question)
-        expect(turn.locator(".path-line")).to_contain_text(path)
-        evidence = turn.get_by_role("group", name="Evidence", exact=True)
+        expect(turn.locator(".by-line")).to_contain_text(path)
+        evidence = visit.open_evidence(turn)
         if "Picture" in evidence.inner_text():
-            evidence.get_by_role("button", name="Table").click()
+            visit.open_evidence(turn, "Table")
         assert not PSEUDONYM.findall(evidence.inner_text())
 
 
-def test_an_answer_of_two_columns_is_a_table_to_sort_and_to_take_out(visit: Visit) -> None:
+MAX_HEIGHT = 160  # pixels, at 1280 of width
+
+
+def test_an_answer_is_a_sentence_a_line_and_a_row_of_icons_and_takes_little_room(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    for question in (
+        "Which patients are treated by Dr. Mbekani?",
+        "How many patients are treated by Dr. Mbekani?",
+        "Which doctor has the highest monthly salary?",
+    ):
+        turn = visit.ask(question)
+        answer = turn.locator(".answer").bounding_box()
+        assert answer is not None
+        assert answer["height"] <= MAX_HEIGHT, question
+        expect(turn.locator(".by-line")).to_contain_text("sure")
+        assert turn.locator(".answer-bar svg").count() == turn.locator(".answer-bar button").count() >= 5
+        assert turn.locator(".by-line [title^='Confidence 0.']").count() == 1
+    visit.picture("answer-closed")
+
+
+@pytest.mark.parametrize("grants", [DEMO, ("demo",)], ids=["inspecting", "asking"])
+def test_a_name_in_an_answer_opens_a_card_with_what_it_is(visit: Visit, grants: tuple[str, ...]) -> None:
+    page = visit.page
+    visit.begin(*grants)
+    turn = visit.ask("Which patients are treated by Dr. Mbekani?")
+    turn.get_by_role("button", name="Tove Uhlenbruck", exact=True).click()
+    card = page.get_by_role("dialog", name="Tove Uhlenbruck")
+    expect(card).to_contain_text("patient")
+    if "inspect:demo" in grants:
+        expect(card.locator(".card-facts div")).to_have_count(3)
+        expect(card).to_contain_text("date of birth")
+        visit.picture("name-card")
+        assert not faults_on(page)
+    assert card.get_by_role("link", name="All facts").count() == ("inspect:demo" in grants)
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    turn.get_by_role("button", name="Zeno Mbekani", exact=True).click()
+    page.get_by_role("dialog", name="Zeno Mbekani").get_by_role("button", name="Tell me more").click()
+    following = visit.answered(1)
+    expect(following.locator(".question")).to_have_text("Tell me about Zeno Mbekani.")
+    expect(following.locator(".answer-text")).to_contain_text("Zeno Mbekani")
+
+
+def test_counts_are_a_bar_chart_and_a_table_to_sort_and_to_take_out(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("How many patients are insured by each insurer?")
+    expect(turn.get_by_role("img", name="Bar chart: ")).to_be_visible()
+    assert turn.locator(".bar-chart rect").count() == 3
+    visit.picture("answer-chart")
+    turn.get_by_role("button", name="As a table").click()
     table = turn.get_by_role("group", name="The answer as a table")
     counts = table.get_by_role("row").locator("td:nth-child(2)")
     table.get_by_role("button", name="Count").click()
@@ -65,6 +112,18 @@ def test_an_answer_of_two_columns_is_a_table_to_sort_and_to_take_out(visit: Visi
     with visit.page.expect_download() as saved:
         turn.get_by_role("button", name="CSV").click()
     assert Path(saved.value.path()).read_text("utf-8").splitlines()[0] == "Name,Count"
+
+
+def test_no_question_is_offered_twice_in_a_conversation(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    offered: list[str] = []
+    for question in ("What is the airspeed of Dr. Mbekani?", "What is the blood of the moon?", "Who sells umbrellas?"):
+        turn = visit.ask(question)
+        assert "Questions to try" not in turn.inner_text()
+        offered += turn.get_by_role("group", name="You could ask next").get_by_role("button").all_inner_texts()
+    assert len(offered) >= 3
+    assert len(offered) == len(set(offered))
+    visit.picture("no-answer-again")
 
 
 def test_an_answer_is_rated_and_a_wrong_one_is_told_what_is_right(visit: Visit) -> None:
@@ -83,11 +142,12 @@ def test_an_answer_is_rated_and_a_wrong_one_is_told_what_is_right(visit: Visit) 
     expect(visit.turns.first.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_question_without_an_answer_tells_what_was_understood(visit: Visit) -> None:
+def test_a_question_without_an_answer_says_once_what_is_known(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("What is the airspeed of Dr. Mbekani?")
-    expect(turn.locator(".understood")).to_contain_text("Understood: Zeno Mbekani doctor")
-    assert "not offered" not in turn.inner_text()
+    expect(turn.locator(".answer-text")).to_contain_text("I do know Zeno Mbekani, a doctor.")
+    assert turn.inner_text().count("Zeno Mbekani") == 1
+    assert turn.locator(".note").count() == 0
     visit.picture("no-answer")
 
 
@@ -138,6 +198,6 @@ def test_a_graph_of_ones_own_comes_with_questions_that_it_answers(visit: Visit) 
         visit.picture("suggestions")
         examples.first.click()
         expect(visit.answered(0)).to_have_attribute("data-answered", "true")
-        expect(visit.turns.first.locator(".understood")).to_have_count(0)
+        expect(visit.turns.first.locator(".by-line")).to_contain_text("sure")
     finally:
         visit.house.call("DELETE", "/admin/graphs/ward")

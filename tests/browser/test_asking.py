@@ -29,6 +29,8 @@ def test_a_key_that_is_not_known_is_told_and_another_is_taken(visit: Visit) -> N
     visit.page.get_by_role("button", name="Continue").click()
     alert = visit.page.get_by_role("alert")
     expect(alert).to_have_attribute("data-code", "not_authenticated")
+    expect(alert).to_contain_text("This key is not known here.")
+    assert not re.search("`|GET|POST|Bearer", alert.inner_text())
     visit.picture("wrong-key")
     visit.begin(*DEMO)
     visit.forgive(401)
@@ -40,7 +42,7 @@ def test_an_answer_streams_in_with_real_names_and_its_parts(visit: Visit) -> Non
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
     names = ["Emeka Adeyomi", "Tove Uhlenbruck", "Edda Thornbury-Vale", "Yusra Niederauer"]
     for name in names:
-        expect(turn.get_by_role("list", name="Named in the answer").get_by_text(name)).to_be_visible()
+        expect(turn.locator(".answer-text").get_by_role("button", name=name)).to_be_visible()
     whole = turn.locator(".answer-text").inner_text()
     assert whole.startswith("The patients treated by Zeno Mbekani are ")
     seen = visit.page.evaluate("window.seen")
@@ -64,12 +66,12 @@ WATCH = """() => {
 def test_the_evidence_is_a_picture_and_a_table_of_the_same(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    picture = turn.locator(".picture[data-drawn=true]")
+    picture = visit.open_evidence(turn).locator(".picture[data-drawn=true]")
     picture.wait_for()
     assert picture.get_attribute("data-nodes") == "5"
     assert visit.page.locator(".picture-box canvas").count() > 0
     visit.picture("evidence")
-    turn.get_by_role("button", name="Table").click()
+    visit.open_evidence(turn, "Table")
     first = turn.get_by_role("row").nth(1)
     expect(first).to_contain_text("Zeno Mbekani")
     expect(first).to_contain_text("← treated by")
@@ -83,15 +85,15 @@ def test_a_large_set_is_one_node_until_all_are_wanted(visit: Visit) -> None:
     visit.page.get_by_label("Names of one set, at most").select_option("1000")
     visit.page.get_by_role("button", name="Close").click()
     turn = visit.ask("Which patients are treated by Ottilie Krummhorn?")
-    turn.locator(".picture").scroll_into_view_if_needed()
+    visit.open_evidence(turn).locator(".picture").scroll_into_view_if_needed()
     turn.locator(".picture[data-drawn=true][data-nodes='2']").wait_for()
     turn.get_by_role("button", name=f"Show all {MANY + 1}").click()
     turn.locator(f".picture[data-drawn=true][data-nodes='{MANY + 1}']").wait_for()
     visit.page.mouse.wheel(0, 1000)
     visit.picture("evidence-500")
-    turn.get_by_role("button", name=f"{MANY - 12} more").click()
-    chips = turn.get_by_role("list", name="Named in the answer").get_by_role("listitem")
-    assert {chip.removesuffix(" patient") for chip in chips.all_inner_texts()} == set(crowd())
+    turn.get_by_role("button", name=f"{MANY - 8} more").click()
+    names = turn.get_by_role("group", name="The answer as a table").locator("tbody td:first-child")
+    assert set(names.all_inner_texts()) == set(crowd())
 
 
 def test_names_are_told_in_the_language_that_is_chosen(visit: Visit) -> None:
@@ -107,6 +109,7 @@ def test_names_are_told_in_the_language_that_is_chosen(visit: Visit) -> None:
 def test_what_the_model_saw_is_in_pseudonyms_and_each_tells_its_name(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
+    visit.open_evidence(turn)
     turn.get_by_role("button", name="What the model saw").click()
     panel = visit.page.get_by_role("complementary", name="What the model saw")
     expect(panel).to_contain_text("Which patients are treated by E")
@@ -250,10 +253,10 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit) -> None:
     visit.page.keyboard.press("Escape")
     expect(turn.get_by_role("button", name="What the model saw")).to_be_focused()
     visit.page.keyboard.press("Shift+Tab")
-    for is_shown in (False, True):
+    for is_shown in (True, False, True):
         visit.page.keyboard.press("Enter")
         expect(turn.get_by_role("group", name="Evidence", exact=True)).to_have_count(int(is_shown))
-    _press_until(visit, "Tab", turn.get_by_role("button", name="Table"))
+    _press_until(visit, "Tab", turn.get_by_role("button", name="Table", exact=True))
     visit.page.keyboard.press("Enter")
     expect(turn.get_by_role("table")).to_be_visible()
 
@@ -302,5 +305,5 @@ def test_dark_is_the_systems_choice_or_the_readers(visit: Visit) -> None:
     visit.page.get_by_label("Dark").check()
     visit.page.get_by_role("button", name="Close").click()
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    turn.locator(".picture[data-drawn=true]").wait_for()
+    visit.open_evidence(turn).locator(".picture[data-drawn=true]").wait_for()
     visit.picture("dark")

@@ -56,6 +56,7 @@ def test_a_sentence_that_is_pointed_at_marks_its_facts_and_a_fact_its_sentences(
     visit: Visit, talk: FakeService
 ) -> None:
     turn = told(visit, talk)
+    visit.open_evidence(turn)
     sentences, rows = turn.locator(".sentence"), turn.locator(".evidence tbody tr")
     expect(sentences).to_have_count(2)
     expect(rows).to_have_count(2)
@@ -84,7 +85,6 @@ def test_the_text_is_the_message_with_its_names_and_tells_what_was_removed(visit
 
 def test_by_keyboard_a_sentence_is_chosen_and_opens_the_evidence(visit: Visit, talk: FakeService) -> None:
     turn = told(visit, talk)
-    turn.get_by_role("button", name="Evidence", exact=True).click()
     expect(turn.locator(".evidence")).to_have_count(0)
     note = turn.get_by_role("button", name="Show the fact that carries this sentence: 1")
     note.focus()
@@ -106,7 +106,7 @@ def test_by_keyboard_a_sentence_is_chosen_and_opens_the_evidence(visit: Visit, t
 def test_in_the_picture_an_edge_and_its_sentence_mark_each_other(visit: Visit, talk: FakeService) -> None:
     talk.text, talk.sentences = "Eq7f2k is treated by Ex81zp.", [Sentence(text=talk.sentences[0].text, facts=[0])]
     turn = told(visit, talk)
-    turn.get_by_role("button", name="Picture").click()
+    visit.open_evidence(turn, "Picture")
     picture = turn.locator(".picture[data-drawn=true]")
     picture.wait_for()
     turn.locator(".sentence").hover()

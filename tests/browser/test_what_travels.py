@@ -164,7 +164,7 @@ def test_nothing_is_loaded_from_anywhere_else(visit: Visit, house: House) -> Non
     visit.page.on("request", lambda request: addresses.append(request.url))
     visit.begin(*DEMO)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    turn.locator(".picture[data-drawn=true]").wait_for()
+    visit.open_evidence(turn).locator(".picture[data-drawn=true]").wait_for()
     assert addresses
     assert not [address for address in addresses if not address.startswith(house.wire.url)]
 

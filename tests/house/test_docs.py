@@ -80,6 +80,18 @@ def test_every_link_to_a_heading_finds_it(document: Path) -> None:
         assert heading in headings_of(document.parent / target if target else document), f"{target}#{heading}"
 
 
+def test_every_answer_to_a_hospital_names_its_test_or_says_no() -> None:
+    lines = (ROOT / "docs" / "questionnaire.md").read_text("utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    asked = [row for row in rows if row[0].endswith("?")]
+    assert 40 <= len(asked) <= 60
+    for row in asked:
+        assert len(row) == 3, row
+        tests = re.findall(r"`(tests/[\w/]+\.py)`", row[2])
+        assert row[2] == "no" or ", ".join(f"`{each}`" for each in tests) == row[2], row
+        assert all((ROOT / each).is_file() for each in tests), row
+
+
 @pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)
 def test_every_path_that_is_told_is_there(document: Path) -> None:
     for path in re.findall(rf"`((?:{OURS})/[\w./*-]+)", document.read_text("utf-8")):

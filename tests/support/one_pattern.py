@@ -89,6 +89,14 @@ class OnePattern:
     def said_labels(self, question: str, graph: BlindGraph) -> NothingSaid:
         return NothingSaid()
 
+    def other_language(self, question: str) -> str:
+        return ""
+
+    def read_other_language(
+        self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]
+    ) -> HeldMeaning | None:
+        return None
+
     def read_held(
         self,
         given: StepInput,

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -261,6 +262,64 @@ async def test_a_crawl_is_slowed_by_the_hour_and_alarmed_once(tmp_path: Path, re
     assert headers["webhook-signature"] == "v1," + base64.b64encode(mac).decode()
     assert not re.search("zebulon|marchbank|ysolde", (log.getvalue() + str(receiver.posts)).lower())
     assert '"many_names_read"' in log.getvalue()
+
+
+def plain(value: dict[str, Any]) -> object:
+    """A value of OTLP's JSON, which says its type."""
+    ((kind, told),) = value.items()
+    if kind == "arrayValue":
+        return [plain(each) for each in told["values"]]
+    return int(told) if kind == "intValue" else told
+
+
+async def test_every_entry_goes_to_a_collector_in_the_form_of_otlp(tmp_path: Path, receiver: Receiver) -> None:
+    async with running(tmp_path, access_otlp_url=receiver.url) as house:
+        house.load()
+        key = user_key(house)
+        for reason in ("case 4711", ""):
+            assert DOCTOR in (await chat_of(house, key).ask(QUESTION, reason=reason)).names
+        receiver.wait_for(1)
+        kept = [*house.services.store.access_record.entries("default")]
+        exported = await house.http.post("/admin/access/export?otlp=true", headers=OPERATOR)
+    posts = [json.loads(body) for _headers, body in receiver.posts]
+    assert {headers["content-type"] for headers, _body in receiver.posts} == {"application/json"}
+    assert len(posts) in (1, 2)  # What waits goes in one post.
+    files = [json.loads(line) for line in exported.text.splitlines()]
+    records = []
+    for request in (*posts, *files):
+        ((resource,),) = request.values()
+        assert {*request} == {"resourceLogs"}
+        assert {*resource} == {"resource", "scopeLogs"}
+        assert resource["resource"] == {"attributes": [{"key": "service.name", "value": {"stringValue": "arog"}}]}
+        (scope,) = resource["scopeLogs"]
+        assert scope["scope"] == {"name": "arog.access"}
+        records += scope["logRecords"]
+    assert records[:2] == records[2:]
+    for record, entry in zip(records, kept, strict=False):
+        assert (record["severityNumber"], record["severityText"]) == (9, "INFO")
+        assert (record["body"], record["eventName"]) == ({"stringValue": "read"}, "arog.access.read")
+        at = dt.datetime.fromtimestamp(int(record["timeUnixNano"]) / 1e9, dt.UTC)
+        assert abs(at - entry.at) < dt.timedelta(milliseconds=1)
+        told = {each["key"]: plain(each["value"]) for each in record["attributes"]}
+        assert told.pop("arog.reason", "") == entry.reason
+        assert told == {
+            "arog.id": entry.id,
+            "arog.tenant": "default",
+            "arog.graph": "clinic",
+            "arog.key_id": entry.caller,
+            "arog.answer": entry.answer,
+            "arog.count": entry.count,
+            "arog.things": [*entry.things],
+        }
+    assert not re.search("quenby|valdis", str(receiver.posts).lower())
+
+
+async def test_a_collector_that_is_out_holds_nobody_up_and_is_told_in_the_log(tmp_path: Path) -> None:
+    with logging_to(io.StringIO()) as log:
+        async with running(tmp_path, access_otlp_url="http://127.0.0.1:9/v1/logs") as house:
+            house.load()
+            assert DOCTOR in (await chat_of(house, user_key(house)).ask(QUESTION)).names
+    assert '"access_not_exported"' in log.getvalue()
 
 
 async def test_half_of_a_days_names_is_an_alarm_and_an_owner_who_does_not_listen_holds_nobody_up(

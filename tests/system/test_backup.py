@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import update
 
+from app.egress.ledger.chain import ledger_access
 from app.wiring import backup
 from client_sdk import AsyncChat, KeyPair
 from kg_store.storage.archive import ArchiveError, reading, writing
@@ -143,6 +145,22 @@ async def test_no_data_is_replaced_and_no_backup_overwritten(folder: Path) -> No
     assert arog("restore", str(file), "--verify").exit_code == 0
     wrong = arog("restore", str(file), "--verify", "--erased", str(file))
     assert (wrong.exit_code, "arog backup --erased" in wrong.stderr) == (2, True)
+
+
+async def test_a_changed_ledger_ends_with_an_exit_code_and_a_way_on_and_can_be_restored(folder: Path) -> None:
+    file = folder / "night.backup"
+    async with running(folder) as house:
+        house.load()
+        await chat_of(house, user_key(house)).ask(QUESTION)
+        with house.services.store.engine.begin() as connection:
+            assert connection.execute(update(ledger_access).values(amount=7)).rowcount == 1
+        assert arog("backup", str(file)).exit_code == 0
+    wipe(folder)
+    for options in (("--verify",), ()):
+        told = arog("restore", str(file), *options)
+        assert (told.exit_code, "things are wrong" in told.stdout) == (1, True)
+        assert "Try an older backup" in told.stderr
+        assert (folder / "data" / "arog.db").exists() == (not options)
 
 
 def test_another_database_is_sent_to_its_own_tools(folder: Path) -> None:

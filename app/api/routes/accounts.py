@@ -36,6 +36,7 @@ from client_sdk.protocol import (
     Device,
     DeviceList,
     EndpointList,
+    ExportForm,
     GlassBroken,
     KeyCreated,
     KeyList,
@@ -261,7 +262,7 @@ def break_role(name: GraphName, wanted: BreakGlass, caller: CallerOf, services: 
 
 @admin_router.get("/graphs/{name}/readers", responses=NOT_FOUND)
 def list_readers(name: GraphName, caller: CallerOf, services: ServicesOf) -> ReaderDays:
-    """Lists how many names of a graph each key and person read, by day, and within the last hour."""
+    """Lists how many names and facts of a graph each key and person read, by day, and names of the last hour."""
     services.store.catalog.open(caller.tenant, name)
     days = services.store.names_read.days(caller.tenant, name)
     return ReaderDays(graph=name, days=[ReaderDay(**asdict(each)) for each in days])
@@ -278,10 +279,12 @@ def export_access(
     caller: CallerOf,
     services: ServicesOf,
     syslog: Annotated[bool, Query(description="messages of RFC 5424 in place of JSON lines")] = False,
+    otlp: Annotated[bool, Query(description="OpenTelemetry's JSON for logs, an entry a line")] = False,
     since: Annotated[dt.datetime | None, Query(description="only entries from this time on")] = None,
 ) -> StreamingResponse:
     """Returns the tenant's access record, oldest first: who had how many names restored, of which things, and why."""
-    lines = services.store.access_record.lines(caller.tenant, since=since, syslog=syslog)
+    form: ExportForm = "otlp" if otlp else "syslog" if syslog else "json"
+    lines = services.store.access_record.lines(caller.tenant, since=since, form=form)
     return StreamingResponse(lines, media_type="text/plain" if syslog else _LINES)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from secrets import token_hex
@@ -22,7 +22,7 @@ from app.egress.ledger.chain import (
     ledger_access,
 )
 from app.egress.ledger.ledger import BROKEN, LedgerUnavailableError
-from client_sdk.protocol import MAX_GLASS_MINUTES, AccessLine
+from client_sdk.protocol import MAX_GLASS_MINUTES, AccessLine, ExportForm
 from kg_store.storage.master_key import MasterKey
 
 AccessEvent = Literal["read", "read_lifted", "break_glass", "alarm"]
@@ -56,7 +56,7 @@ class AccessEntry:
 
 
 Tell = Callable[[AccessEntry], None]
-"""A function that is told of every alarm and every break-glass once it is in the record; it may not block."""
+"""A function that is told of an entry once it is in the record; it may not block."""
 
 
 def tell_nobody(_entry: AccessEntry) -> None:
@@ -76,11 +76,14 @@ class AccessRecord:
 
     Promise: an entry is in the database before `add` returns; nobody without the master key reads who asked, why, or
     for what, or changes it without a check of the ledger telling so. It holds ids of things and no name, apart from
-    names that somebody writes into a reason. Limit: as that of the ledger, in whose chain the rows stand.
+    names that somebody writes into a reason. `tell` is told of alarms and broken glass, `export` of every entry.
+    Limit: as that of the ledger, in whose chain the rows stand.
     """
 
-    def __init__(self, engine: Engine, master: MasterKey, tell: Tell = tell_nobody) -> None:
-        self._engine, self._master, self._tell = engine, master, tell
+    def __init__(
+        self, engine: Engine, master: MasterKey, tell: Tell = tell_nobody, export: Tell = tell_nobody
+    ) -> None:
+        self._engine, self._master, self._tell, self._export = engine, master, tell, export
         self._chains = Chains(engine, master)
 
     def add(self, entry: AccessEntry) -> None:
@@ -97,6 +100,7 @@ class AccessRecord:
             raise LedgerUnavailableError(BROKEN) from None
         except Exception:
             raise LedgerUnavailableError("the access record could not be written") from None
+        self._export(entry)
         if entry.event in ("alarm", "break_glass"):
             self._tell(entry)
 
@@ -147,12 +151,21 @@ class AccessRecord:
             last = rows[-1].number
 
     def lines(
-        self, tenant: str, graph: str | None = None, since: dt.datetime | None = None, syslog: bool = False
+        self,
+        tenant: str,
+        graph: str | None = None,
+        since: dt.datetime | None = None,
+        form: ExportForm = "json",
     ) -> Iterator[str]:
-        """Yields entries as lines of JSON, or with `syslog` as messages of RFC 5424, each with a line break."""
+        """Yields entries as lines, each with a line break.
+
+        `form`: "json", our own; "syslog", messages of RFC 5424; "otlp", OpenTelemetry's JSON for logs.
+        """
         for entry in self.entries(tenant, graph, since=since):
-            if syslog:
+            if form == "syslog":
                 yield from (line + "\n" for line in syslog_lines(entry))
+            elif form == "otlp":
+                yield otlp_logs([entry]).decode() + "\n"
             else:
                 told = line_of(entry).model_dump(mode="json") | {"tenant": tenant, "graph": entry.graph}
                 yield json.dumps(told, sort_keys=True) + "\n"
@@ -231,3 +244,37 @@ def _escaped(value: str) -> str:
     """Returns a value of structured data: the three characters that RFC 5424 names are escaped, line breaks go."""
     line = " ".join(value.split())
     return line.replace("\\", "\\\\").replace('"', '\\"').replace("]", "\\]")
+
+
+_OTLP_INFO, _OTLP_WARN = (9, "INFO"), (13, "WARN")
+
+
+def otlp_logs(entries: Sequence[AccessEntry]) -> bytes:
+    """Returns entries as an ExportLogsServiceRequest of OTLP (opentelemetry-proto 1.5), in JSON on one line."""
+    scope = {"scope": {"name": "arog.access"}, "logRecords": [_log_record(entry) for entry in entries]}
+    resource = {"attributes": [_attribute("service.name", "arog")]}
+    return json.dumps({"resourceLogs": [{"resource": resource, "scopeLogs": [scope]}]}).encode()
+
+
+def _log_record(entry: AccessEntry) -> dict[str, object]:
+    number, text = _OTLP_INFO if entry.event == "read" else _OTLP_WARN
+    told = {name: getattr(entry, name) for name in ("id", "tenant", "graph", "count", "answer", "person", "reason")}
+    told |= {"key_id": entry.caller, "things": entry.things}
+    at = str(round(entry.at.timestamp() * 1_000_000) * 1_000)  # 64 bits are text in OTLP's JSON.
+    return {
+        "timeUnixNano": at,
+        "observedTimeUnixNano": at,
+        "severityNumber": number,
+        "severityText": text,
+        "eventName": f"arog.access.{entry.event}",
+        "body": {"stringValue": entry.event},
+        "attributes": [_attribute(f"arog.{name}", value) for name, value in told.items() if value not in ("", ())],
+    }
+
+
+def _attribute(key: str, value: str | int | Sequence[str]) -> dict[str, object]:
+    if isinstance(value, str):
+        return {"key": key, "value": {"stringValue": value}}
+    if isinstance(value, int):
+        return {"key": key, "value": {"intValue": str(value)}}
+    return {"key": key, "value": {"arrayValue": {"values": [{"stringValue": each} for each in value]}}}

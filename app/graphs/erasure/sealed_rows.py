@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -42,6 +43,7 @@ from kg_store.storage.reencryption import (
     versions_of_files,
 )
 from kg_store.storage.tables import erasures, vault_entries
+from kg_store.storage.vault import parts_in
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import normalise
 
@@ -218,14 +220,18 @@ def _look_into(
     except MasterKeyError:
         traces.shut += 1
         return
-    found = sought.is_in(plain.decode("utf-8", "replace"))
     of = getattr(row, "name", None) or getattr(row, "graph", None) or graph
-    if of != graph:
-        traces.elsewhere += found
-    elif where.table is vault_entries and row.mid not in gone:
-        traces.others += found
-    else:
-        traces.holding += found or (where.table is vault_entries)
+    texts: list[tuple[int | None, str]] = [(None, plain.decode("utf-8", "replace"))]
+    if where.table is vault_entries:
+        texts = [(mid, json.dumps(parts, ensure_ascii=False)) for mid, parts in parts_in(row.mid, plain)]
+    for mid, text in texts:
+        found = sought.is_in(text)
+        if of != graph:
+            traces.elsewhere += found
+        elif mid is not None and mid not in gone:
+            traces.others += found
+        else:
+            traces.holding += found or mid is not None
 
 
 def _rows(engine: Engine, where: SealedColumn) -> Iterator[Row[Any]]:

@@ -116,9 +116,14 @@ class Embedder:
     together.
     """
 
-    def __init__(self, model: str = BOXED_MODEL, cache_dir: Path | None = None) -> None:
-        """Takes a model's name or folder. `cache_dir`: folder for its ONNX network; if None, torch runs the model."""
-        self._name, self._cache_dir = model, cache_dir
+    def __init__(
+        self, model: str = BOXED_MODEL, cache_dir: Path | None = None, encoder: Callable[[], Encoder] | None = None
+    ) -> None:
+        """Takes a model's name or folder. `cache_dir`: folder for its ONNX network; if None, torch runs the model.
+
+        `encoder`: loads another encoder instead.
+        """
+        self._name, self._cache_dir, self._open = model, cache_dir, encoder
         self._loading, self._lock = threading.Lock(), threading.Lock()
         self._encoder: Encoder | None = None
         self._runs = BatchingEncoder(lambda texts: self._loaded().encode(texts))
@@ -167,7 +172,9 @@ class Embedder:
 
     def _loaded(self) -> Encoder:
         with self._loading:
-            if self._encoder is None:
+            if self._encoder is None and self._open is not None:
+                self._encoder = self._open()
+            elif self._encoder is None:
                 model = find_model(self._name)
                 exported = open_exported(model, self._cache_dir) if model and self._cache_dir else None
                 self._encoder = exported or TorchEncoder(str(model.path) if model else self._name)

@@ -112,7 +112,7 @@ def _is_said_of_its_subject(turn: TurnTokens, at: int) -> bool:
         return False
     if turn.tokens[0].word in BE and turn.after(at) is None and _is_plainly_a_noun(turn, linking):
         return True
-    subject, after = turn.before(at - 1), turn.after(at)
+    subject, after = turn.before(at - 1) if at else None, turn.after(at)
     is_last = after is None or after.word in JOINING or after.word == "than"
     return is_last and linking in BE and subject is not None and _is_plainly_a_noun(turn, subject.word)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.privacy.words.lexicon import Lexicon, base_of
 from kg_store.lexicon.lexicon import in_lexicon, kinds_of
@@ -151,14 +151,16 @@ class Stand(Enum):
     VALUE = "value"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """text[start:end]. `word` is the token in lower case, empty for a replaced part."""
 
     start: int
     end: int
     stand: Stand
-    word: str = field(default="", repr=False)
+    word: str = ""
+
+    def __repr__(self) -> str:
+        return f"Token({self.start}, {self.end}, {self.stand})"  # Without the word, which may be a name.
 
     @property
     def is_replaced(self) -> bool:

@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Final
 
 from app.privacy.words.common_readings import reads_as_common
@@ -56,7 +57,6 @@ class _Known:
     """Facts about a word that do not depend on its place in the text."""
 
     permitted: bool
-    public: bool
     is_part: bool
     has_capital: bool
     """True if the word has a capital that could mark a name; false for "I", which always has one."""
@@ -68,7 +68,7 @@ class _Word:
     end: int
     text: str = field(repr=False)
     public: bool
-    """True if the word is so common, or so certainly of the schema, that a capital alone does not make it a name."""
+    """True if a marked word is so common, or so certainly of the schema, that a capital alone makes it no name."""
     marked: bool
     """True if the word may not leave, or has a capital although it begins no sentence."""
 
@@ -82,16 +82,17 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     most words have capitals (titles, shouting), capitals are ignored.
     """
     matches = list(words_in(_masked(text, taken)))
-    language = language_of(match[0].lower() for match in matches)
-    plain = _tokens(matches, taken)
-    turn = TurnTokens(text, plain, lexicon, language)
-    known = {written: _known(written, lexicon, language) for written in {text[slice(*m.span())] for m in matches}}
-    words = [_word(turn, at, known) for at, token in enumerate(plain) if token.stand is Stand.WORD]
-    spans = _by_capitals(text, words, taken, lexicon)
+    turn = _turn(text, matches, taken, lexicon)
+    plain, language = turn.tokens, turn.language
+    known = {written: _known(written, lexicon, language) for written in {match[0] for match in matches}}
+    spans = _by_capitals(turn, known, taken)
     spans += [(at, end) for at, end in _phrases(turn) if not any(at < stop and start < end for start, stop in spans)]
-    for _ in range(_MAX_PASSES):
-        tokens = _tokens(matches, [*taken, *((*span, Stand.UNKNOWN) for span in spans)]) if spans else plain
-        more = list(_by_place(replace(turn, tokens=tokens)))
+    words = {word.lower(): told for word, told in known.items()}
+    parts = {word for word, told in words.items() if told.is_part or lexicon.may_be_short_name(word)}
+    tokens, more = plain, spans
+    for _ in range(_MAX_PASSES if parts else 0):
+        tokens = _with_parts(tokens, [Token(*span, Stand.UNKNOWN) for span in more])
+        more = list(_by_place(replace(turn, tokens=tokens), parts))
         if not more:
             break
         spans += more
@@ -100,8 +101,14 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
 
 def turn_of(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
     """Returns the tokens of `text`: its words outside of `taken`, and one token for each part taken."""
-    matches = list(words_in(_masked(text, taken)))
-    return TurnTokens(text, _tokens(matches, taken), lexicon, language_of(match[0].lower() for match in matches))
+    return _turn(text, list(words_in(_masked(text, taken))), taken, lexicon)
+
+
+def _turn(text: str, matches: Sequence[re.Match[str]], taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
+    is_word = Stand.WORD
+    words = [Token(*match.span(), is_word, match[0].lower()) for match in matches]
+    language = language_of([token.word for token in words])
+    return TurnTokens(text, _with_parts(words, [Token(*each) for each in taken]), lexicon, language)
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:
@@ -127,16 +134,13 @@ def is_disguised(word: str) -> bool:
     return small_capitals or ("LATIN" in scripts and not scripts.isdisjoint(_LOOK_ALIKES))
 
 
-def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[Token]:
-    """Returns the words outside of `taken` and the replaced parts as tokens, in order."""
-    found = [Token(start, end, stand) for start, end, stand in taken]
-    covered = sorted((start, end) for start, end, _ in taken)
-    found += [
-        Token(match.start(), match.end(), Stand.WORD, match[0].lower())
-        for match in matches
-        if not covered or not _overlaps(covered, match.start(), match.end())
-    ]
-    return sorted(found, key=lambda token: token.start)
+def _with_parts(tokens: Sequence[Token], parts: Sequence[Token]) -> Sequence[Token]:
+    """Returns `tokens` with the replaced `parts`, which take the place of the words that they meet."""
+    if not parts:
+        return tokens
+    covered = sorted((part.start, part.end) for part in parts)
+    left = [token for token in tokens if token.stand is not Stand.WORD or not _overlaps(covered, *token[:2])]
+    return sorted([*parts, *left], key=itemgetter(0))
 
 
 def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
@@ -148,23 +152,24 @@ def _known(written: str, lexicon: Lexicon, language: str) -> _Known:
     word = written.lower()
     permitted = lexicon.permits(word, language) and not is_disguised(written)
     is_part = _is_part(word, lexicon)
-    public = permitted and not is_part and (lexicon.is_own(word) or is_public_word(written, lexicon.public))
     # German writes every noun with a capital; a word of its lexicon names nobody.
     is_noun = language == "de" and not is_part and not written.isupper() and in_lexicon_of(language, word)
     has_capital = not is_noun and any(letter.isupper() or letter.istitle() for letter in written)
-    return _Known(permitted, public, is_part, has_capital and normalise(written).text not in _SELF)
+    return _Known(permitted, is_part, has_capital and normalise(written).text not in _SELF)
+
+
+def _is_public(written: str, known: _Known, lexicon: Lexicon) -> bool:
+    is_word = known.permitted and not known.is_part
+    return is_word and (lexicon.is_own(written.lower()) or is_public_word(written, lexicon.public))
 
 
 def _is_part(word: str, lexicon: Lexicon) -> bool:
     return lexicon.names_somebody(word) and may_name(base_of(word))
 
 
-def _word(turn: TurnTokens, at: int, known: Mapping[str, _Known]) -> _Word:
-    token = turn.tokens[at]
-    written = turn.text[token.start : token.end]
-    told = known[written]
-    marked = not told.permitted or (told.has_capital and not _begins(turn, at, told.is_part))
-    return _Word(token.start, token.end, written, told.public, marked)
+def _is_marked(turn: TurnTokens, at: int, known: _Known) -> bool:
+    """True if the word may not leave, or has a capital although it begins no sentence."""
+    return not known.permitted or (known.has_capital and not _begins(turn, at, known.is_part))
 
 
 def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
@@ -179,26 +184,38 @@ def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
     return is_common or opens_a_sentence(turn, at)
 
 
-def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
-    if _is_title(words):
-        return [_span([word]) for word in words if word.marked and not lexicon.permits(word.text.lower())]
+def _by_capitals(turn: TurnTokens, known: Mapping[str, _Known], taken: Sequence[Taken]) -> list[tuple[int, int]]:
+    text, tokens = turn.text, turn.tokens
+    may_be = {word for word, told in known.items() if told.has_capital or not told.permitted}
+    if not may_be:
+        return []
+    # Other words can't be part of a name.
+    read = _PARTICLES.union(map(str.lower, may_be))
+    written = [(at, text[token.start : token.end]) for at, token in enumerate(tokens) if token.word in read]
+    marked = {at for at, word in written if word in may_be and _is_marked(turn, at, known[word])}
+    words = [
+        _Word(*tokens[at][:2], word, at in marked and _is_public(word, known[word], turn.lexicon), at in marked)
+        for at, word in written
+        if at in marked or word in _PARTICLES
+    ]
+    if _is_title(turn, words):
+        return [_span([word]) for word in words if word.marked and not turn.lexicon.permits(word.text.lower())]
     runs = _runs(text, words)
-    return [_span(run) for run in runs if _is_unknown(text, run, lexicon.public) or _is_beside(text, run, taken)]
+    return [_span(run) for run in runs if _is_unknown(text, run, turn.lexicon.public) or _is_beside(text, run, taken)]
 
 
 def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
     """Yields the spans of whole names that are made of everyday words, the longest first."""
     end = 0
-    for at, token in enumerate(turn.tokens):
-        if token.start >= end and (span := _phrase_at(turn, at)) is not None:
+    first_words = turn.lexicon.names.first_words
+    opening = {word for word in {token.word for token in turn.tokens} if word and base_of(word) in first_words}
+    for at, token in enumerate(turn.tokens) if opening else ():
+        if token.word in opening and token.start >= end and (span := _phrase_at(turn, at)) is not None:
             yield span
             end = span[1]
 
 
 def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
-    first = base_of(turn.tokens[at].word)
-    if not first or first not in turn.lexicon.names.first_words:
-        return None
     words = [base_of(token.word) for token in turn.tokens[at : at + MAX_PHRASE_WORDS]]
     for count in range(len(words), 1, -1):
         telling = [word for word in words[:count] if may_name(word)]
@@ -210,10 +227,8 @@ def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
     return None
 
 
-def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
-    """Yields the spans of words that occur in names, where the sentence shows that they are a name."""
-    words = {token.word for token in turn.tokens if token.stand is Stand.WORD}
-    parts = {word for word in words if _is_part(word, turn.lexicon) or turn.lexicon.may_be_short_name(word)}
+def _by_place(turn: TurnTokens, parts: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yields the spans of the words `parts`, which occur in names, where the sentence shows that they are a name."""
     for at, token in enumerate(turn.tokens):
         if token.word in parts and (speaks_for_name(turn, at) or _is_unproved(turn, at)):
             yield token.start, token.start + len(base_of(token.word))
@@ -248,10 +263,12 @@ def _is_initial(word: str) -> bool:
     return word[0].isupper() and (len(word) == 1 or word.casefold() in _TITLES)
 
 
-def _is_title(words: Sequence[_Word]) -> bool:
-    capitals = sum(word.text[0].isupper() for word in words)
-    telling = any(word.marked and word.text.casefold() in _NEVER_IN_NAMES for word in words)
-    return telling and capitals >= _MANY_CAPITALS * len(words)
+def _is_title(turn: TurnTokens, words: Sequence[_Word]) -> bool:
+    """True if most words of the text have capitals, and among `words` are marked ones that names never have."""
+    if not any(word.marked and word.text.casefold() in _NEVER_IN_NAMES for word in words):
+        return False
+    capitals = [turn.text[token.start].isupper() for token in turn.tokens if token.stand is Stand.WORD]
+    return sum(capitals) >= _MANY_CAPITALS * len(capitals)
 
 
 def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
@@ -340,19 +357,17 @@ def schema_readings(
     list. A word that is similar to a word of a name of the tenant, or that stands where a name would, is not
     corrected. Limit: English only.
     """
-    if not words:
+    meant = {word: _meant(word, lexicon) for word in {text[start:end].lower() for start, end in words}}
+    if not any(meant.values()):
         return []
     turn = turn_of(text, taken, lexicon)
     if not _is_english(turn):
         return []
-    found = []
-    for at, token in enumerate(turn.tokens):
-        if token.stand is not Stand.WORD or (token.start, token.end) not in words:
-            continue
-        meant = _meant(token.word, lexicon)
-        if meant and not stands_as_a_name(turn, at):
-            found.append(SchemaReading(token.start, token.end, meant))
-    return found
+    return [
+        SchemaReading(token.start, token.end, meant[token.word])
+        for at, token in enumerate(turn.tokens)
+        if (token.start, token.end) in words and meant.get(token.word) and not stands_as_a_name(turn, at)
+    ]
 
 
 def _is_english(turn: TurnTokens) -> bool:
@@ -394,8 +409,9 @@ def _mistyped(word: str, schema: frozenset[str]) -> str:
     Where the singular and the plural are both one error away, the one that ends like `word` is taken.
     """
     slips = set(one_slip_away(word))
-    near = {own: [form for form in _forms(own) if form in slips] for own in schema}
-    meant = [forms for forms in near.values() if forms]
+    # A plural is at most two letters longer, and a slip changes the length by one at most.
+    able = (own for own in schema if -3 <= len(own) - len(word) <= 1)
+    meant = [forms for own in able if (forms := [form for form in _forms(own) if form in slips])]
     return max(meant[0], key=lambda form: form[-1] == word[-1]) if len(meant) == 1 else ""
 
 

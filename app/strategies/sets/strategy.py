@@ -115,6 +115,11 @@ class SearchProgress:
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
 
+NOT_SURE: Final = (
+    "I am not sure what this question means, so I give no answer. Short questions that name one thing and use the "
+    "words of the graph are read best."
+)
+
 
 class SetsStrategy:
     """Answers with few model calls: mostly one a round, which follows candidate paths or drafts the answer.
@@ -158,6 +163,12 @@ class SetsStrategy:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+        if not inquiry.reasoner.is_model and progress.kinds and inquiry.language.other_language(inquiry.asked):
+            given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
+            given = given.model_copy(update={"question": inquiry.asked})
+            progress.held = await asyncio.to_thread(inquiry.language.read_other_language, given, inquiry.result_of)
+            if progress.held is None:
+                return replace(_found(progress, None), contradicted=NOT_SURE)
         meaning = await meaning_of(inquiry, (*start.frontier, *start.kinds))
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
@@ -287,6 +298,14 @@ class SetsStrategy:
         return reply, whole if shown is ways else numbered(inquiry, shown)
 
 
+def _things(inquiry: StrategyInput, progress: SearchProgress, question: str) -> list[Thing]:
+    """Returns the things that a prompt shows; to a model also the kinds that stand in `question`, or in its graph."""
+    things = show_things(inquiry, progress.things.values())
+    named = {each.name for each in things}
+    told = progress.kinds if inquiry.reasoner.is_model else ()
+    return [*things, *(each for each in told if each.name not in named and (progress.graph or each.name in question))]
+
+
 def _step(
     inquiry: StrategyInput, progress: SearchProgress, offered: NumberedWays, number: int, further: int, is_last: bool
 ) -> StepInput:
@@ -294,13 +313,12 @@ def _step(
     is_strict = inquiry.profile is Profile.STRICT
     known = steps_shown(progress.shown, candidates)
     relations = labels_in(progress.graph) or beside(progress.near, known)
-    things = show_things(inquiry, progress.things.values())
-    named = {each.name for each in things}
+    question = question_in_form(inquiry) if is_strict else inquiry.dialogue.question
     given = StepInput(
         graph=progress.graph,
-        question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
+        question=question,
         dialogue=[] if is_strict else show_dialogue(inquiry),
-        things=[*things, *(each for each in progress.kinds if progress.graph and each.name not in named)],
+        things=_things(inquiry, progress, question),
         evidence=progress.shown,
         path=progress.path,
         candidates=candidates,

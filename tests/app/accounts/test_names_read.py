@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.accounts.api_keys import Caller
-from app.accounts.names_read import PERSONS_OF_A_KEY, NamesLimit, NamesRead, NamesUsedUpError, Reader
-from app.chat.names_budget import NamesBudget, RestoredNames
+from app.accounts.names_read import PERSONS_OF_A_KEY, NamesRead, NamesUsedUpError, Reader, ReadKind, ReadLimit
+from app.chat.names_budget import LEAST, NamesBudget, RestoredNames, limit_of
 from app.database.tables import names_read
 from client_sdk import AsyncChat, KeyPair
 from client_sdk.errors import RefusedError
@@ -21,6 +21,7 @@ from tests.support.service import OPERATOR, OPERATOR_KEY, Running, bearer, runni
 
 NOON = dt.datetime(2031, 5, 7, 12, tzinfo=dt.UTC)
 ANN, BO = Reader("t", "g", "k", "ann"), Reader("t", "g", "k", "bo")
+KINDS: tuple[ReadKind, ...] = ("names", "facts")
 KEYS = [b"new" * 11, b"old" * 11]
 
 
@@ -28,37 +29,43 @@ def reads(engine: Engine, keys: Sequence[bytes] = KEYS, now: dt.datetime = NOON)
     return NamesRead(engine, lambda: keys, lambda: now)
 
 
-def at_most(names: int) -> NamesLimit:
-    return NamesLimit(day=names, hour=names)
+def take(
+    engine: Engine, reader: Reader, names: Sequence[str], most: ReadLimit, now: dt.datetime = NOON
+) -> tuple[int, int]:
+    return reads(engine, now=now).take(reader, {"names": names}, {"names": most})["names"]
+
+
+def at_most(names: int) -> ReadLimit:
+    return ReadLimit(day=names, hour=names)
 
 
 def test_what_goes_over_the_limit_is_not_recorded_and_tells_when_it_renews(engine: Engine) -> None:
-    reads(engine).take(ANN, ["a", "b"], at_most(3))
+    take(engine, ANN, ["a", "b"], at_most(3))
     with pytest.raises(NamesUsedUpError) as caught:
-        reads(engine).take(ANN, ["b", "c", "d"], at_most(3))
+        take(engine, ANN, ["b", "c", "d"], at_most(3))
     assert (caught.value.most, caught.value.renews_in_s) == (3, 12 * 3600)
-    assert reads(engine).take(ANN, ["b", "c"], at_most(3)) == (2, 3)
-    assert reads(engine).take(ANN, ["a"], at_most(3)) == (3, 3)
+    assert take(engine, ANN, ["b", "c"], at_most(3)) == (2, 3)
+    assert take(engine, ANN, ["a"], at_most(3)) == (3, 3)
 
 
 def test_persons_that_are_made_up_do_not_read_more_than_a_key_may(engine: Engine) -> None:
     for at in range(PERSONS_OF_A_KEY):
-        reads(engine).take(Reader("t", "g", "k", f"person {at}"), [f"{at} a", f"{at} b"], at_most(2))
+        take(engine, Reader("t", "g", "k", f"person {at}"), [f"{at} a", f"{at} b"], at_most(2))
     with pytest.raises(NamesUsedUpError):
-        reads(engine).take(Reader("t", "g", "k", "one more"), ["another"], at_most(2))
-    assert reads(engine).take(Reader("t", "g", "another", "one more"), ["another"], at_most(2)) == (0, 1)
+        take(engine, Reader("t", "g", "k", "one more"), ["another"], at_most(2))
+    assert take(engine, Reader("t", "g", "another", "one more"), ["another"], at_most(2)) == (0, 1)
 
 
 def test_new_names_of_an_hour_have_a_limit_of_their_own_also_around_midnight(engine: Engine) -> None:
-    most, late = NamesLimit(day=9, hour=2), dt.datetime(2031, 5, 7, 23, 30, tzinfo=dt.UTC)
-    reads(engine, now=late).take(ANN, ["a", "b"], most)
-    reads(engine, now=late).take(ANN, ["a"], most)
+    most, late = ReadLimit(day=9, hour=2), dt.datetime(2031, 5, 7, 23, 30, tzinfo=dt.UTC)
+    take(engine, ANN, ["a", "b"], most, late)
+    take(engine, ANN, ["a"], most, late)
     with pytest.raises(NamesUsedUpError) as caught:
-        reads(engine, now=late + dt.timedelta(minutes=45)).take(ANN, ["c"], most)
+        take(engine, ANN, ["c"], most, late + dt.timedelta(minutes=45))
     assert (caught.value.most, caught.value.period, caught.value.renews_in_s) == (2, "hour", 15 * 60)
-    assert reads(engine, now=late + dt.timedelta(minutes=60)).take(ANN, ["c"], most) == (0, 1)
+    assert take(engine, ANN, ["c"], most, late + dt.timedelta(minutes=60)) == (0, 1)
     with pytest.raises(NamesUsedUpError) as caught:
-        reads(engine, now=late + dt.timedelta(hours=9)).take(ANN, ["d", "e", "f"], most)
+        take(engine, ANN, ["d", "e", "f"], most, late + dt.timedelta(hours=9))
     assert caught.value.fits_never
     (newest, _older) = reads(engine, now=late + dt.timedelta(minutes=61)).days("t", "g")
     assert (newest.names, newest.last_hour) == (1, 1)
@@ -66,13 +73,13 @@ def test_new_names_of_an_hour_have_a_limit_of_their_own_also_around_midnight(eng
 
 def test_an_admin_has_no_limit_and_is_recorded(engine: Engine) -> None:
     admin = Reader("t", "g", "k", "", is_admin=True)
-    assert reads(engine).take(admin, ["a", "b", "c"], at_most(1)) == (0, 3)
+    assert take(engine, admin, ["a", "b", "c"], at_most(1)) == (0, 3)
     assert [each.names for each in reads(engine).days("t", "g")] == [3]
 
 
 def test_who_read_a_name_is_found_also_after_the_master_key_was_rotated(engine: Engine) -> None:
-    reads(engine, KEYS[1:]).take(ANN, ["Lea Moreno", "Bo Reed"], at_most(9))
-    reads(engine).take(BO, ["Lea Moreno"], at_most(9))
+    reads(engine, KEYS[1:]).take(ANN, {"names": ["Lea Moreno", "Bo Reed"]}, {"names": at_most(9)})
+    take(engine, BO, ["Lea Moreno"], at_most(9))
     found = reads(engine).days("t", "g", "lea moreno")
     assert {(each.person, each.names, each.day) for each in found} == {("ann", 1, NOON.date()), ("bo", 1, NOON.date())}
     assert {(each.person, each.names) for each in reads(engine).days("t", "g")} == {("ann", 2), ("bo", 1)}
@@ -81,13 +88,72 @@ def test_who_read_a_name_is_found_also_after_the_master_key_was_rotated(engine: 
 
 
 def test_rows_go_with_a_name_a_graph_and_time(engine: Engine) -> None:
-    reads(engine).take(ANN, ["Lea Moreno", "Bo Reed"], at_most(9))
+    take(engine, ANN, ["Lea Moreno", "Bo Reed"], at_most(9))
     assert reads(engine).forget("t", "g", ["Lea Moreno"]) == 1
     assert reads(engine).days("t", "g", "Lea Moreno") == []
     assert reads(engine).purge(NOON.date()) == 0
     assert reads(engine).purge(NOON.date() + dt.timedelta(days=1)) == 1
-    reads(engine).take(ANN, ["Bo Reed"], at_most(9))
+    take(engine, ANN, ["Bo Reed"], at_most(9))
     assert reads(engine).forget("t", "g") == 1
+
+
+FOUND = ("E1", ("works at", "^employs|based in"), "E2")
+
+
+def test_a_fact_is_one_fact_from_either_end_and_counted_once() -> None:
+    names = {"E1": Names(names=["Lea"], total=1), "E2": Names(names=["Umbrathal"], total=1)}
+    back = ("E2", ("^based in|employs", "^works at"), "E1")
+    assert len(RestoredNames(names, facts=[FOUND, back, FOUND]).told_facts) == 1
+    assert not RestoredNames({"E1": names["E1"]}, facts=[FOUND]).told_facts
+
+
+def test_a_list_is_as_many_facts_as_it_has_members() -> None:
+    many = {"E1": Names(names=["Lea"], total=1), "E2": Names(names=["4", "1984", "Bo"], total=3)}
+    assert len(RestoredNames(many, facts=[FOUND]).told_facts) == 3
+    sets = {"E1": Names(names=["Lea", "Ann"], total=2), "E2": Names(names=["a", "b", "c"], total=3)}
+    assert len(RestoredNames(sets, facts=[FOUND]).told_facts) == 3
+
+
+def test_facts_have_a_limit_of_their_own_over_all_persons_and_replicas(engine: Engine) -> None:
+    most = {"names": ReadLimit(9, 9), "facts": ReadLimit(2, 2)}
+    replicas = reads(engine), reads(engine)
+    for at, person in enumerate((ANN, BO)):
+        told = replicas[at].take(person, {"names": ["Lea"], "facts": [f"{at} a", f"{at} b"]}, most)
+        assert told == {"names": (0, 1), "facts": (0, 2)}
+    for person in (ANN, Reader("t", "g", "k", "one more")):
+        with pytest.raises(NamesUsedUpError) as caught:
+            replicas[0].take(person, {"names": [], "facts": ["another"]}, most)
+        assert (caught.value.kind, caught.value.most, caught.value.period) == ("facts", 2, "day")
+    assert [(each.names, each.facts) for each in reads(engine).days("t", "g")] == [(1, 2), (1, 2)]
+    assert reads(engine).forget("t", "g", ["Lea"]) == 6  # Nobody can tell which facts were about the name.
+
+
+def test_the_default_limits_keep_a_key_under_a_tenth_of_a_graph() -> None:
+    for size in (2_000, 5_000, 20_000, 1_000_000):
+        for kind in KINDS:
+            limit = limit_of(kind, size)
+            assert max(1.0, limit.of_key) * limit.day < 0.1 * size
+    assert limit_of("names", 50).day == LEAST["names"]
+
+
+async def test_an_alarm_comes_before_a_twentieth_is_given_out(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        facts = "".join(f'<x:p{at}> <x:name> "Person {at}" ; <x:knows> <x:p{at + 1}> .\n' for at in range(1_000))
+        house.load(name="many", turtle=facts, policy='names = ["x:name"]\n')
+        store = house.services.store
+        graph, caller = store.catalog.open("default", "many"), Caller("default", "k", "user", frozenset({"many"}))
+        budget = NamesBudget(store.names_read, store.access_record)
+
+        def alarms() -> int:
+            return sum(each.event == "alarm" for each in store.access_record.entries("default"))
+
+        for at in range(0, 36, 4):
+            read = {f"E{n}": Names(names=[f"Person {n}"], total=1) for n in range(at, at + 4)}
+            budget.take(graph, caller, RestoredNames(read, answer=f"a{at}"))
+        assert alarms() == 0
+        read = {f"E{n}": Names(names=[f"Person {n}"], total=1) for n in range(36, 49)}
+        budget.take(graph, caller, RestoredNames(read, answer="b"))
+        assert alarms() == 1
 
 
 async def read_all(house: Running, key: str, person: str = "") -> tuple[set[str], RefusedError | None]:

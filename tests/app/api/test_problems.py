@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, event
 
+from app.api.problems import _KINDS, Problem
+from app.api.web_page import DIST
 from client_sdk.protocol import ErrorBody
 from tests.support.service import CLINIC, OPERATOR, Running, question, running
 
@@ -55,3 +59,12 @@ async def test_a_load_of_which_nothing_can_be_recorded_ends_and_leaves_a_graph(f
     assert codes <= {"disk_full", ""}
     listed = (await full.http.get("/admin/graphs", headers=OPERATOR)).json()
     assert [each["name"] for each in listed["graphs"]] == ["clinic"]
+
+
+def test_the_page_has_its_own_words_where_ours_speak_of_requests_and_commands() -> None:
+    words = json.loads((DIST.parent / "src" / "protocol" / "plain_words.json").read_text("utf-8"))
+    technical = re.compile(r"`|\b(?:GET|POST|DELETE) |AROG_")
+    told: set[Problem] = {each for each in _KINDS.values() if technical.search(f"{each.message} {each.hint}")}
+    assert {each.code for each in told} - words.keys() == set()
+    for each in told:
+        assert not technical.search(words[each.code].get("message", each.message) + words[each.code]["hint"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.accounts.names_read import NamesLimit, Reader
+from app.accounts.names_read import Reader, ReadKind, ReadLimit
 from app.chat.case_admin import MAX_SAMPLES
 from app.memory.cases import CaseContent
 from app.settings import load_settings
@@ -72,7 +72,8 @@ def test_what_is_not_there_or_not_said_is_told(kept: list[str]) -> None:
 def test_who_read_names_of_a_graph_is_listed(kept: list[str]) -> None:
     assert arog("graph", "readers", "clinic").stdout == "nobody has read a name of it\n"
     store = open_store(load_settings())
-    store.names_read.take(Reader("default", "clinic", "one", ""), ["Anna Keller", "Bo Reed"], NamesLimit(9, 9))
+    told: dict[ReadKind, list[str]] = {"names": ["Anna Keller", "Bo Reed"]}
+    store.names_read.take(Reader("default", "clinic", "one", ""), told, {"names": ReadLimit(9, 9)})
     store.close()
     assert "key one: 2 names" in arog("graph", "readers", "clinic").stdout
     assert (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from app.llm.in_house import CasePath, gains_of
 from app.llm.tasks import StepInput
-from app.memory.case_memory import WEIGHT_OF_SAME, nearest_cases
-from app.memory.cases import Case, CaseContent, Vector
+from app.memory.case_memory import WEIGHT_OF_SAME, CaseMemory, nearest_cases
+from app.memory.cases import Case, CaseContent, CaseStore, Vector
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 ASKED = np.array([1.0, 0.0], dtype=np.float32)
@@ -45,3 +47,21 @@ def test_cases_are_no_part_of_what_is_sent() -> None:
     given = StepInput(question="q", things=[], evidence=[], candidates=[], cases=(CasePath(path=("secret",), gain=1),))
     assert "secret" not in given.model_dump_json()
     assert "cases" not in str(StepInput.model_json_schema())
+
+
+class _Kept:
+    def __init__(self, *kept: Case) -> None:
+        self._kept = kept
+
+    def usable_by(self, tenant: str, graph: str, key_id: str) -> list[Case]:
+        return list(self._kept)
+
+
+def test_a_case_of_another_sentence_model_is_embedded_anew_or_left_out() -> None:
+    old = case("a", 0.0, "r")
+    worded = replace(old, content=replace(old.content, asked="treated by"))
+    for kept, gains in ((worded, 1), (old, 0)):
+        memory = CaseMemory(cast(CaseStore, _Kept(kept)), lambda _text: ASKED, "another model")
+        assert len(memory.near("t", "g", "key", "", {"r"}, "Who treats Eq7f2k?").gains) == gains
+    same = CaseMemory(cast(CaseStore, _Kept(worded)), lambda _text: ASKED, "model")
+    assert not same.near("t", "g", "key", "", {"r"}, "Who treats Eq7f2k?").gains

@@ -39,6 +39,25 @@ def test_what_the_loser_of_two_overlapping_spans_has_more_goes_too(public: Publi
     assert shape(text_of(result)) == "<E> <V>"
 
 
+def test_a_word_of_a_masked_relation_or_class_is_told_as_what_stands_for_it(
+    public: PublicWords, table: PseudonymTable
+) -> None:
+    index = NameIndex.build([NameEntry(1, "Fee Drill", "name", None, True, True)])
+    kind = table.of_kind("tag", as_mids([3, 4]))
+    anonymiser = Anonymiser(
+        EntityLinker(index),
+        index,
+        Lexicon(public, NameWords()),
+        masks={7: "Rk3m2a", 8: kind},
+        masked_words={"fee": 7, "drill": 8},
+    )
+    asked = dialogue("what fees have the drills of Fee Drill in feedback?")
+    result = anonymiser.anonymise(asked, table, lambda word: members(table, word))
+    assert text_of(result) == f"what Rk3m2a have the {kind} of {table.of_entity(Mid(1))} in feedback?"
+    assert result.typed == {"Rk3m2a": "fees", kind: "drills"}
+    assert [each.pseudonym for each in result.dialogue.topics] == [table.of_entity(Mid(1))]
+
+
 def test_every_turn_is_read_whoever_said_it(ask: Ask) -> None:
     anonymised = ask("About Anna Berg", "Karl Östermann, 1990-05-12, Zorbon.", "And Hope?")
     assert [shape(turn.text) for turn in anonymised.dialogue.turns] == ["About <S>", "<E>, <V>, <V>.", "And <E>?"]

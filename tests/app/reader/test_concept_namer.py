@@ -139,6 +139,20 @@ def test_things_of_a_masked_class_are_not_called_like_a_shown_one(namer: Concept
     assert namer.name(masked)[1] != "Locomotive"
 
 
+def test_things_of_two_masked_classes_are_not_called_alike_and_those_of_one_are(namer: ConceptNamer) -> None:
+    """Tools and their loans are two tables: were both called "tag", a count of one would count the other too."""
+    schema = schema_of(
+        [("builder", None), ("engine", None), ("author", None)],
+        (NodeKind.ENTITY, "", ["builder", "^engine"]),
+        (NodeKind.ENTITY, "", ["builder", "^engine", "author"]),
+        (NodeKind.ENTITY, "", ["builder", "^engine", "^author"]),
+    )
+    masked = [replace(each, masked=(Mid(7 + at // 2),)) for at, each in enumerate(schema.signatures)]
+    one, same, other = namer.name(replace(schema, signatures=tuple(masked)))
+    assert one == same
+    assert other != one
+
+
 def test_a_masked_relation_says_no_noun() -> None:
     assert noun_of("^Rk3m2a the zorblat that somebody smears") is None
     assert agreed([]) is None

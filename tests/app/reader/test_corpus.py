@@ -122,7 +122,8 @@ def quantifier(question: str) -> list[str]:
 
 def language(question: str) -> str | None:
     found = foreign_language(question)
-    assert (remark_on(question) is None) if found is None else (f"seems to be in {found};" in str(remark_on(question)))
+    remark = remark_on(question, (), False)
+    assert (remark is None) if found is None else (f"seems to be in {found};" in str(remark))
     return found
 
 

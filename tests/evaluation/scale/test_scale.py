@@ -16,6 +16,7 @@ from evaluation.scale.guard_and_ledger import (
     MAX_MB,
     MAX_MS,
     MAX_MS_A_ROW,
+    MAX_TYPED_MS,
     PLANTED,
     PROMPT_BYTES,
     Scale,
@@ -56,7 +57,7 @@ def test_a_scale_is_measured_in_processes_of_its_own_and_every_planted_name_is_b
     [
         ({}, []),
         ({"median_ms": MAX_MS * 2}, ["a request of 4,096 bytes, median"]),
-        ({"typed_ms": MAX_MS * 2}, ["anonymising 4,096 typed characters, median"]),
+        ({"typed_ms": MAX_TYPED_MS * 2}, ["anonymising 4,096 typed characters, median"]),
         ({"grown_mb": MAX_MB * 2}, ["growth of the process"]),
         ({"missed": 1}, ["names planted in requests, not blocked"]),
     ],

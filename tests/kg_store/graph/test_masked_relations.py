@@ -7,12 +7,20 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError, PolicyError
-from kg_store.graph.schema import masks_of, own_words_of, phrases_of, read_schema, schema_bytes
+from kg_store.graph.schema import (
+    kinds_of_masked,
+    masks_of,
+    own_words_of,
+    phrases_of,
+    read_schema,
+    schema_bytes,
+    words_of_masked,
+)
 from kg_store.loading.load import placeholder_schema
 from kg_store.sources.policy import Policy, RelationPolicy
-from kg_store.terms import Hop, is_mask_word
+from kg_store.terms import Hop, Schema, is_mask_word
 from kg_store.text.labels import words_of_steps
-from tests.support.stores import PREFIXES, catalog_in, load_text, loaded_of
+from tests.support.stores import PREFIXES, catalog_in, load_text, loaded_of, written
 
 X = "http://clinic.test/"
 WARD = (
@@ -134,3 +142,32 @@ def test_a_description_needs_a_mask() -> None:
     with pytest.raises(PolicyError, match="mask = true") as caught:
         Policy.from_toml('[relations."http://clinic.test/a"]\ndescription = "Snorkelwick"\n')
     assert "Snorkelwick" not in str(caught.value)
+
+
+def test_a_single_word_tells_the_masked_relation_or_class_that_alone_has_it(tmp_path: Path) -> None:
+    """A model knows them by other words: "drills" stands in a prompt as everything of that class."""
+    text = (
+        PREFIXES
+        + """
+:t1 a :Drill ; rdfs:label "Zofia" ; :hireFee 3 ; :livesIn :c1 . :t2 a :Drill ; rdfs:label "Ottoline" ; :livesIn :c1 .
+:l1 a :DrillLoan ; :of :t1 ; :backOn "2024-01-01" . :l2 a :DrillLoan ; :of :t2 ; :backOn "2024-01-02" .
+:c1 a :City ; rdfs:label "Umbrathal" .
+"""
+    )
+    policy = Policy(mask_classes=(X + "Drill", X + "DrillLoan"), relations={X + "hireFee": RelationPolicy(mask=True)})
+    catalog = catalog_in(tmp_path)
+    catalog.load("t1", "clinic", [written(tmp_path, text)], policy, _by_masks)
+    house = catalog.open("t1", "clinic").in_house
+    kinds, words = kinds_of_masked(house), words_of_masked(house)
+    assert len(set(kinds.values())) == 2
+    assert words["drill"] in kinds
+    assert words["loan"] in kinds
+    assert words["drill"] != words["loan"]
+    assert words["hire"] == words["fee"] == next(each.mask for each in house.relations if each.own)
+    assert "city" not in words
+    assert "back" not in words
+
+
+def _by_masks(schema: Schema) -> list[str]:
+    """Names concepts as the service does, so that each masked class has one of its own."""
+    return [each.classes[0] if each.classes else f"kind {sorted(each.masked)}" for each in schema.signatures]

@@ -82,11 +82,31 @@ def test_a_skipped_word_stands_for_nothing() -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -> None:
     text = near_text(seed, 2 + seed % 9)
-    fits: Fits = {}
+    fits = Fits()
     texts = (text, text[len(text) // 3 :], text.title(), masked(text, [(len(text) // 2, len(text) // 2 + 4)]))
     for each in (*texts, *texts):
         assert INDEX.find_inexact(each, fits=fits) == INDEX.find_inexact(each)
         assert find_near_spans(INDEX, each, (), (), fits) == find_near_spans(INDEX, each, ())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_stretches_in_which_nothing_is_marked_are_read_alike_each_time(seed: int) -> None:
+    text = f"who lives in the town of {near_text(seed, 1 + seed % 3)}, and where"
+    fits = Fits()
+    expected = INDEX.find_inexact(text)
+    for _ in range(2):
+        found = INDEX.find_inexact(text, is_name=lambda *_: False, may_hold=lambda *_: False, fits=fits)
+        assert found == INDEX.find_inexact(text, fits=fits) == expected
+    skip = frozenset(text.replace(",", "").split())
+    assert INDEX.find_inexact(text, skip, fits=fits) == INDEX.find_inexact(text, skip) == []
+
+
+def test_each_last_word_of_a_name_is_known_to_end_one_and_few_other_words_are() -> None:
+    assert all(INDEX.may_end_with(name.lower().split()[-1]) for name in MANY_NAMES)
+    others = [f"zq{number}xw" for number in range(1_000)]
+    assert sum(map(INDEX.may_end_with, others)) < 100
+    assert INDEX.may_end_with("o'brien")  # Only words of English letters and digits can be ruled out.
+    assert NameIndex.build(entries_of(MANY_NAMES[:3])).may_end_with("zqxw")
 
 
 # --- a few names each, and what a text says of them -------------------------------------------------------------

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
+from kg_store.sources.parsed_triples import at_once
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, text_of, value_term
-from kg_store.sources.reader import at_once, read_sources
+from kg_store.sources.reader import read_sources
 from kg_store.terms import ValueKind
 from tests.support.stores import raw_of, written
 

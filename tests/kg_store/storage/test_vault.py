@@ -13,7 +13,7 @@ from sqlalchemy import insert, select, update
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.tables import graph_versions, vault_entries
-from kg_store.storage.vault import NO_NAME, Vault, VaultRecord, VaultScope, readable_name, write_records
+from kg_store.storage.vault import NO_NAME, Vault, VaultRecord, VaultScope, parts_in, readable_name, write_records
 from kg_store.terms import NodeKind, ValueKind
 from tests.support.stores import engine_in
 
@@ -53,6 +53,7 @@ def test_records_come_back_as_they_were_put_in(vault: Vault, records: dict[int, 
     with vault._engine.begin() as connection:
         connection.execute(vault_entries.delete())
     put(vault, records)
+    vault = Vault(vault._engine, RING, SCOPE)  # Another version is another vault: it keeps where its pages are.
     assert vault.records([*records, 5]) == {**records, **vault.records([5])}
     assert list(vault.all_records()) == sorted(records.items())
 
@@ -66,17 +67,79 @@ def test_thousands_of_mids_are_looked_up_in_batches(vault: Vault) -> None:
     assert len(list(vault.all_records())) == 12_003
 
 
+def rows(vault: Vault) -> dict[int, bytes]:
+    with vault._engine.connect() as connection:
+        found = connection.execute(select(vault_entries.c.mid, vault_entries.c.sealed)).all()
+    return {row.mid: row.sealed for row in found}
+
+
 def test_a_row_moved_to_another_mid_or_version_does_not_open(vault: Vault) -> None:
-    put(vault, {1: entity("Zofia Quarrel"), 2: entity("Aurelio Vantongeren")})
+    put(vault, {mid: entity(f"Zofia Quarrel {mid}") for mid in range(1, 100)})
+    first, second, *_ = rows(vault)
     with vault._engine.begin() as connection:
-        sealed = connection.execute(select(vault_entries.c.sealed).where(vault_entries.c.mid == 1)).scalar_one()
-        connection.execute(update(vault_entries).where(vault_entries.c.mid == 2).values(sealed=sealed))
-        connection.execute(insert(vault_entries), {"version_id": "w" * 32, "mid": 1, "sealed": sealed})
+        sealed = connection.execute(select(vault_entries.c.sealed).where(vault_entries.c.mid == first)).scalar_one()
+        connection.execute(update(vault_entries).where(vault_entries.c.mid == second).values(sealed=sealed))
+        connection.execute(insert(vault_entries), {"version_id": "w" * 32, "mid": first, "sealed": sealed})
+    assert vault.records([first])
     with pytest.raises(MasterKeyError):
-        vault.records([2])
+        vault.records([second])
     for scope in (VaultScope("t1", "clinic", "w" * 32), VaultScope("t2", "clinic", SCOPE.version_id)):
         with pytest.raises(MasterKeyError):
             Vault(vault._engine, RING, scope).records([1])
+
+
+def test_a_deleted_record_leaves_no_byte_of_its_page_and_the_others_are_found(vault: Vault) -> None:
+    records = {mid: entity(f"name {mid}") for mid in range(1, 200)}
+    put(vault, records)
+    open_before, before = Vault(vault._engine, RING, SCOPE), rows(vault)
+    assert open_before.records([1, 2]) == {1: records[1], 2: records[2]}
+    gone = [1, *list(before)[1:2], 199]
+    vault.delete([*gone, 500])
+    left = {mid: record for mid, record in records.items() if mid not in gone}
+    for reader in (open_before, Vault(vault._engine, RING, SCOPE)):
+        assert reader.records(list(records)) == left
+        assert dict(reader.all_records()) == left
+    after = rows(vault)
+    assert not set(gone) & set(after)
+    with vault._engine.connect() as connection:
+        assert not Vault(vault._engine, RING, SCOPE).holds_any(connection, gone)
+        assert Vault(vault._engine, RING, SCOPE).holds_any(connection, [*gone, 2])
+    held = [dict(parts_in(mid, RING.open("vault", bound_to(mid), sealed))) for mid, sealed in before.items()]
+    stays = [sealed for sealed, page in zip(before.values(), held, strict=True) if not set(gone) & set(page)]
+    assert set(before.values()) & set(after.values()) == set(stays)
+    assert 0 < len(stays) < len(before)
+
+
+def bound_to(mid: int) -> bytes:
+    return SCOPE.context() + mid.to_bytes(8, "big")
+
+
+def test_the_last_record_of_a_page_takes_its_row_along_and_one_that_does_not_open_goes_whole(vault: Vault) -> None:
+    put(vault, {1: entity("Zofia Quarrel")})
+    vault.delete([1])
+    assert rows(vault) == {}
+    with vault._engine.begin() as connection:
+        row = {"version_id": SCOPE.version_id, "mid": 1, "sealed": b"sealed with a key that is lost"}
+        connection.execute(insert(vault_entries), row)
+    Vault(vault._engine, RING, SCOPE).delete([5])
+    assert rows(vault) == {}
+
+
+def test_a_row_of_before_there_were_pages_is_read_and_erased(vault: Vault) -> None:
+    plain = b'["entity",["Zofia Quarrel","Zosia"],null,null,0]' + b" " * 16
+    sealed = {mid: RING.seal("vault", bound_to(mid), plain) for mid in (3, 7)}
+    older = [{"version_id": SCOPE.version_id, "mid": mid, "sealed": row} for mid, row in sealed.items()]
+    with vault._engine.begin() as connection:
+        connection.execute(insert(vault_entries), older)
+    expected = dict.fromkeys((3, 7), entity("Zofia Quarrel", "Zosia"))
+    assert dict(vault.all_records()) == vault.records([3, 5, 7]) == expected
+    vault.delete([7])
+    assert list(rows(vault)) == [3]
+
+
+def test_records_out_of_order_are_refused(vault: Vault) -> None:
+    with pytest.raises(ValueError, match="order"):
+        list(write_records(vault._engine, RING, SCOPE, [(2, entity("a")), (1, entity("b"))]))
 
 
 def test_names_of_the_same_rough_length_have_rows_of_the_same_size(vault: Vault) -> None:

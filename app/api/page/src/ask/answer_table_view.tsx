@@ -32,6 +32,7 @@ export function AnswerTable({ table }: { table: Table }) {
         </table>
       </div>
       {table.more > 0 && <p class="quiet">And {table.more} more. Settings say how many names are sent.</p>}
+      <TakeOut table={table} />
     </div>
   );
 }
@@ -48,13 +49,13 @@ function markOf(order: Order | null, column: number): string {
 }
 
 /** Takes an answer's rows out of the page: to the clipboard, or as a file. */
-export function TakeOut({ table }: { table: Table }) {
+function TakeOut({ table }: { table: Table }) {
   const [isCopied, setCopied] = useState(false);
   const copy = () => navigator.clipboard.writeText(copied(table)).then(() => setCopied(true), () => setCopied(false));
   return (
-    <>
-      <button type="button" class="small" onClick={() => void copy()}>{isCopied ? "Copied" : "Copy"}</button>
+    <p class="row">
+      <button type="button" class="small" onClick={() => void copy()}>{isCopied ? "Rows copied" : "Copy rows"}</button>
       <button type="button" class="small" onClick={() => offerFile("answer.csv", "text/csv", asCsv(table))}>CSV</button>
-    </>
+    </p>
   );
 }

@@ -1,4 +1,4 @@
-/** How an answer was reached, in one line: `Zeno Mbekani ← treated by ← 4 patients`. */
+/** How an answer was reached, in words: `From Zeno Mbekani by “treated by” to 4 patients`. */
 
 import { restore, shown } from "../protocol/restoration";
 import type { Fact, NameTable } from "../protocol/wire";
@@ -43,9 +43,12 @@ export function pathLines(facts: readonly Fact[], table: NameTable): string[] {
 }
 
 function lineOf(chain: readonly Fact[], table: NameTable): string {
-  const [first] = chain;
-  const start = first === undefined ? "" : inShort(first, "head", table);
-  return start + chain.map((fact) => `${stepsOf(fact, table)} ${inShort(fact, "tail", table)}`).join("");
+  const [first, last] = [chain[0], chain.at(-1)];
+  if (first === undefined || last === undefined) {
+    return "";
+  }
+  const steps = chain.flatMap((fact) => fact.path).map((step) => `“${stepOf(step, table)}”`);
+  return `From ${inShort(first, "head", table)} by ${steps.join(", then ")} to ${inShort(last, "tail", table)}`;
 }
 
 /** One name as it is, of several their count. */
@@ -55,11 +58,6 @@ function inShort(fact: Fact, end: "head" | "tail", table: NameTable): string {
   return names !== undefined && names.total > 1 ? countOf(names.total, concept) : endOf(fact, end, table);
 }
 
-function stepsOf(fact: Fact, table: NameTable): string {
-  return fact.path
-    .map((step) => {
-      const arrow = step.startsWith("^") ? "←" : "→";
-      return ` ${arrow} ${restore(step.replaceAll("^", "").replaceAll("|", " / "), table)} ${arrow}`;
-    })
-    .join("");
+function stepOf(step: string, table: NameTable): string {
+  return restore(step.replaceAll("^", "").replaceAll("|", " / "), table);
 }

@@ -1,19 +1,21 @@
 import { useState } from "preact/hooks";
 import type { ChatAnswer } from "../protocol/wire";
 import type { ArogError } from "../protocol/errors";
-import { ErrorNote } from "../shared/components/error_note";
 import { told } from "../shared/service";
 import type { Turn } from "../shared/stored_types";
-import { live, rate } from "./asking";
+import { rate } from "./asking";
 import { type Rating, rightAnswers } from "./ratings";
 
-interface Props {
-  turn: Turn;
-  reply: ChatAnswer;
+/** How the rating of one answer goes on. */
+export interface Rater {
+  isSending: boolean;
+  asksWhatIsRight: boolean;
+  problem: ArogError | null;
+  send: (rating: Rating, correct?: string[]) => Promise<void>;
 }
 
-/** Thumb up and thumb down of an answer; below thumb down, a field for what would have been right. */
-export function Rate({ turn, reply }: Props) {
+/** Rates an answer as right or wrong; after "wrong" it asks for what would have been right. */
+export function useRater(turn: Turn, reply: ChatAnswer): Rater {
   const [problem, setProblem] = useState<ArogError | null>(null);
   const [isSending, setIsSending] = useState(false);
   const [asksWhatIsRight, setAsksWhatIsRight] = useState(false);
@@ -31,36 +33,10 @@ export function Rate({ turn, reply }: Props) {
     }
   }
 
-  return (
-    <div class="rating">
-      <div class="row" role="group" aria-label="Rate this answer">
-        <button
-          type="button"
-          class="small"
-          aria-pressed={turn.rating === "right"}
-          disabled={isSending || live.value !== null}
-          onClick={() => void send("right")}
-        >
-          <span aria-hidden="true">👍</span> Right
-        </button>
-        <button
-          type="button"
-          class="small"
-          aria-pressed={turn.rating === "wrong"}
-          disabled={isSending || live.value !== null}
-          onClick={() => void send("wrong")}
-        >
-          <span aria-hidden="true">👎</span> Wrong
-        </button>
-        {turn.rating !== undefined && !asksWhatIsRight && <span class="quiet" role="status">Thank you.</span>}
-      </div>
-      {asksWhatIsRight && <WhatIsRight isSending={isSending} send={(names) => void send("wrong", names)} />}
-      {problem !== null && <ErrorNote problem={problem} />}
-    </div>
-  );
+  return { isSending, asksWhatIsRight, problem, send };
 }
 
-function WhatIsRight({ isSending, send }: { isSending: boolean; send: (names: string[]) => void }) {
+export function WhatIsRight({ isSending, send }: { isSending: boolean; send: (names: string[]) => void }) {
   const [typed, setTyped] = useState("");
   return (
     <form

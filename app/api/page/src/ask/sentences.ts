@@ -89,3 +89,17 @@ export function amendmentsOf(reply: ChatAnswer): string[] {
   }
   return told;
 }
+
+/** Between a reply that has no answer and the questions that follow it; app/chat/turns.py writes it. */
+const TO_TRY = " Questions to try: ";
+
+/** The reply without the questions to try. */
+export function sentenceOf(reply: ChatAnswer): string {
+  return reply.message.content.split(TO_TRY, 1)[0] ?? "";
+}
+
+/** The questions to go on with, each once; those in the text of a reply without an answer are among them. */
+export function offeredBy(reply: ChatAnswer): string[] {
+  const inText = reply.message.content.split(TO_TRY)[1]?.match(/[^?]+\?/g) ?? [];
+  return [...new Set([...(reply.suggestions ?? []), ...inText].map((each) => each.trim()))];
+}

@@ -3,7 +3,6 @@ import { Answered } from "./answered";
 import { askAgain, askInNewConversation, failures, live } from "./asking";
 import { enterAgain } from "../shared/session";
 import type { Turn } from "../shared/stored_types";
-import { NamedText } from "./named_text";
 import { Progress } from "./progress";
 
 /** One question, and below it how far its answer is, the answer, or why there is none. */
@@ -14,8 +13,7 @@ export function TurnView({ turn, number, isLast }: { turn: Turn; number: number;
     <article class="turn" aria-label={`Question ${number}`} data-answered={now === null && turn.reply !== null}>
       <h2 class="question">{turn.typed}</h2>
       <div class="answer" aria-busy={now !== null}>
-        {now !== null && now.segments.length === 0 && <Progress stage={now.stage} />}
-        {now !== null && now.segments.length > 0 && <p class="answer-text"><NamedText segments={now.segments} /></p>}
+        {now !== null && <Progress stage={now.stage} />}
         {now === null && turn.reply !== null && <Answered turn={turn} reply={turn.reply} isLast={isLast} />}
         {now === null && turn.reply === null && failure instanceof Error && (
           <ErrorNote problem={failure}>

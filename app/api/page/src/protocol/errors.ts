@@ -1,6 +1,7 @@
 /** What can go wrong between the page and the service. None of it holds a question's or an answer's text. */
 
 import { BadShape, parsed } from "./decode";
+import plain from "./plain_words.json";
 import { errorBodyOf } from "./wire";
 
 export interface ErrorWords {
@@ -45,7 +46,8 @@ const SENTENCES = new Map([
 export function errorOf(status: number, body: string, retryAfter: string | null = null): ArogError {
   const retryAfterS = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
   try {
-    return new ArogError({ ...parsed(body, errorBodyOf), status, retryAfterS });
+    const told = parsed(body, errorBodyOf);
+    return new ArogError({ ...told, ...forPeople(told), status, retryAfterS });
   } catch (problem) {
     if (!(problem instanceof BadShape)) {
       throw problem;
@@ -53,6 +55,13 @@ export function errorOf(status: number, body: string, retryAfter: string | null 
     const message = SENTENCES.get(status) ?? (status >= 500 ? "The service failed." : "The service refused the request.");
     return new ArogError({ code: `http_${status}`, message, hint: "", status, retryAfterS });
   }
+}
+
+/** The service's hints are for programs as well: where one speaks of requests or commands, people get other words. */
+function forPeople({ code, message, hint }: ErrorWords): Partial<ErrorWords> {
+  const words = new Map<string, { message?: string; hint: string }>(Object.entries(plain)).get(code);
+  const isTechnical = /`|\b(?:GET|POST|DELETE) |AROG_/.test(`${message} ${hint}`);
+  return words !== undefined && isTechnical ? words : isTechnical ? { hint: "" } : {};
 }
 
 export function unreachable(): ArogError {

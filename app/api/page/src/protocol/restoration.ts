@@ -41,12 +41,17 @@ export function shown(names: Names): string {
   if (names.names.length === 0) {
     return more ? `${more} without a name` : "none";
   }
-  const between = names.names.length > 1 && names.names.some((name) => name.includes(",")) ? "; " : ", ";
+  const comma = between(names.names);
   if (more) {
-    return `${names.names.join(between)} and ${more} more`;
+    return `${names.names.join(comma)} and ${more} more`;
   }
   const last = names.names.at(-1) ?? "";
-  return names.names.length > 1 ? `${names.names.slice(0, -1).join(between)} and ${last}` : last;
+  return names.names.length > 1 ? `${names.names.slice(0, -1).join(comma)} and ${last}` : last;
+}
+
+/** What parts names from one another: a semicolon where one of them holds a comma. */
+export function between(names: readonly string[]): string {
+  return names.length > 1 && names.some((name) => name.includes(",")) ? "; " : ", ";
 }
 
 /** The same names, at most five of each set, as facts and prompts show them. */
