@@ -18,6 +18,8 @@ from kg_store.text.literals import fits
 
 DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_LINES = 20
+MIN_EVEN: Final = 0.9
+"""At least this share of the lines has the same number of delimiters, where another one varies: it is a list's."""
 
 _ENCODINGS = ": save it anew as UTF-8, or say `encoding` in its [[tables]] of the policy"
 
@@ -75,8 +77,16 @@ class TableFile:
         lines = self._peek(_SAMPLE_LINES)
         counts = [max(line.count(delimiter) for delimiter in DELIMITERS) for line in lines]
         least = max(1, max(counts, default=0) / 2)
+        even = [delimiter for delimiter in DELIMITERS if self._is_even(delimiter)]
+        if len(even) == 1:
+            return even[0]  # Lists in cells may hold more commas than the line has semicolons.
         line = next((line for line, count in zip(lines, counts, strict=True) if count >= least), "")
         return max(DELIMITERS, key=lambda delimiter: (line.count(delimiter), -DELIMITERS.index(delimiter)))
+
+    def _is_even(self, delimiter: str) -> bool:
+        """Returns True if nearly all of the first lines, the first one included, have as many of `delimiter`."""
+        counts = [line.count(delimiter) for line in self._filled()]
+        return bool(counts) and counts[0] > 0 and counts.count(counts[0]) >= MIN_EVEN * len(counts)
 
     def triples_delimiter(self, prefer_comma: bool) -> str | None:
         """Returns the tab, bar or comma that splits each of the first lines into at least three cells.

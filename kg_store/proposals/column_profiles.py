@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from kg_store.formats.json_records import SEPARATOR
+from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.sources.policy import ColumnPolicy
 from kg_store.sources.table_files import FALSE_WORDS, TRUE_WORDS, read_cell
 from kg_store.terms import ValueKind
@@ -124,14 +125,22 @@ _SHORT_UNITS = {
     "°c": "°C", "c": "°C",
 }  # fmt: skip
 _IN_BRACKETS = re.compile(r"[(\[{]\s*(?:in\s+)?([^()\[\]{}]{1,12}?)\s*[)\]}]")
+_CAPITALS = re.compile(r"([A-Z]{2,})([a-z]{3,})")
 _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
 
 
 def words_of_column(column: str) -> list[str]:
     """Returns the words of a column's name in lower case, without punctuation: `Supplier No.` -> supplier, no."""
-    plain = _IN_BRACKETS.sub(" ", column)
+    plain = _CAPITALS.sub(_parted, _IN_BRACKETS.sub(" ", column))
     spaced = readable(re.sub(r"[-./#:,;|]+", " ", plain))
     return re.findall(r"[^\W_]+", re.sub(r"\be mail\b", "email", spaced.lower()))
+
+
+def _parted(found: re.Match[str]) -> str:
+    """Returns `IDwinner` as `ID winner` where the last word is one, and `Dwinner` is none."""
+    capitals, rest = found.groups()
+    is_apart = in_large_lexicon(rest) and not in_large_lexicon(capitals[-1].lower() + rest)
+    return f"{capitals} {rest}" if is_apart else found[0]
 
 
 def full_words(column: str) -> list[str]:
@@ -376,7 +385,9 @@ class Column:
             return ValueKind.TRUTH
         if self._is_mostly_truth(folded):
             return ValueKind.TRUTH
-        if self.is_serial or (self._is_mostly(ValueKind.DATE) and not self._is_all_digits):
+        # Some whole numbers can be read as years, but a column of years holds no decimals.
+        is_number = self.share_of(ValueKind.NUMBER) >= self.share_of(ValueKind.DATE)
+        if self.is_serial or (not is_number and self._is_mostly(ValueKind.DATE)):
             return ValueKind.DATE
         if self.is_called(YEAR_WORDS) and self.cells and all(map(is_year, self._sample)):
             return ValueKind.DATE

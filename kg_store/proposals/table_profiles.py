@@ -33,6 +33,8 @@ from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.literals import is_year
 
+TELLING_KEYS = frozenset({"isbn", "issn", "sku", "ean", "plate", "serial", "registration", "matricula", "barcode"})
+"""Words for keys that also say of what: an `isbn` is that of a book, an `id` may be that of anything."""
 MAX_ROW_WORDS = 2
 """A key's name of at most this many words may say what a row is."""
 MIN_TITLE_SHARE = 0.5
@@ -70,6 +72,14 @@ class TableProfile:
     @property
     def concept(self) -> str:
         return " ".join(self.concept_words) or "thing"
+
+    def words_of(self, column: Column) -> list[str]:
+        """Returns the words of a column's header that may tell what it refers to.
+
+        None where the table has no header, and none of a bare `id`; but a bare `isbn` is that of books.
+        """
+        words = [] if self.header_row == 0 else column.full
+        return [word for word in words if word not in KEY_WORDS] or [word for word in words if word in TELLING_KEYS]
 
 
 def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
@@ -225,6 +235,15 @@ MIN_DISTINCT = 3
 MIN_FIGURES = 5
 """This many different numbers that are all keys of one table are evidence, if its keys lie close together."""
 MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
+MAX_CHANCE = 0.001
+"""The greatest probability that whole numbers are all keys of a table by chance, if their containment is to count."""
+MAX_OF_OWN = 0.9
+"""A column with different cells for more than this share of a table's rows identifies them, and refers to none."""
+MIN_REPEATED = 2
+"""Where this many columns repeat those of the other table, a bare `id` is its key."""
+SMALL_WORDS = frozenset({"of", "the", "in"})
+MIN_COVERED = 0.5
+"""Where no header speaks, a column refers to a table that its own is named after, if it has this share of its keys."""
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
@@ -245,13 +264,15 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
     best = max(ranked, key=lambda each: each[:2], default=None)
     if best is not None and best[0] > 0:
         return best[2]
-    leads = column.is_called_key or (bool(column.full) and column.full[-1] in LEADING_WORDS)
+    # A bare `id` says nothing of a table, and without a header nothing is said at all.
+    says = bool(table.words_of(column))
+    leads = says and (column.is_called_key or column.full[-1] in LEADING_WORDS)
     # Small numbers are keys of many tables, so exactly one table may have all of them.
     holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
     if len(holding) != 1:
         return None
-    is_sure = (leads and len(column.distinct) >= MIN_DISTINCT) or _are_figures_of(column, holding[0])
-    return holding[0] if is_sure else None
+    is_sure = (leads and len(column.distinct) >= MIN_DISTINCT) or (says and _are_figures_of(column, holding[0]))
+    return holding[0] if is_sure or _is_beyond_chance(column, holding[0]) else None
 
 
 def find_named_target(
@@ -264,6 +285,7 @@ def find_named_target(
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
         return None if told is None else (owner, told)
     is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
+    is_text = is_text and bool(table.words_of(column) or table.header_row == 0)
     if not is_text or column.name == table.key or len(set(column.parts)) < MIN_DISTINCT:
         return None
     # A list may refer to rows of its own table, such as the countries that border one.
@@ -338,17 +360,24 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     """Returns how well a column refers to `other`, 0 for not at all: first by its words, then by the share of keys."""
     assert other.key is not None
     key = other.columns[other.key]
-    rest = [word for word in column.full if word not in KEY_WORDS]
+    rest = table.words_of(column)
+    if not rest:
+        return _rank_without_words(column, table, other, share)
     if other is table:
         is_of_the_same = bool(OF_THE_SAME & set(column.full))
         speaks = column.is_called_key and share >= MIN_KNOWN_WITHOUT_WORDS and _is_telling(key)
+        # Another identifier of the row itself often equals its key.
+        speaks = speaks and len(column.distinct) <= MAX_OF_OWN * table.rows
         return 2 + share if (is_of_the_same or speaks) and share > MIN_KNOWN else 0
-    if rest and tuple(rest) == other.concept_words and share > MIN_KNOWN:
+    if "".join(rest) == "".join(other.concept_words) and share > MIN_KNOWN:
         return 6 + share
     if (column.name == key.name or (column.aside and column.aside == key.full)) and share > MIN_KNOWN:
         return 5 + share
-    if other.concept_words and any_alike(rest, other.concept_words) and share > MIN_KNOWN:
-        return 4 + share
+    if other.concept_words and any_alike(rest, other.concept_words):
+        # A word beside the noun, `teams` of a table of team franchises, is evidence only if all are keys there.
+        least = MIN_KNOWN if any_alike(rest, other.concept_words[-1:]) else MIN_KNOWN_WITHOUT_WORDS
+        if share > least:
+            return 4 + share
     key_rest = [word for word in key.full if word not in KEY_WORDS]
     if key_rest and any_alike(rest, key_rest) and share > MIN_KNOWN:
         return 3 + share
@@ -357,6 +386,51 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     # Small numbers are keys of many tables, so without fitting words only keys unlike counts are evidence.
     is_long = all(len(cell) >= MIN_DIGITS for cell in key.distinct)
     return 1 + share if _is_telling(key) or (column.is_called_key and is_long) else 0
+
+
+def _rank_without_words(column: Column, table: TableProfile, other: TableProfile, share: float) -> float:
+    """Returns how well a column without a telling header refers to `other`: by its cells and the file's name alone.
+
+    The table of `department_history.csv` may refer to departments; a bare `id` refers to another table if its cells
+    cannot all be keys there by chance.
+    """
+    is_own = other is table or len(column.distinct) < min(MIN_DISTINCT, table.rows)
+    if is_own or share < MIN_KNOWN_WITHOUT_WORDS:
+        return 0
+    named = bool(other.concept_words) and any_alike(other.concept_words, table.concept_words)
+    if table.header_row == 0 and named and len(column.distinct) >= MIN_COVERED * len(other.keys):
+        return 2 + len(column.distinct) / len(other.keys)
+    return 1 + share if _is_beyond_chance(column, other) or _is_repeated(table, other) else 0
+
+
+def _is_repeated(table: TableProfile, other: TableProfile) -> bool:
+    """Returns True if two columns of `table` have the words and the cells of columns of `other`.
+
+    The contributors of a work repeat gender and birth year of the artists that they are.
+    """
+    theirs = {frozenset(each.full) - SMALL_WORDS: each for each in other.columns.values() if each.name != other.key}
+    pairs = [(each, theirs.get(frozenset(table.words_of(each)) - SMALL_WORDS)) for each in table.columns.values()]
+    held = [each for each, known in pairs if each.cells and known and _holds(known, each)]
+    return len(held) >= MIN_REPEATED
+
+
+def _is_beyond_chance(column: Column, other: TableProfile) -> bool:
+    """Returns True if the cells cannot all be keys of `other` by chance.
+
+    For whole numbers, the probability is the share of the numbers in their range that are keys, once for each
+    different cell. Keys from 1 to 500 without a gap hold every small number.
+    """
+    assert other.key is not None
+    key = other.columns[other.key]
+    cells = {cell for cell in column.parts if cell in key.distinct}
+    if len(cells) < MIN_DISTINCT or len(cells) < MIN_KNOWN_WITHOUT_WORDS * len(set(column.parts)):
+        return False
+    if not all(cell.isdecimal() for cell in key.distinct):
+        return _is_telling(key)
+    numbers = [int(cell) for cell in cells]
+    low, high = min(numbers), max(numbers)
+    held = sum(low <= int(cell) <= high for cell in key.distinct)
+    return bool((held / (high - low + 1)) ** len(cells) <= MAX_CHANCE)
 
 
 def _is_telling(key: Column) -> bool:

@@ -235,7 +235,7 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
         del profiles[typed.name]
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
     concept = concept_words(group.file, full)
-    key = find_key(list(profiles.values()), concept)
+    key = find_key([each for each in profiles.values() if not refers_to_parent(group.file, each.name)], concept)
     first, cells = next(iter(columns.items()))
     if key is None and (stands_apart or line == NO_HEADER) and all(cells) and len(set(cells)) == len(cells):
         key = first
