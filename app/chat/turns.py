@@ -53,13 +53,13 @@ def with_questions(sentence: str, questions: Sequence[str]) -> str:
 def with_knowledge(sentence: str, known: Sequence[str], kind: str, relations: Sequence[str]) -> str:
     """Returns `sentence` followed by the things that were understood, and by relations that may be asked for.
 
-    `known`: things with their kind ("Eq7f2k, a ward"). `kind`: the kind of the first one with its article.
+    `known`: things with their kind ("Eq7f2k, a ward"). `kind`: the kind of the first one with its article, else empty.
     `relations`: labels of relations of that kind.
     """
     if not known:
         return sentence
     told = f"{sentence} {KNOWN}{' and '.join(known)}."
-    return f"{told} Of {kind} I can tell: {', '.join(relations)}." if relations else told
+    return f"{told} Of {kind or 'it'} I can tell: {', '.join(relations)}." if relations else told
 
 
 def without_questions(messages: Iterable[Message]) -> list[Message]:

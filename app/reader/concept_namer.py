@@ -374,7 +374,7 @@ def _apart(schema: Schema, concepts: Sequence[str]) -> list[str]:
     """Returns `concepts` with one of its own for the things of each masked class, or of each group of them.
 
     Things of two classes are never called alike, and none like things of a shown class: a count of one would count the
-    others too. The most frequent concept of a class counts; if it is taken, it gets a number ("tag 2").
+    others too. The most frequent concept of a class counts; if it is taken, a general noun stands for it ("item").
     """
     found: dict[tuple[int, ...], Counter[str]] = {}
     for signature, concept in zip(schema.signatures, concepts, strict=True):
@@ -392,8 +392,12 @@ def _apart(schema: Schema, concepts: Sequence[str]) -> list[str]:
     ]
 
 
+_GENERAL: Final = ("item", "entry", "record", "object", "unit")
+"""Nouns for things of a masked class whose own concept another class has."""
+
+
 def _untaken(concept: str, taken: Collection[str]) -> str:
-    names = chain((concept,), (f"{concept} {at}" for at in count(2)))
+    names = chain((concept, *_GENERAL), (f"{concept} {at}" for at in count(2)))
     return next(name for name in names if name not in taken)
 
 
