@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from app.chat.grounding import PLACEHOLDER, Grounded
-from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.pseudonyms import Meaning, PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.algebra.expressions import Expression, ExpressionResult, Name, Operand, Row, parse, written
 from kg_store.algebra.missing_values import MissingValues
@@ -145,15 +145,29 @@ class AnswerExecutor:
         meaning = self._table.meaning(pseudonym)
         if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
             return []
-        outcome = self._evaluated(meaning.expression) if meaning.expression and not meaning.is_ranked else None
-        if outcome is not None and outcome.ordered and outcome.mids:
-            mids = list(outcome.mids)
-        elif meaning.is_ranked:
-            mids = meaning.mids.tolist()
-        else:
-            mids = self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
+        mids = self._in_shown_order(pseudonym, meaning)
         named = self._graph.vault.records(mids[: self._most])
         return [self._pseudonym_of_one(mid) for mid in mids[: self._most] if mid in named]
+
+    def rest_of(self, pseudonym: str) -> str:
+        """Returns the pseudonym of those members of a set that an answer did not show; empty if it showed all."""
+        meaning = self._table.meaning(pseudonym)
+        rest = self._in_shown_order(pseudonym, meaning)[self._most :] if meaning is not None else []
+        return self._table.of_ranked(f"rest({pseudonym})", rest) if rest else ""
+
+    def in_ranked_order(self, pseudonym: str) -> Order:
+        """Returns the order of the members of the ranked set `pseudonym`."""
+        meaning = self._table.meaning(pseudonym)
+        assert meaning is not None
+        return lambda mids: meaning.mids[np.isin(meaning.mids, mids)]
+
+    def _in_shown_order(self, pseudonym: str, meaning: Meaning) -> list[int]:
+        outcome = self._evaluated(meaning.expression) if meaning.expression and not meaning.is_ranked else None
+        if outcome is not None and outcome.ordered and outcome.mids:
+            return list(outcome.mids)
+        if meaning.is_ranked:
+            return [int(mid) for mid in meaning.mids]
+        return [int(mid) for mid in self._table.resolve(pseudonym, self._graph.blind)[0]]
 
     def _pseudonym_of_one(self, mid: int) -> str:
         is_value = kind_of(self._graph.blind, as_mids([mid])) is NodeKind.VALUE

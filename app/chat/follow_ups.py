@@ -3,92 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
 
-from app.chat.execution import AnswerExecutor
+from app.chat.pronouns import REFERS, PronounResolver, in_case, pronoun_replaced
+from app.chat.pseudonym_meanings import PseudonymMeanings
+from app.chat.turn_forms import (
+    ORDINALS,
+    asks_rest,
+    asks_why,
+    chooses_all,
+    chosen_by,
+    compared,
+    corrected,
+    place_chosen,
+    says_nothing,
+)
+from app.chat.turns import DID_YOU_MEAN, talk_of
 from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from client_sdk.protocol import Ambiguity, Fact
-from client_sdk.protocol.chat import chains
-from kg_store.catalog import PrivateGraph
-from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import concept_of
-from kg_store.terms import Mids, ValueKind, as_mids
+from client_sdk.protocol import Ambiguity
+from kg_store.terms import ValueKind
 
-Gender = Literal["he", "she"]
-
-_PRONOUNS: Final[dict[str, Gender]] = {
-    "he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "hers": "she",
-}  # fmt: skip
-_PERSONAL = re.compile(r"\b(?:he|him|his|she|hers|her)\b", re.IGNORECASE)
-_ANY = re.compile(r"\b(?:he|him|his|she|hers|her|it|its|they|them|their)\b", re.IGNORECASE)
-# After "her", these words mean that it is an object ("with her now"); before any other word it owns ("her ward").
-_NO_NOUN = re.compile(r"\s*(?:$|[?.!,;:]|(?:and|or|in|at|on|by|for|with|to|from|now|then|too|before|after|since)\b)")
-
-
-@dataclass(slots=True)
-class PronounResolver:
-    """Replaces "he" and "she" by persons that the dialogue has mentioned.
-
-    `spoken`: pseudonyms of the persons mentioned, latest last. `known_as`: the pronoun used for each so far.
-    """
-
-    is_person: Callable[[str], bool]
-    spoken: list[str] = field(default_factory=list)
-    known_as: dict[str, Gender] = field(default_factory=dict)
-
-    def hear(self, words: Sequence[str]) -> None:
-        """Notes the persons among the pseudonyms of a turn, given in the order in which it names them."""
-        for word in words:
-            if self.is_person(word):
-                self.spoken = [each for each in self.spoken if each != word] + [word]
-
-    def replaced_in(self, text: str) -> str:
-        """Returns `text` with each form of "he" and "she" replaced by the person meant, if the dialogue has mentioned
-        one that fits."""
-        done, at = "", 0
-        for found in _PERSONAL.finditer(text):
-            person = self._meant(_PRONOUNS[found[0].lower()])
-            if person is not None:
-                done += text[at : found.start()] + _in_case(found[0], text[found.end() :], person)
-                at = found.end()
-        return done + text[at:]
-
-    def _meant(self, gender: Gender) -> str | None:
-        """Returns the latest person for whom this pronoun was used, else the latest without a pronoun so far, or None.
-
-        From then on the pronoun is that person's.
-        """
-        latest = self.spoken[::-1]
-        same = [word for word in latest if self.known_as.get(word) == gender]
-        free = [word for word in latest if word not in self.known_as]
-        person = next(iter(same or free), None)
-        if person is not None:
-            self.known_as[person] = gender
-        return person
-
-
-def pronoun_replaced(text: str, name: str) -> str | None:
-    """Returns `text` with its first pronoun replaced by `name`; None if it has no pronoun."""
-    found = _ANY.search(text)
-    if found is None:
-        return None
-    return text[: found.start()] + _in_case(found[0], text[found.end() :], name) + text[found.end() :]
-
-
-def _in_case(pronoun: str, behind: str, name: str) -> str:
-    word = pronoun.lower()
-    owns = word in ("his", "its", "their") or (word == "her" and _NO_NOUN.match(behind) is None)
-    return f"{name}'s" if owns else name
-
-
+MAX_EXCHANGES: Final = 4
+"""The greatest number of earlier questions whose answers a turn may compare. Chosen by hand."""
+_OTHER: Final = re.compile(r"\W*(?:(?:and|what about)\W+)?the other (?:one|(?P<name>[ES]\w{5}))\W*", re.IGNORECASE)
+_OF_TWO: Final = re.compile(r"\btwo\b", re.IGNORECASE)
+_OF_THING: Final = re.compile(
+    r"\b(?:it|its)\b(?! (?:true|right|correct|possible|so|the case)\b)(?<!time is it)", re.IGNORECASE
+)
 NOT_LISTED: Final = "there is no such thing in the last answer"
 
-_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_WHICH: Final = rf"\b(?:the )?(?P<which>{'|'.join(_ORDINALS)}|last|other|former|latter)"
+_WHICH: Final = rf"\b(?:the )?(?P<which>{'|'.join(ORDINALS)}|last|other|former|latter)"
 _POINTING = re.compile(rf"{_WHICH} (?:one|of (?:them|these|those|the two))\b", re.IGNORECASE)
 # "the first" without "one" points at a listed thing only if the turn says nothing else: "Who was the first?" asks for
 # the earliest.
@@ -101,87 +49,63 @@ _AROUND = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Choosing:
+    """A turn that says by a description which of several things with one name was meant ("the one who lives in X").
+
+    `which`: the question for that thing; `then`: the open question, to be asked of the thing in place of `group`.
+    """
+
+    which: SafeText
+    then: SafeText
+    group: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CompletedQuestion:
     """A question made complete from earlier turns: "and Rose?" becomes "Where does Rose live?".
 
     `pointed`: the thing of an earlier answer, if the question does nothing but point at it ("the second one").
     `lost`: it points at a thing that was not listed. `leans`: a part was taken from earlier turns, so they matter.
+    `rest`: the list of an earlier answer, if the turn asks to go on with it. `choosing`: see there. `open_ended`: it
+    asks nothing by itself, and the question before had no answer.
     """
 
     question: SafeText
     leans: bool = False
     pointed: str | None = None
     lost: bool = False
+    rest: str = ""
+    choosing: Choosing | None = None
+    open_ended: bool = False
 
     def note(self, typed: str) -> str:
         if self.lost:
             return NOT_LISTED
-        return f"read as: {self.question}" if self.question != typed and self.pointed is None else ""
+        is_new = self.question != typed and self.pointed is None and not (self.rest or self.choosing)
+        return f"read as: {self.question}" if is_new else ""
 
 
 @dataclass(slots=True)
 class DialogueState:
     """The state that follow-up questions refer to.
 
-    `question`: the last one, in full. `listed`: the things listed last. `meant`: those of them already asked about.
+    `question`: the last one, in full; `answered`: it had an answer. `listed`: the things listed last. `meant`: those
+    of them already asked about. `choices`: the things of one name that the last question left open. `told`: the set
+    that the last answer told. `subject`: the thing that "it" stands for; `stays`: the last question called it "it".
+    `exchanges`: the things that each of the last questions was about, and those that its answer named, since the last
+    question without an answer.
     """
 
     question: str = ""
+    answered: bool = True
     listed: tuple[str, ...] = ()
     meant: tuple[str, ...] = ()
-
-
-# Words of relations that mostly people have. A good guess is enough to resolve pronouns.
-_OF_PEOPLE = frozenset(
-    "birth born gender sex spouse married lives parent parents child children sibling siblings profession occupation "
-    "nationality person religion graduated education died death salary employer".split()
-)
-
-
-class PseudonymMeanings:
-    """Looks up what the pseudonyms of one conversation stand for on one graph."""
-
-    def __init__(self, graph: PrivateGraph, table: PseudonymTable, concluder: AnswerExecutor) -> None:
-        self._graph, self._table, self._concluder = graph, table, concluder
-
-    def listed(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of a set's members, in the order in which the asker saw their names."""
-        return self._concluder.listed(word)
-
-    def choices(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of the things that `word` may mean, if it stands for a name that they share.
-
-        Empty for any other word.
-        """
-        meaning = self._table.meaning(word)
-        return self._table.choices_among(meaning.mids) if meaning is not None and meaning.kind == "group" else ()
-
-    def namesakes(self, word: str) -> Sequence[str]:
-        """Returns the pseudonyms of all things that share a name with the thing `word`, itself included.
-
-        Only names that this conversation used count; empty if none of them is shared.
-        """
-        mid = self._table.entity(word)
-        shared = self._table.sharing(mid) if mid is not None else ()
-        return self._table.in_own_order(shared[0]) if shared else ()
-
-    def concept(self, word: str) -> str:
-        return concept_of(self._graph.blind, self.mids(word))
-
-    def is_person(self, word: str) -> bool:
-        """Returns True if `word` stands for a single thing with relations that mostly people have."""
-        mid = self._table.entity(word)
-        return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
-
-    def mids(self, word: str) -> Mids:
-        return self._table.resolve(word, self._graph.blind)[0]
-
-
-def are_persons(graph: BlindGraph, mids: Mids) -> bool:
-    """Returns True if some of `mids` have relations that mostly people have, such as a birth date or a spouse."""
-    labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
-    words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
-    return not _OF_PEOPLE.isdisjoint(words)
+    choices: tuple[str, ...] = ()
+    told: str = ""
+    subject: str = ""
+    stays: bool = False
+    exchanges: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
 
 
 class FollowUps:
@@ -202,64 +126,187 @@ class FollowUps:
         before, passed_over = DialogueState(), False
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
-                passed_over = asks_why(turn.text)
+                passed_over = asks_why(turn.text) or talk_of(turn.text) is not None
             if passed_over:
-                continue  # "Why?" and the reply to it name nothing that a later turn could point at.
+                continue  # "Why?" or "thanks", and the reply to it, name nothing that a later turn could point at.
             if turn.role == "user":
-                before = self._after_question(before, self._read(turn.text, before))
+                whole = self._read(turn.text, before)
+                before = self._after_question(before, whole)
+                passed_over = bool(whole.rest) and not self._meanings.has_rest(whole.rest)
             else:
-                before.listed = self._listed_in(turn.text, before) or before.listed
-                self._persons.hear(self._table.known(turn.text))
+                self._hear_answer(turn.text, before)
         return self._read(dialogue.question, before)
 
     def _after_question(self, before: DialogueState, whole: CompletedQuestion) -> DialogueState:
+        if whole.rest or whole.open_ended or whole.lost:
+            return before
+        if whole.choosing:
+            return replace(before, question=whole.choosing.then, choices=whole.choosing.choices)
         said = self._table.known(whole.question)
         asked_back = [choice for word in said for choice in self._meanings.choices(word)]
         self._persons.hear(said)
         if asked_back:
-            return DialogueState(whole.question, tuple(asked_back))
-        if whole.lost:
-            return before
+            return replace(
+                before, question=whole.question, listed=tuple(asked_back), meant=(), choices=tuple(asked_back)
+            )
         if whole.pointed is not None:
             return replace(before, meant=(*before.meant, whole.pointed))
-        listed = before.listed
+        listed, named = before.listed, tuple(word for word in said if word[0] == "E")
+        others = [tuple(self._meanings.namesakes(word)) for word in named]
         if not set(said) & set(listed):
             # With "and the other one?", a later turn may point at two things that this question names, or at other
             # things with the same name.
-            named = tuple(word for word in said if word[0] == "E")
-            others = [tuple(self._meanings.namesakes(word)) for word in named]
             listed = named if len(named) > 1 else next(filter(None, others), listed)
-        return DialogueState(whole.question, listed, tuple(word for word in said if word in listed))
+        things = [word for word in named if not self._meanings.is_person(word)]
+        subject = before.subject if not things or before.subject in things else things[0]
+        meant = tuple(word for word in said if word in listed)
+        choices = next(filter(None, others), ())
+        return replace(
+            before,
+            question=whole.question,
+            listed=listed,
+            meant=meant,
+            choices=choices,
+            subject=subject,
+            stays=whole.leans and subject in said,
+        )
+
+    def _hear_answer(self, text: str, before: DialogueState) -> None:
+        """Notes the things that an answer tells, apart from those that it is about."""
+        is_offer = text.startswith(DID_YOU_MEAN)
+        asked, said = self._table.known(before.question), [] if is_offer else self._table.known(text)
+        new = [word for word in said if word not in asked]
+        before.answered = bool(said)
+        ones = tuple(filter(None, map(self._meanings.one, new)))
+        about = tuple(word for word in asked if word[0] == "E")
+        chosen = [word for word in said if word in before.choices]
+        if len(chosen) == 1 and len({*asked} & {*before.choices}) < 2:
+            before.question, before.meant = self._asked_of(before, chosen[0]), (chosen[0],)
+            about = about or (chosen[0],)
+        before.exchanges = (*before.exchanges, (about, ones))[-MAX_EXCHANGES:] if said else ()
+        if listed := self._listed_in(text, before):
+            before.listed, before.choices = listed, ()
+        before.told = next((word for word in reversed(new) if len(self._meanings.mids(word)) > 1), "")
+        self._persons.hear([self._meanings.one(word) or word for word in said])
+        if len(new) > 1 and len(about) == 1:
+            # A description tells much about one thing: later turns speak of that thing, not of what was told.
+            self._persons.hear(about)
+            before.subject = about[0]
+        elif len(ones) == 1 and not before.stays and not self._meanings.is_person(ones[0]):
+            before.subject = ones[0]
 
     def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
         """Returns the things that an answer listed: the members of the last set that it names."""
         if any(self._meanings.choices(word) for word in self._table.known(before.question)):
             return ()  # The service asked back which thing was meant, so later turns point at those choices.
-        sets = [tuple(self._meanings.listed(word)) for word in self._table.known(text)]
+        words = [word for word in self._table.known(text) if not self._meanings.is_of_group(word)]
+        sets = [tuple(self._meanings.listed(word)) for word in words]
         return next((each for each in reversed(sets) if len(each) > 1), ())
 
-    def _read(self, text: str, before: DialogueState) -> CompletedQuestion:
+    def _read(self, typed: str, before: DialogueState) -> CompletedQuestion:
         if not before.question:
-            return CompletedQuestion(SafeText(text))
+            return CompletedQuestion(SafeText(typed))
+        text = corrected(typed)
+        if before.told and asks_rest(text):
+            return CompletedQuestion(SafeText(text), rest=before.told)
+        if chosen := self._chosen(text, before):
+            return chosen
+        if not before.answered and not self._table.known(text) and says_nothing(text):
+            return CompletedQuestion(SafeText(text), open_ended=True)
+        if of_these := self._compared(text, before):
+            return CompletedQuestion(SafeText(of_these), leans=True)
         found, alone = _POINTING.search(text), _POINTING_ALONE.search(text)
         if found is None and alone and self._says_nothing_else(text[: alone.start()]):
             found = alone
         if found is None:
             if self._says_nothing_else(text) and self._table.known(text):
                 return self._same_question(text, before, strictly=False)
-            return self._with_persons(text, leans=False)
+            return self._with_subject(text, before, leans=False)
         word = _picked(found["which"].lower(), before)
         if word is None:
             return CompletedQuestion(SafeText(text), lost=True)
         pointed = replaced(text, [Standing(found.start(), found.end(), word)])
         if self._says_nothing_else(pointed):
             return self._same_question(pointed, before, strictly=True)
-        return self._with_persons(pointed, leans=True)
+        return self._with_subject(pointed, before, leans=True)
 
-    def _with_persons(self, text: str, *, leans: bool) -> CompletedQuestion:
-        # The person behind a pronoun is a guess, so earlier turns are kept as context.
+    def _chosen(self, text: str, before: DialogueState) -> CompletedQuestion | None:
+        """Reads an answer to "which one do you mean?"; returns None for any other turn.
+
+        A number, the other one of two, all of them, a thing or value that only one of them is joined with, or a
+        description, for which the graph has to be searched.
+        """
+        choices = before.choices
+        asked = self._table.known(before.question)
+        groups = [word for word in asked if self._meanings.choices(word)]
+        open_words = groups or [word for word in asked if word in choices]
+        if len(choices) < 2 or not open_words:
+            return None
+        if chooses_all(text):
+            every = groups[0] if groups else self._meanings.all_of(choices)
+            return CompletedQuestion(SafeText(self._asked_of(before, every)), leans=True)
+        at, words = place_chosen(self._as_numbered(text)), self._table.known(text)
+        if at is not None and at < len(choices):
+            return CompletedQuestion(SafeText(self._asked_of(before, choices[at])))
+        if found := _OTHER.fullmatch(text):
+            left = [each for each in choices if each not in before.meant]
+            is_same = found["name"] is None or found["name"] in (*groups, *choices)
+            return CompletedQuestion(SafeText(self._asked_of(before, left[0]))) if is_same and len(left) == 1 else None
+        if words and self._says_nothing_else(text) and not set(words) & {*choices, *groups}:
+            near = self._meanings.joined_with(words, choices)
+            return CompletedQuestion(SafeText(self._asked_of(before, near[0]))) if len(near) == 1 else None
+        which = chosen_by(text, groups[0] if groups else self._meanings.all_of(choices))
+        if not which:
+            return None
+        choosing = Choosing(SafeText(which), SafeText(before.question), open_words[0], choices)
+        return CompletedQuestion(SafeText(text), choosing=choosing)
+
+    def _asked_of(self, before: DialogueState, chosen: str) -> str:
+        """Returns the last question asked of one of its `choices`, in place of their name or of another of them."""
+        asked = self._table.known(before.question)
+        old = {word for word in asked if self._meanings.choices(word) or word in before.choices}
+        places = [place for place in words_in(before.question) if place.word in old]
+        return replaced(before.question, [Standing(place.start, place.end, chosen) for place in places])
+
+    def _as_numbered(self, text: str) -> str:
+        """Returns the turn with typed numbers in place of their pseudonyms."""
+        for word in self._table.known(text):
+            meaning = self._table.meaning(word)
+            if meaning is not None and meaning.literal and meaning.literal.isdigit():
+                text = text.replace(word, meaning.literal)
+        return text
+
+    def _compared(self, text: str, before: DialogueState) -> str:
+        """Returns a comparison of what the last answers told of, as a question about their set; else nothing."""
+        if self._table.known(text) or not compared(text, ""):
+            return ""
+        if before.told:
+            return compared(text, before.told)
+        abouts = dict.fromkeys(about[0] for about, _ in before.exchanges if len(about) == 1)
+        answers = dict.fromkeys(ones[0] for _, ones in before.exchanges if len(ones) == 1)
+        is_of_answers = len(before.exchanges[-1:]) and before.exchanges[-1][1]
+        things = [*answers] if is_of_answers else [*abouts]
+        kind = self._meanings.concept(things[-1]) if things else ""
+        alike = [each for each in things if self._meanings.concept(each) == kind]
+        if _OF_TWO.search(text):
+            alike = alike[-2:]
+        return compared(text, self._meanings.all_of(alike)) if len(alike) > 1 else ""
+
+    def _with_subject(self, text: str, before: DialogueState, *, leans: bool) -> CompletedQuestion:
+        # The thing behind a pronoun is a guess, so earlier turns are kept as context.
         replaced_too = self._persons.replaced_in(text)
+        if before.subject and before.subject not in replaced_too and (found := _OF_THING.search(replaced_too)):
+            name = in_case(found[0], replaced_too[found.end() :], before.subject)
+            replaced_too = replaced_too[: found.start()] + name + replaced_too[found.end() :]
+        if not before.answered and self._is_open(text, replaced_too, before):
+            return CompletedQuestion(SafeText(text), open_ended=True)
         return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
+
+    def _is_open(self, text: str, resolved: str, before: DialogueState) -> bool:
+        """Returns True if a pronoun may stand for what the last question asked for, which had no answer."""
+        named, known = self._table.known(text), self._table.known(resolved)
+        meant = {*known} - {*named}
+        return not meant <= {*self._table.known(before.question)} or not (known or REFERS.search(resolved) is None)
 
     def _says_nothing_else(self, text: str) -> bool:
         """Returns True if `text` holds only pseudonyms and the function words that may surround them."""
@@ -305,7 +352,7 @@ def _picked(which: str, before: DialogueState) -> str | None:
         left = [word for word in listed if word not in before.meant]
         return left[0] if len(left) == 1 and before.meant else None
     at = {"last": -1, "former": 0, "latter": 1}.get(which)
-    at = _ORDINALS.index(which) if at is None else at
+    at = ORDINALS.index(which) if at is None else at
     return listed[at] if listed and at < len(listed) else None
 
 
@@ -335,56 +382,12 @@ def needs_context(dialogue: SafeDialogue) -> bool:
     return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)
 
 
-NO_REASON: Final = "There is no answer just before this to give the reason of."
-
-_WHY = re.compile(
-    r"(?:(?:and|but|so|ok|okay|hm+)[ ,]+)*(?:"
-    r"why|why so|why(?: is|'s) (?:that|this|it)(?: so)?|how so|how come|"
-    r"how (?:do|did|can|could) you (?:know|tell|find|get|work|figure)(?: (?:that|this|it))?(?: out)?|"
-    r"what makes you (?:say|think) (?:that|so|this)|(?:please )?explain(?: (?:that|this|it|yourself))?(?: please)?|"
-    r"where (?:do|did) you (?:get|have|find) (?:that|this|it)(?: from)?|what is (?:that|this|it) based on|"
-    r"(?:show|tell|give) me (?:the|your) (?:evidence|path|reasons?|facts)"
-    r")[ ?.!]*",
-    re.IGNORECASE,
-)
-
-
-def asks_why(question: str) -> bool:
-    """Returns True if `question` only asks how the last answer was found ("why?", "how do you know?")."""
-    return _WHY.fullmatch(question.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")) is not None
-
-
-def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
-    """Returns sentences on how the last answer was found, in pseudonyms; NO_REASON if nothing is known of it.
-
-    They follow the facts from what the question named to the answer, and quote the expressions that were executed.
-    """
-    if not facts and not expressions:
-        return NO_REASON
-    sentences = []
-    for chain in chains(facts):
-        steps = [f"by {_walked(fact.path)} to {fact.tail} ({fact.tail_concept})" for fact in chain]
-        sentences.append(f"From {chain[0].head} ({chain[0].head_concept}) {', and from there '.join(steps)}.")
-    worked_out = [each for each in expressions if "(" in each]
-    sentences += [f"From that the answer was worked out: {each}." for each in worked_out]
-    return " ".join(sentences) or f"{', '.join(expressions)} was named in the question."
-
-
-def _walked(path: Sequence[str]) -> str:
-    """Returns a path in words, with labels in quotes, for example `"treated by" backwards`."""
-    return " and then ".join(
-        f'"{step.replace("^", "").replace("|", " / ")}"' + (" backwards" if step.startswith("^") else "")
-        for step in path
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The dialogue with its last question completed; `pointed` and `lost` as in CompletedQuestion."""
+    """The dialogue with its last question completed; `whole` says how."""
 
     read: Anonymised
-    pointed: str | None = None
-    lost: bool = False
+    whole: CompletedQuestion
 
 
 class DialogueCompleter:
@@ -402,7 +405,7 @@ class DialogueCompleter:
         note = whole.note(read.dialogue.question)
         notes = (*read.notes, note) if note else read.notes
         if whole.question == read.dialogue.question:
-            return Completed(replace(read, notes=notes), lost=whole.lost)
+            return Completed(replace(read, notes=notes), whole)
         said = self._table.known(whole.question)
         for mid in filter(None, map(self._table.entity, said)):
             self._table.settle(mid, by_user=True)
@@ -410,7 +413,7 @@ class DialogueCompleter:
         dialogue = SafeDialogue(turns, tuple(self._topics(said, read.dialogue.topics)), whole.leans)
         offered = ((word, list(self._meanings.choices(word))) for word in said)
         ambiguous = tuple(Ambiguity(pseudonym=word, choices=choices) for word, choices in offered if choices)
-        return Completed(replace(read, dialogue=dialogue, ambiguous=ambiguous, notes=notes), whole.pointed)
+        return Completed(replace(read, dialogue=dialogue, ambiguous=ambiguous, notes=notes), whole)
 
     def _topics(self, said: list[str], before: tuple[Topic, ...]) -> Iterator[Topic]:
         known = {topic.pseudonym: topic for topic in before}

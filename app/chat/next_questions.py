@@ -15,7 +15,7 @@ import numpy as np
 
 from app.chat.conversations import Reason
 from app.chat.execution import AnswerExecutor
-from app.chat.follow_ups import are_persons
+from app.chat.pseudonym_meanings import are_persons
 from app.chat.question_run import QuestionRun, StageTimer, SuggestedQuestion
 from app.chat.reply import cited_by
 from app.chat.service import ChatService

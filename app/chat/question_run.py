@@ -13,6 +13,7 @@ from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.conversations import Conversation
 from app.chat.execution import AnswerExecutor, Conclusion
+from app.chat.follow_ups import Choosing
 from app.chat.names_budget import NamesBudget
 from app.chat.turns import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
@@ -210,7 +211,8 @@ class QuestionRun:
 
     `readings`: ways to read the question, tried in their order; `reading`: the one that `found` and `ended` belong to.
     `turn`: the kind of the last turn; `strategy`: that which answers it. `known`: the result, if no search is needed.
-    `asks_why`: the question asks for the reason of the last answer. `invites`: the reply ends with questions to try.
+    `choosing`: the turn describes which of several things was meant. `asks_why`: the question asks for the reason of
+    the last answer. `invites`: the reply ends with questions to try.
     `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not sent
     because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the question's language.
     `language`: the language of restored names, where things have names in several. `suggestions`: follow-up questions.
@@ -227,6 +229,7 @@ class QuestionRun:
     readings: tuple[QuestionReading, ...] = ()
     turn: TurnKind = "question"
     strategy: str = DEFAULT_STRATEGY
+    choosing: Choosing | None = None
     asks_why: bool = False
     invites: bool = False
     language: str = ""

@@ -11,8 +11,10 @@ from typing import Final
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.follow_ups import Completed, DialogueCompleter, PseudonymMeanings, asks_why, needs_context
+from app.chat.follow_ups import Completed, DialogueCompleter, needs_context
+from app.chat.pseudonym_meanings import PseudonymMeanings
 from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
+from app.chat.turn_forms import asks_why, without_yes_or_no
 from app.chat.turns import (
     NAME,
     Talk,
@@ -145,8 +147,8 @@ def strategy_for(turn: TurnKind, asked: str) -> str:
 class QuestionReader:
     """Reads the last turn: replaces names by pseudonyms, completes it from earlier turns, and finds its kind."""
 
-    def __init__(self, options: ChatOptions) -> None:
-        self._options = options
+    def __init__(self, options: ChatOptions, *, is_in_house: bool) -> None:
+        self._options, self._is_in_house = options, is_in_house
 
     def read(self, run: QuestionRun) -> QuestionRun:
         completed = self._completed(run)
@@ -164,15 +166,21 @@ class QuestionReader:
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
         read_so_far = replace(read_so_far, turn=turn, strategy=strategy_for(turn, run.request.strategy))
-        if completed.lost:
+        whole = completed.whole
+        if whole.lost:
             known: RetrievalResult | None = NOT_FOUND
-        elif completed.pointed:
-            known = RetrievalResult(Draft((completed.pointed,), "That is {1}."), (completed.pointed,), (), 0)
+        elif whole.pointed:
+            known = RetrievalResult(Draft((whole.pointed,), "That is {1}."), (whole.pointed,), (), 0)
+        elif whole.rest:
+            known = _rest_of(run, whole.rest)
+        elif whole.open_ended and self._is_in_house:  # A model reads all turns, the refused one too.
+            known = replace(NOT_FOUND, contradicted=NO_QUESTION)
         elif unclear := _unclear_literal(run):
             known = replace(NOT_FOUND, contradicted=UNCLEAR[unclear])
         else:
             known = _needs_no_search(read_so_far, talk)
-        return replace(read_so_far, known=known, invites=invites(talk))
+        talk = None if known and (whole.rest or whole.open_ended) else talk
+        return replace(read_so_far, known=known, invites=invites(talk), choosing=whole.choosing)
 
     def _talk(self, run: QuestionRun) -> Talk | None:
         """Returns the kind of small talk if the turn is small talk, else None.
@@ -231,7 +239,10 @@ class QuestionReader:
                 for word in kind.lower().split()
             },
         )
-        messages = without_questions(run.request.messages[-MAX_MESSAGES_READ:])
+        messages = [
+            each if each.role == "assistant" else each.model_copy(update={"content": without_yes_or_no(each.content)})
+            for each in without_questions(run.request.messages[-MAX_MESSAGES_READ:])
+        ]
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
@@ -280,6 +291,19 @@ def _unclear_literal(run: QuestionRun) -> Unclear | None:
     held = [(hit.start, hit.end) for hit in run.graph.names.find(text)] if found else []
     kinds = (kind for start, end, kind in found if not any(a <= start and end <= b for a, b in held))
     return next(kinds, None)
+
+
+NO_QUESTION: Final = "I had no answer to the question before this one: please ask this one in full."
+WHOLE_LIST: Final = "Those were all of them."
+
+
+def _rest_of(run: QuestionRun, told: str) -> RetrievalResult:
+    """Returns those members of the set `told` that the answer before did not show."""
+    rest = run.executor.rest_of(told)
+    if not rest:
+        return replace(NOT_FOUND, said=WHOLE_LIST)
+    draft = Draft((rest,), "The rest {1:is|are} {1}.")
+    return RetrievalResult(draft, (rest,), (), 0, in_order=run.executor.in_ranked_order(rest))
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:

@@ -8,7 +8,6 @@ from typing import Final
 
 from app.chat.conversations import ConversationStore, Reason
 from app.chat.execution import AnswerExecutor, Conclusion
-from app.chat.follow_ups import NO_REASON, reason_of
 from app.chat.names_budget import NamesBudget, RestoredNames, told_by
 from app.chat.question_run import QuestionRun
 from app.chat.sealing import hints_for, names_of_masks, seal_names
@@ -20,6 +19,7 @@ from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
+from client_sdk.protocol.chat import chains
 
 MAX_ASKED_ABOUT: Final = 50
 """The most things of one set for which a question about the set counts as one about each. Chosen by hand."""
@@ -92,6 +92,33 @@ def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | 
         size=fact.size,
         cited=fact in cited,
         tail_count=tail_count,
+    )
+
+
+NO_REASON: Final = "There is no answer just before this to give the reason of."
+
+
+def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
+    """Returns sentences on how the last answer was found, in pseudonyms; NO_REASON if nothing is known of it.
+
+    They follow the facts from what the question named to the answer, and quote the expressions that were executed.
+    """
+    if not facts and not expressions:
+        return NO_REASON
+    sentences = []
+    for chain in chains(facts):
+        steps = [f"by {_walked(fact.path)} to {fact.tail} ({fact.tail_concept})" for fact in chain]
+        sentences.append(f"From {chain[0].head} ({chain[0].head_concept}) {', and from there '.join(steps)}.")
+    worked_out = [each for each in expressions if "(" in each]
+    sentences += [f"From that the answer was worked out: {each}." for each in worked_out]
+    return " ".join(sentences) or f"{', '.join(expressions)} was named in the question."
+
+
+def _walked(path: Sequence[str]) -> str:
+    """Returns a path in words, with labels in quotes, for example `"treated by" backwards`."""
+    return " and then ".join(
+        f'"{step.replace("^", "").replace("|", " / ")}"' + (" backwards" if step.startswith("^") else "")
+        for step in path
     )
 
 

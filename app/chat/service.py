@@ -41,9 +41,9 @@ class ChatService:
         self.strategies = options.offered(strategies)
         self.options = options
         self._opener = QuestionOpener(catalog, conversations, language, options)
-        self._reader = QuestionReader(options)
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
         self._is_in_house = self._search.is_in_house
+        self._reader = QuestionReader(options, is_in_house=self._is_in_house)
         self._keeper = AnswerKeeper(conversations, options.cases, options.names)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
@@ -85,7 +85,34 @@ class ChatService:
         run = await timer.in_thread("linking", self._reader.read, run)
         if run.asks_why:
             return run
+        run = await self._with_choice(run, timer)
         return await self._answered_in_parts(run, timer) or await self._search.search(run, timer)
+
+    async def _with_choice(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """Returns the run of the open question, asked of the thing that the turn describes ("the one who lives in X").
+
+        Returns `run` if the turn describes none, or not exactly one of those offered. Only the embedded reasoner reads
+        it so: a model reads the turns together.
+        """
+        choosing = run.choosing
+        if choosing is None or not self._is_in_house:
+            return run
+        found = await self._search.search(await self._instead(run, choosing.which, timer), timer)
+        words = [item.pseudonym for item in found.ended.conclusion.items] if found.ended.conclusion else []
+        mids = {int(mid) for word in words for mid in run.conversation.table.resolve(word, run.graph.blind)[0]}
+        chosen = [word for word in choosing.choices if run.conversation.table.entity(word) in mids]
+        if len(words) != 1 or len(chosen) != 1 or len(mids) != 1:
+            return run
+        return await self._instead(run, choosing.then.replace(choosing.group, chosen[0]), timer)
+
+    async def _instead(self, run: QuestionRun, question: str, timer: StageTimer) -> QuestionRun:
+        """Returns the run of a question in pseudonyms in place of the last turn, with a note that says so."""
+        messages = [*run.request.messages[:-1], Message(role="user", content=question)]
+        asked = replace(run, request=run.request.model_copy(update={"messages": messages}), choosing=None)
+        asked = await timer.in_thread("linking", self._reader.read, asked)
+        note = f"read as: {question}"
+        readings = [replace(each, read=replace(each.read, notes=(note,))) for each in asked.readings]
+        return replace(asked, readings=tuple(readings), reading=readings[0])
 
     async def _answered_in_parts(self, run: QuestionRun, timer: StageTimer) -> QuestionRun | None:
         """Answers a turn that asks two questions as if they came one after the other; returns None otherwise.

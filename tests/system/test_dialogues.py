@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.chat.follow_ups import NO_REASON
+from app.chat.reply import NO_REASON
 from app.demo import GRAPH_FILE, POLICY_FILE
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer

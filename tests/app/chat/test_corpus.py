@@ -10,9 +10,10 @@ from typing import Literal
 import pytest
 
 from app.chat.concluding import adds_nothing
-from app.chat.follow_ups import CompletedQuestion, FollowUps, asks_why
+from app.chat.follow_ups import CompletedQuestion, FollowUps
 from app.chat.grounding import NotGroundedError, ground, is_prose, parted
 from app.chat.reading import language_typed
+from app.chat.turn_forms import asks_why
 from app.chat.turns import (
     WEIGHTS,
     TurnClassifier,
@@ -32,7 +33,7 @@ from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
 from app.strategies.base import FoundFact
 from kg_store.algebra.expressions import parse
 from kg_store.storage.vault import VaultRecord
-from kg_store.terms import Mid, NodeKind, ValueKind
+from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, ValueKind
 from kg_store.text.english import names_one_of
 from tests.support.corpus import Corpus
 
@@ -75,6 +76,25 @@ class FakeMeanings:
 
     def is_person(self, word: str) -> bool:
         return self._letter(word) in "ABCDE"
+
+    def mids(self, word: str) -> Mids:
+        meaning = self.table.meaning(word)
+        return NO_MIDS if meaning is None else meaning.mids
+
+    def one(self, word: str) -> str:
+        return word if self._letter(word) in "ABCDEF" else ""
+
+    def has_rest(self, word: str) -> bool:
+        return False
+
+    def is_of_group(self, word: str) -> bool:
+        return False
+
+    def joined_with(self, words: Sequence[str], choices: Sequence[str]) -> Sequence[str]:
+        return [each for each in choices if self.words["F"] in words and self._letter(each) == "A"]
+
+    def all_of(self, words: Sequence[str]) -> str:
+        return self.table.of_outcome("compared", [self.table.entity(word) or 0 for word in words])
 
     def read(self, *turns: str) -> CompletedQuestion:
         texts = [" ".join(self._said(word) for word in turn.split()) for turn in turns]

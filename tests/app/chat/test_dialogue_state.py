@@ -1,0 +1,109 @@
+"""Dialogues of several turns, row by row (`dialogues.toml`): the last turn leans on what was said before."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.llm.embeddings.embedder import Embedder
+from client_sdk.answers.answer import Answer
+from tests.support.house import House, clinic_store, dialogue_house
+from tests.support.stores import PREFIXES
+
+DATA: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("dialogues.toml").read_text("utf-8"))
+TURTLE: dict[str, str] = {graph["name"]: graph["turtle"] for graph in DATA["graph"]}
+MIN_RIGHT, SURE = 10, 0.9
+SHOWN = 3
+"""The names that an answer shows of a list whose rest is asked for."""
+
+
+@pytest.fixture(scope="module")
+def house_of(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., House]]:
+    """A dialogue with the graph of that name, which is loaded once."""
+    with ExitStack() as stores:
+
+        @cache
+        def loaded(name: str) -> Any:
+            turtle = PREFIXES + TURTLE[name]
+            return stores.enter_context(clinic_store(tmp_path_factory.mktemp("dialogues"), embedder, turtle))
+
+        def house(name: str, **options: int) -> House:
+            house = dialogue_house(loaded(name), embedder)
+            house.options.update(options)
+            house.__post_init__()
+            return house
+
+        yield house
+
+
+def told(answers: list[Answer], wanted: list[str]) -> list[str]:
+    """The last answer in the words of `wanted`."""
+    last = answers[-1]
+    if not last.answered:
+        return ["?"]
+    if wanted == ["evidence"]:
+        return wanted if last.evidence or "worked out" in last.text else []
+    if wanted[0] in ("yes", "no"):
+        return re.findall(r"\b(?:yes|no)\b", last.text.lower())[:1]
+    return sorted(set(last.names))
+
+
+@pytest.mark.parametrize("kind", DATA["kind"], ids=lambda kind: kind["name"])
+async def test_the_last_turn_is_read_with_those_before(house_of: Callable[..., House], kind: dict[str, Any]) -> None:
+    is_list = kind["name"] == "the rest of a list"
+    failed, surely = [], []
+    for graph, turns, wanted in kind["rows"]:
+        house = house_of(graph, **({"names": SHOWN} if is_list else {}))
+        answers = [await house.ask(turn) for turn in turns]
+        found = told(answers, wanted)
+        if is_list:
+            found = sorted({*found, *answers[-2].names})
+        if found != sorted(wanted):
+            failed.append((turns, found))
+            surely += [turns] if answers[-1].answered and (answers[-1].confidence or 0) >= SURE else []
+    assert len(kind["rows"]) == 12
+    assert len(failed) <= 12 - MIN_RIGHT, failed
+    assert not surely
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ["Who supervises Yrsa Pell?", "Which yacht does he own?", "Where does she live?"],
+        ["Which orchards grow Winter Bell?", "Which of them did Tam Reed paint?", "Where are they located?"],
+        ["Tell me about Fox Rise", "Which sprayer cleaned Mill Terrace?", "and when?"],
+    ],
+)
+async def test_a_turn_about_what_had_no_answer_is_not_answered_of_something_else(
+    house_of: Callable[..., House], turns: list[str]
+) -> None:
+    house = house_of("orchard")
+    assert [(await house.ask(turn)).answered for turn in turns] == [True, False, False]
+
+
+async def test_thanks_between_two_turns_change_nothing(house_of: Callable[..., House]) -> None:
+    house = house_of("orchard")
+    for turn in ("Who tends Fox Rise?", "Thanks!", "What does she earn?"):
+        answer = await house.ask(turn)
+    assert answer.names == ["2600"]
+
+
+async def test_all_things_of_a_name_are_meant_after_one_of_them_was(house_of: Callable[..., House]) -> None:
+    house = house_of("orchard")
+    for turn in ("Where does Tam Reed live?", "2", "both"):
+        answer = await house.ask(turn)
+    assert sorted(answer.names) == ["Mosswick", "Tilbrook"]
+
+
+async def test_a_list_of_which_nothing_is_left_says_so(house_of: Callable[..., House]) -> None:
+    house = house_of("harbour")
+    await house.ask("Which captains are there?")
+    assert (await house.ask("the rest")).text == "Those were all of them."
+    assert (await house.ask("Which of them is the oldest?")).names == ["Jorun Thornby"]
