@@ -78,7 +78,8 @@ class TableProfile:
 
         None where the table has no header, and none of a bare `id`; but a bare `isbn` is that of books.
         """
-        words = [] if self.header_row == 0 else column.full
+        # The second of two columns called `Person.id` is read as `Person.id 2`.
+        words = [] if self.header_row == 0 else [word for word in column.full if not word.isdecimal()]
         return [word for word in words if word not in KEY_WORDS] or [word for word in words if word in TELLING_KEYS]
 
 
@@ -272,7 +273,9 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
     if len(holding) != 1:
         return None
     is_sure = (leads and len(column.distinct) >= MIN_DISTINCT) or (says and _are_figures_of(column, holding[0]))
-    return holding[0] if is_sure or _is_beyond_chance(column, holding[0]) else None
+    return (
+        holding[0] if is_sure or (not _says_a_concept(column.full) and _is_beyond_chance(column, holding[0])) else None
+    )
 
 
 def find_named_target(
@@ -294,7 +297,7 @@ def find_named_target(
     if column.is_unique and column.separator is None:
         # Texts that are unique in every row are names of the row, unless the column's words speak of the other table.
         others = [other for other in others if any_alike(column.full, other.concept_words)]
-    if CONCEPTS & set(column.full):
+    if _says_a_concept(column.full):
         # A concept such as a subject may have the name of a department without being one.
         others = [other for other in others if any_alike(column.full, other.concept_words)]
     found = [
@@ -383,6 +386,8 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
         return 3 + share
     if share < MIN_KNOWN_WITHOUT_WORDS or len(column.distinct) < min(MIN_DISTINCT, table.rows):
         return 0
+    if _says_a_concept(rest):
+        return 0
     # Small numbers are keys of many tables, so without fitting words only keys unlike counts are evidence.
     is_long = all(len(cell) >= MIN_DIGITS for cell in key.distinct)
     return 1 + share if _is_telling(key) or (column.is_called_key and is_long) else 0
@@ -431,6 +436,11 @@ def _is_beyond_chance(column: Column, other: TableProfile) -> bool:
     low, high = min(numbers), max(numbers)
     held = sum(low <= int(cell) <= high for cell in key.distinct)
     return bool((held / (high - low + 1)) ** len(cells) <= MAX_CHANCE)
+
+
+def _says_a_concept(words: Sequence[str]) -> bool:
+    """Returns True if a header says what its cells are: the codes of languages (DE, FR) are no countries."""
+    return not CONCEPTS.isdisjoint(map(singular, words))
 
 
 def _is_telling(key: Column) -> bool:
