@@ -12,7 +12,7 @@ from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
 from app.privacy.pseudonyms import Meaning, PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource, cover
+from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading
@@ -296,17 +296,23 @@ class Anonymiser:
 
     def _with_masked(self, text: str, spans: Sequence[Span]) -> list[Span]:
         """Returns `spans` with the words that tell a masked relation or class, which models know by another word."""
-        told = {
-            (each.start, each.end): self._masked_words.get(singular(each.word.lower()), 0)
-            for each in (words_in(text) if self._masked_words else ())
-        }
-        kept = [span for span in spans if span.mids or told.get((span.start, span.end), 0) not in self._masks]
-        covered = cover(text, kept)
-        return kept + [
-            Span(start, end, SpanSource.WORD, (mid,))
-            for (start, end), mid in told.items()
-            if mid in self._masks and not any(covered[start:end])
+        told: list[Span] = []
+        for each in words_in(text) if self._masked_words else ():
+            mid = self._masked_words.get(singular(each.word.lower()))
+            if mid is None or mid not in self._masks:
+                continue
+            # Several words of one name are told once.
+            joins = bool(told) and told[-1].mids == (mid,) and text[told[-1].end : each.start] == " "
+            told.append(Span(told.pop().start if joins else each.start, each.end, SpanSource.WORD, (mid,)))
+        # What holds other names, or more than the words, stays as it is.
+        told = [
+            each
+            for each in told
+            if all(
+                _is_within(span, each) and self._masks.keys() >= {*span.mids} for span in spans if _meet(span, each)
+            )
         ]
+        return told + [span for span in spans if not any(_meet(span, each) for each in told)]
 
     def _categories(self, found: Found, spans: Sequence[Span]) -> Iterator[Span]:
         """Yields the everyday words of the text that are values of the graph.

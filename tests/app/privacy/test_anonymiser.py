@@ -58,6 +58,17 @@ def test_a_word_of_a_masked_relation_or_class_is_told_as_what_stands_for_it(
     assert [each.pseudonym for each in result.dialogue.topics] == [table.of_entity(Mid(1))]
 
 
+def test_several_words_of_one_masked_relation_are_told_once(public: PublicWords, table: PseudonymTable) -> None:
+    index = NameIndex.build([NameEntry(1, "Anna Berg", "name", None, True, True)])
+    words = {"late": 7, "fee": 7}
+    anonymiser = Anonymiser(
+        EntityLinker(index), index, Lexicon(public, NameWords()), masks={7: "Rk3m2a"}, masked_words=words
+    )
+    result = anonymiser.anonymise(dialogue("what late fees has anna berg?"), table, lambda word: members(table, word))
+    assert text_of(result) == f"what Rk3m2a has {table.of_entity(Mid(1))}?"
+    assert result.typed == {"Rk3m2a": "late fees"}
+
+
 def test_every_turn_is_read_whoever_said_it(ask: Ask) -> None:
     anonymised = ask("About Anna Berg", "Karl Östermann, 1990-05-12, Zorbon.", "And Hope?")
     assert [shape(turn.text) for turn in anonymised.dialogue.turns] == ["About <S>", "<E>, <V>, <V>.", "And <E>?"]
