@@ -121,6 +121,14 @@ _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
 """Parts of an address that stay when the rest is replaced, because they reveal nothing."""
 
 
+_CLITIC: Final = re.compile(r"[^\W\d_]['\u2019]s\Z")
+"""Matches the end of "what's": a size S is not meant by it."""
+
+
+def _is_clitic(text: str, span: Span | Mention) -> bool:
+    return _CLITIC.match(text, max(0, span.start - 2), span.end) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The spans of a text from every finder but the lexicon, before the other words are judged.
@@ -174,12 +182,13 @@ class SpanFinder:
             *self._protected(text),
             *self._protected_in_disguise(visible),
         ]
+        named = [span for span in named if not _is_clitic(text, span)]
         return Found(text, issued, (*kept, *named, *patterns, *literals, *forged), cache)
 
     def unmarked(self, found: Found) -> list[Span]:
         """Returns everyday words that may name things; meant for a text without capitals that names nothing else."""
         named = self._linker.find_unmarked(found.text, self._lexicon.public, found.cache)
-        return [_span_of(each) for each in named]
+        return [_span_of(each) for each in named if not _is_clitic(found.text, each)]
 
     def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
         """Returns the spans to replace, in order and without overlaps.
@@ -218,7 +227,7 @@ class SpanFinder:
         return [
             Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind)
             for each in found
-            if not any(covered[each.start : each.end])
+            if not any(covered[each.start : each.end]) and not _is_clitic(text, each)
         ]
 
     def kinds(self, found: Found, spans: Sequence[Span], is_concept: Callable[[str], bool]) -> list[Span]:

@@ -69,6 +69,14 @@ def test_several_words_of_one_masked_relation_are_told_once(public: PublicWords,
     assert result.typed == {"Rk3m2a": "late fees"}
 
 
+@pytest.mark.parametrize("said", ["what's", "what’s"])
+def test_the_s_of_whats_is_no_thing_called_s(public: PublicWords, table: PseudonymTable, said: str) -> None:
+    index = NameIndex.build([NameEntry(1, "S", "name", None, True, True)])
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords()))
+    result = anonymiser.anonymise(dialogue(f"{said} the size of it?"), table, lambda word: members(table, word))
+    assert text_of(result) == f"{said} the size of it?"
+
+
 def test_every_turn_is_read_whoever_said_it(ask: Ask) -> None:
     anonymised = ask("About Anna Berg", "Karl Östermann, 1990-05-12, Zorbon.", "And Hope?")
     assert [shape(turn.text) for turn in anonymised.dialogue.turns] == ["About <S>", "<E>, <V>, <V>.", "And <E>?"]
