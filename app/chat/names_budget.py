@@ -20,19 +20,19 @@ from kg_store.terms import NodeKind, Schema, cached_by_version
 SHARE: Final = 0.05
 """The share of a graph's things, or facts, that one person may read on a day. Chosen by hand to allow a day of much
 work."""
-MOST_SHARE: Final = 0.09
+MAX_SHARE: Final = 0.09
 """The greatest share of them that all persons of one API key may read on a day, and one person of a small graph.
 
 Chosen so that a crawl reads less than a tenth.
 """
 USUAL: Final = {"names": 200, "facts": 400}
-"""The names and facts that one person may read of a graph so small that SHARE is less, up to MOST_SHARE.
+"""The names and facts that one person may read of a graph so small that SHARE is less, up to MAX_SHARE.
 
 Chosen by hand: several lists.
 """
 LEAST: Final = {"names": 100, "facts": 150}
 """The least budget of a day, however small the graph: two of the longest lists, and what they cite. Chosen by hand."""
-LEAST_HOUR: Final = 200
+MIN_HOUR: Final = 200
 """The least budget of an hour, where a day's is not less. Chosen by hand."""
 HOUR_SHARE: Final = 0.5
 """The share of the day's budget that may be new within one hour. Chosen by hand."""
@@ -42,7 +42,7 @@ ALARM_AT: Final = 0.5
 """The share of the day's budget at which an alarm tells that a person reads much. Chosen by hand."""
 ALARM_SHARE: Final = 0.04
 """The share of the graph's things or facts at which it does so earlier. Chosen by hand to come before 5 %."""
-LEAST_ALARMED: Final = 25
+MIN_ALARMED: Final = 25
 """The fewest names or facts that are told of by an alarm, however small the graph. Chosen by hand."""
 
 log = event_log("names")
@@ -58,10 +58,10 @@ def _sizes(schema: Schema) -> dict[ReadKind, int]:
 
 def limit_of(kind: ReadKind, size: int) -> ReadLimit:
     """Returns the limit for a graph that has `size` things, or facts."""
-    most = int(MOST_SHARE * size)
+    most = int(MAX_SHARE * size)
     day = max(LEAST[kind], min(USUAL[kind], most), int(SHARE * size))
     of_key = max(1.0, min(PERSONS_OF_A_KEY, most / day))
-    return ReadLimit(day, min(day, max(LEAST_HOUR, int(HOUR_SHARE * day))), of_key)
+    return ReadLimit(day, min(day, max(MIN_HOUR, int(HOUR_SHARE * day))), of_key)
 
 
 ToldFact = tuple[str, tuple[str, ...], str]
@@ -182,14 +182,14 @@ class NamesBudget:
         if kind == "facts" and day is None and names is not None and FACTS_A_NAME * names > limit.day:
             day = FACTS_A_NAME * names
         if day is not None:
-            limit = ReadLimit(day, max(LEAST_HOUR, int(HOUR_SHARE * day)))
+            limit = ReadLimit(day, max(MIN_HOUR, int(HOUR_SHARE * day)))
         return replace(limit, hour=self._per_hour) if self._per_hour and kind == "names" else limit
 
     def _alarm_at(self, kind: ReadKind, limit: ReadLimit, size: int) -> float:
         """Returns the number of names or facts a day at which an alarm is due."""
         half = ALARM_AT * limit.day
         is_default = self._per_day["names"] is None and self._per_day[kind] is None
-        return min(half, max(LEAST_ALARMED, ALARM_SHARE * size)) if is_default else half
+        return min(half, max(MIN_ALARMED, ALARM_SHARE * size)) if is_default else half
 
     def _alarm(self, entry: AccessEntry, kind: ReadKind, count: int) -> None:
         if self._record.alarm(replace(entry, event="alarm", count=count, id=secrets.token_hex(16))):

@@ -30,8 +30,8 @@ from kg_store.terms import as_mids
 QUESTIONS = 1_000
 WAYS_TO_ASK: Final = [("a", MAX_NAMES), *((person, most) for person in "ab" for most in (50, 10, 1))]
 """Who the crawler says that it is, and how many names of a set it asks for; the next after each refusal."""
-MOST_READ: Final = 0.1
-MOST_BEFORE_ALARM: Final = 0.05
+MAX_READ: Final = 0.1
+MAX_BEFORE_ALARM: Final = 0.05
 BOUNDED_FROM: Final = 1_000
 """The fewest names of a graph to which these bounds apply."""
 BY_DEFAULT: Final = {"names_per_day": None}
@@ -183,10 +183,10 @@ async def crawled(target: AttackTarget, title: str, questions: int) -> list[Atte
         return Attempted(name=f"facts {what}", tries=len(set(facts.values())), successes=found, most=most)
 
     return [
-        line_of(name, crawler.names, MOST_READ),
-        facts_line_of(name, crawler.read, MOST_READ),
-        line_of(alarm, early[0], MOST_BEFORE_ALARM),
-        facts_line_of(alarm, early[1], MOST_BEFORE_ALARM),
+        line_of(name, crawler.names, MAX_READ),
+        facts_line_of(name, crawler.read, MAX_READ),
+        line_of(alarm, early[0], MAX_BEFORE_ALARM),
+        facts_line_of(alarm, early[1], MAX_BEFORE_ALARM),
         Attempted(name=f"refused by the budget of {name}", tries=questions, successes=crawler.refused, most=1.0),
     ]
 
