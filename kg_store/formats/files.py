@@ -309,6 +309,10 @@ class Rejoined(io.RawIOBase):
         return len(data)
 
 
+OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
+"""Thresholds for Python's searches for cycles of objects, which are 700, 10 and 10 by themselves."""
+
+
 def give_memory_back() -> None:
     """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
 

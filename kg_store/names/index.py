@@ -268,15 +268,19 @@ class NameIndex:
         matcher = WordMatcher.from_bytes(bytes(sections[0]))
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
-    def with_public(self, words: PublicWords) -> NameIndex:
+    def marked(self, words: PublicWords) -> NameIndex:
         """Returns the index with each spelling marked as public that `words` holds, or that is a single character.
 
-        The guard lets public spellings pass.
+        It is for storing: `with_public` makes it one that also finds inexact names.
         """
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
-        rows = self._rows or NameTable.of(self._names())
+        return replace(self, _flags=marked)
+
+    def with_public(self, words: PublicWords) -> NameIndex:
+        """Returns the index with its public spellings marked, which the guard lets pass; it finds inexact names too."""
+        marked, rows = self.marked(words)._flags, self._rows or NameTable.of(self._names())
         return replace(
             self, _flags=marked, _rows=rows, _inexact=InexactNames(rows, words), _secret=marked.translate(_SECRET),
             _last_words=LastWords.of(self._texts, np.asarray(self._text_ends)),
