@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Engine
 
 from kg_store.errors import LoadError, UnknownGraphError
-from kg_store.formats.files import OBJECTS_BETWEEN_SEARCHES, give_memory_back
+from kg_store.formats.files import OBJECTS_BETWEEN_SEARCHES, give_freed_back
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, closure_of_removal, facts_of, pruned
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph, nonsense_of, placeholder_schema
@@ -111,7 +111,7 @@ class GraphLoad:
 
         loaded = load_graph(self.raw, self.policy, self._graph.mid_key, building)
         del self.raw
-        give_memory_back()
+        give_freed_back()
         reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
         if reason is not None:
             raise LoadError(reason)
@@ -127,7 +127,6 @@ class GraphLoad:
         self._progress("naming concepts", 0.5)
         self._scope = VaultScope(self._graph.tenant, self._graph.name, self._version_id)
         self.schema, self._notes = self._builder.name(self._scope, self._loaded, self.policy, name_concepts)
-        give_memory_back()  # A command that has loaded the sentence model for this needs it no more.
 
     def seal(self) -> None:
         """Writes all names and values, encrypted.
@@ -139,14 +138,14 @@ class GraphLoad:
             self._progress("sealing names and values", 0.55 + 0.25 * share)
         # The terms of the sources are needed no more, and the most memory is taken from here on.
         self._loaded = replace(self._loaded, nodes=lambda: iter(()))
-        give_memory_back()
+        give_freed_back()
         public = self._builder.public_words(self.schema, self.policy)
 
         def indexing(share: float) -> None:
             self._progress("indexing names", 0.8 + 0.15 * share)
 
         self.names = self._builder.seal_names(self._scope, names, public, indexing)
-        give_memory_back()
+        give_freed_back()
         self._progress("measuring anonymity", 0.95)
 
     def swap(self) -> GraphInfo:

@@ -314,11 +314,16 @@ OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
 
 
 def give_memory_back() -> None:
-    """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
+    """Returns freed memory to the system, also that of objects in cycles, which parsers leave of what they have read.
 
-    Does nothing with another C library.
+    Otherwise the service would stay as large as its largest file.
     """
-    gc.collect()  # Parsers leave cycles of what they have read.
+    gc.collect()
+    give_freed_back()
+
+
+def give_freed_back() -> None:
+    """Returns freed memory to the system, since glibc keeps it. Does nothing with another C library."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -27,16 +27,18 @@ from kg_store.text.words import PLAIN_WORDS, LastWords, WordMatcher, without_acc
 EntryKind = Literal["name", "value"]
 
 
-@dataclass(frozen=True, slots=True)
-class NameEntry:
+class NameEntry(NamedTuple):
     """One spelling of one node. `linkable`: the linker replaces its mentions; `protected`: the guard blocks it."""
 
     mid: int
-    text: str = field(repr=False)
+    text: str
     kind: EntryKind
     value_kind: ValueKind | None
     linkable: bool
     protected: bool
+
+    def __repr__(self) -> str:
+        return f"NameEntry({self.mid})"  # Without the text, which is a name or a value.
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +281,7 @@ class NameIndex:
         return replace(self, _flags=marked)
 
     def with_public(self, words: PublicWords) -> NameIndex:
-        """Returns the index with its public spellings marked, which the guard lets pass; it finds inexact names too."""
+        """Returns the index with public spellings marked, which the guard lets pass; it finds inexact names too."""
         marked, rows = self.marked(words)._flags, self._rows or NameTable.of(self._names())
         return replace(
             self, _flags=marked, _rows=rows, _inexact=InexactNames(rows, words), _secret=marked.translate(_SECRET),
@@ -396,7 +398,7 @@ class NameIndex:
         """Returns the report for the graph's owner; it holds public words and MIDs, and no other spelling."""
         spellings = [flags for flags in self._flags if not flags & _KEY]
         values = sum(flags & _VALUE for flags in spellings)
-        public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
+        public = {self._text(pattern) for pattern, flags in enumerate(self._flags) if flags & _PUBLIC}
         names = len(spellings) - values
         return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
 
@@ -432,6 +434,9 @@ class NameIndex:
         for pattern, text in enumerate(self._all_texts()):
             if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
                 yield text, self._mids_of(pattern)
+
+    def _text(self, pattern: int) -> str:
+        return self._texts[self._text_ends[pattern - 1] if pattern else 0 : self._text_ends[pattern]].decode()
 
     def _all_texts(self) -> Iterator[str]:
         start = 0
