@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.language.readings import AskedOfKind, AskedStep
-from app.reader.language.question_words import PREPOSITIONS, names_a_group, names_somebody
-from app.reader.meaning.question.asked_form import ASKING
+from app.reader.language.question_words import GRAMMAR, PREPOSITIONS, names_a_group, names_somebody
 from app.reader.sentences.phrases import RelationPhrase, Speaker, base_form, many, one, phrase_of
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import is_participle, may_be_noun, may_be_verb, plural, singular, verbs_of, with_article
@@ -44,7 +43,7 @@ def questions_of_kind(asked: AskedOfKind) -> list[str]:
 def _is_counted(concept: str) -> bool:
     """Returns True if things can be counted by that word: not "held by", "lives", "where" or "thing 2"."""
     last = concept.split()[-1].lower()
-    return last.isalpha() and may_be_noun(last) and singular(last) == last and last not in ASKING
+    return last.isalpha() and may_be_noun(last) and singular(last) == last and last not in GRAMMAR
 
 
 def noun_for(label: str) -> str:
