@@ -370,9 +370,11 @@ class Column:
         """True for short texts, nearly all different and nearly all with a capital first letter."""
         cells = self._sample
         capitals = sum(cell[0].isupper() for cell in cells)
-        short = max((len(cell) for cell in cells), default=0) <= MAX_NAME_CHARS
+        # A few official names are long, such as those of constituencies.
+        short = sum(len(cell) <= MAX_NAME_CHARS for cell in cells) >= ALIKE * len(cells)
+        is_long = any(len(cell) > MAX_CALLED_CHARS for cell in cells)
         return bool(
-            cells and short and self.has_words and not self.is_private_text
+            cells and short and not is_long and self.has_words and not self.is_private_text
             and self.distinct_share >= MIN_NAMED_SHARE and capitals >= MIN_NAMED_SHARE * len(cells)
         )  # fmt: skip
 
