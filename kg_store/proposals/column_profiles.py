@@ -370,7 +370,6 @@ class Column:
         """True for short texts, nearly all different and nearly all with a capital first letter."""
         cells = self._sample
         capitals = sum(cell[0].isupper() for cell in cells)
-        # A few official names are long.
         short = sum(len(cell) <= MAX_NAME_CHARS for cell in cells) >= ALIKE * len(cells)
         return bool(
             cells and short and self.has_words and not self.is_private_text
