@@ -212,7 +212,7 @@ MAX_CONCEPT_SHARE = 0.5
 MAX_CONCEPT_CELLS = 1_000
 MAX_CONCEPT_CHARS = 60
 MAX_CALLED_CHARS = 200
-"""The longest cell of a column whose name says that people ask by it, such as a diagnosis: official names are long."""
+"""The longest cell of a column whose name says that people ask by it, such as a diagnosis."""
 MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
@@ -370,7 +370,7 @@ class Column:
         """True for short texts, nearly all different and nearly all with a capital first letter."""
         cells = self._sample
         capitals = sum(cell[0].isupper() for cell in cells)
-        short = max((len(cell) for cell in cells), default=0) <= MAX_NAME_CHARS
+        short = sum(len(cell) <= MAX_NAME_CHARS for cell in cells) >= ALIKE * len(cells)
         return bool(
             cells and short and self.has_words and not self.is_private_text
             and self.distinct_share >= MIN_NAMED_SHARE and capitals >= MIN_NAMED_SHARE * len(cells)
