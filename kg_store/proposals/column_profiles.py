@@ -125,6 +125,9 @@ _SHORT_UNITS = {
     "°c": "°C", "c": "°C",
 }  # fmt: skip
 _IN_BRACKETS = re.compile(r"[(\[{]\s*(?:in\s+)?([^()\[\]{}]{1,12}?)\s*[)\]}]")
+_COUNTED = re.compile(
+    r"^\s*(?:no\.|nos?\.? of\b|#)\s*(?:of\b)?(?=\s*[a-z])", re.IGNORECASE
+)  # `No. injured`, `# of guests`
 _CAPITALS = re.compile(r"([A-Z]{2,})([a-z]{3,})")
 _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
 
@@ -154,7 +157,7 @@ def full_words(column: str) -> list[str]:
 
 
 def _written_out(column: str) -> list[str]:
-    words = words_of_column(column)
+    words = words_of_column(_COUNTED.sub("number of ", column))
     words = [*words[:-1], "number"] if words[1:] and words[-1] in ("no", "nr") else words
     return [part for word in words for part in _ABBREVIATIONS.get(word, word).split()]
 
@@ -217,8 +220,8 @@ MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
 MAX_SIGN_CHARS = 12
-MIN_ROW_DIGITS = 3
-"""Whole numbers with at least this many digits may number the rows; shorter ones may count or rank something."""
+MIN_ROW_DIGITS, MIN_YEAR = 3, 1800
+"""Whole numbers of so many digits may number the rows, shorter ones may count or rank; and years from this one on don't."""
 LIST_MARKS: Final = ("|", ";", ",")
 MIN_LISTS, MIN_LIST_SHARE = 2, 0.05
 """Cells are lists if at least MIN_LISTS, and at least this share of the different ones, hold a mark between values."""
@@ -324,7 +327,11 @@ class Column:
         if self.kind is ValueKind.TEXT:
             return all(_CODE.fullmatch(cell) and len(cell) <= MAX_SIGN_CHARS for cell in cells)
         are_long = all(cell.isdecimal() and len(cell) >= MIN_ROW_DIGITS for cell in cells)
-        return self.kind is ValueKind.NUMBER and are_long and not all(map(is_year, cells))
+        return (
+            self.kind is ValueKind.NUMBER
+            and are_long
+            and not all(is_year(cell) and int(cell) >= MIN_YEAR for cell in cells)
+        )
 
     @property
     def is_unique(self) -> bool:

@@ -13,6 +13,7 @@ from kg_store.formats.files import Encoding, encoding_of
 from kg_store.formats.json_records import PARENT, refers_to_parent
 from kg_store.proposals.column_profiles import (
     KEY_WORDS,
+    LONG_TEXT,
     NAME_WORDS,
     PLACES,
     Column,
@@ -129,20 +130,36 @@ def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Seq
 def _with_shared_concepts(
     table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Sequence[TablePolicy]
 ) -> TablePolicy:
-    """Returns the table with `preferred site` as `site`, if most of its values are sites of another column."""
-    values = {
-        settings.concept: profiles[each.file].columns[name].distinct
-        for each in tables
-        for name, settings in each.columns.items()
-        if settings.concept is not None and " " not in settings.concept
-    }
+    """Returns the table with columns that hold the things of another table's column as things of the same concept.
+
+    `preferred site` becomes `site` if most of its values are sites of another column. A text column `Boat` becomes a
+    concept if another column `Boat` is one, and most of the values of the shorter one are values of the other.
+    """
+    held: dict[str, frozenset[str]] = {}
+    for each in tables:
+        for name, settings in each.columns.items():
+            if settings.concept is not None:
+                own = profiles[each.file].columns[name].distinct
+                held[settings.concept] = held.get(settings.concept, frozenset()) | own
     columns = dict(table.columns)
     for name, settings in table.columns.items():
-        kind = (settings.concept or "").split(" ")[-1]
-        own = profiles[table.file].columns[name].distinct
-        if kind != settings.concept and len(own & values.get(kind, frozenset())) >= MIN_KNOWN * len(own) > 0:
+        column = profiles[table.file].columns[name]
+        if settings.concept is not None:
+            kind = settings.concept.split(" ")[-1]
+            known = held.get(kind, frozenset()) if kind != settings.concept else frozenset()
+            is_shared = len(column.distinct & known) >= MIN_KNOWN * len(column.distinct) > 0
+        else:
+            kind = _concept(settings.relation or name)
+            known = held.get(kind, frozenset()) if _may_hold_things(column, settings) else frozenset()
+            is_shared = len(column.distinct & known) >= MIN_KNOWN * min(len(column.distinct), len(known)) > 0
+        if is_shared:
             columns[name] = settings.model_copy(update={"concept": kind})
     return table.model_copy(update={"columns": columns})
+
+
+def _may_hold_things(column: Column, settings: ColumnPolicy) -> bool:
+    is_text = settings.kind is ValueKind.TEXT and settings.table is None
+    return is_text and not column.is_private_text and LONG_TEXT.isdisjoint(column.full)
 
 
 def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
