@@ -142,11 +142,21 @@ _WITHOUT_YEAR: Final = re.compile(
 )
 
 
+_MONTH_OF_YEAR: Final = re.compile(
+    rf"\b(?:in|during)\s+(?:early\s+|late\s+)?(?P<said>(?P<month>{MONTH})[\s-]*['’]?(?P<year>\d\d))(?![\w/]|[.:-]\d)",
+    re.IGNORECASE,
+)
+"""A month and two digits behind "in" is a month of a year: days take "on"."""
+
+
 def in_plain_notation(text: str, notation: Notation) -> Iterator[Rewording]:
-    """Yields rewordings of the numbers and dates in a question that the graph's notation makes clear."""
+    """Yields rewordings of the numbers and dates in a question that the graph's notation or its words make clear."""
     for match, meant, _ in _typed(text, notation):
         if meant is not None and meant != match[0]:
             yield Rewording(match.start(), match.end(), meant)
+    for match in _MONTH_OF_YEAR.finditer(text):
+        century = "19" if int(match["year"]) >= CENTURY_FROM else "20"
+        yield Rewording(*match.span("said"), f"{match['month']} {century}{match['year']}")
 
 
 def unclear_in(text: str, notation: Notation) -> Iterator[tuple[int, int, Unclear]]:
@@ -154,7 +164,7 @@ def unclear_in(text: str, notation: Notation) -> Iterator[tuple[int, int, Unclea
 
     A day without a year could be of any year, unless the question says a year elsewhere.
     """
-    if not _YEAR.search(text):
+    if not _YEAR.search(text) and not _MONTH_OF_YEAR.search(text):
         yield from ((*match.span(), "year") for match in _WITHOUT_YEAR.finditer(text))
     for match, meant, kind in _typed(text, notation):
         if meant is None:
