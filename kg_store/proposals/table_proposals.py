@@ -334,15 +334,12 @@ def _columns(sheet: Sheet, table: TablePolicy | None = None) -> dict[str, list[s
 
 
 def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:
-    targets = {
-        name: target
-        for name, column in table.columns.items()
-        if name != table.key and (target := find_target(column, table, tables)) is not None
-    }
+    found = {name: find_target(column, table, tables) for name, column in table.columns.items() if name != table.key}
+    targets = {name: target for name, target in found.items() if target is not None}
     named = {
-        name: found
+        name: told
         for name, column in table.columns.items()
-        if name not in targets and (found := find_named_target(column, table, tables)) is not None
+        if name not in targets and (told := find_named_target(column, table, tables)) is not None
     }
     key = table.key
     names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
@@ -355,15 +352,14 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
-    columns = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
-    columns = _as_people_call_them(table, columns, {other.concept for other in tables})
+    apart = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
+    columns = _as_people_call_them(table, apart, {other.concept for other in tables})
     if key is None:
         columns = _as_link(table, {**targets, **{name: of for name, (of, _) in named.items()}}, columns)
     if key is None and not columns and not names:
         return None
-    for name, settings in columns.items():
-        marks = tuple(mark for mark in table.columns[name].empty if mark not in table.empty)
-        columns[name] = settings.model_copy(update={"empty": marks})
+    marks = {name: tuple(mark for mark in table.columns[name].empty if mark not in table.empty) for name in columns}
+    columns = {name: settings.model_copy(update={"empty": marks[name]}) for name, settings in columns.items()}
     return TablePolicy(
         file=table.file,
         key=key,
