@@ -1,4 +1,4 @@
-"""Runs the stages of a question in one thread at a time, since each change of threads costs as much as a short stage."""
+"""Runs the stages of a question in one thread at a time, as a change of threads costs as much as a short stage."""
 
 from __future__ import annotations
 

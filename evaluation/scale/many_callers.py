@@ -15,7 +15,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,7 @@ from evaluation.fakes.service_process import ServiceProcess, service_process
 from evaluation.scale.made_up import write_graph
 
 _WARM: Final = 256
-_NO_LIMIT: Final = str(10**9)
+NO_LIMIT: Final = str(10**9)
 _ASKED: Final = ("Who is {} treated by?", "When was {} born?", "Where does {} live?")
 _PAIR: Final = KeyPair.generate()
 _HEAD: Final = (
@@ -89,9 +89,11 @@ class Callers:
         await anext(events)
         return events
 
-    async def load(self, file: Path) -> None:
+    async def load(self, file: Path, policy: str | None = None) -> None:
+        """Loads a file as the graph that is called graph, by the proposed policy without another."""
         with file.open("rb") as opened:
-            started = await self.http.post("/admin/graphs/graph", files={"file": (file.name, opened)})
+            files, data = {"file": (file.name, opened)}, {} if policy is None else {"policy": policy}
+            started = await self.http.post("/admin/graphs/graph", files=files, data=data)
         job = started.json()["id"]
         while (await self.http.get(f"/admin/jobs/{job}")).json()["state"] != "done":
             await asyncio.sleep(0.2)
@@ -153,18 +155,24 @@ def _each(figures: Sequence[float], form: str) -> str:
     return " + ".join(map(form.format, figures))
 
 
+@asynccontextmanager
+async def calling(service: ServiceProcess, key: str, at_once: int) -> AsyncIterator[httpx2.AsyncClient]:
+    """Yields a client that asks the service with this key, with so many requests open at once."""
+    async with httpx2.AsyncClient(
+        base_url=f"http://127.0.0.1:{service.port}",
+        headers={"Authorization": f"Bearer {key}"},
+        limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
+        timeout=300,
+        trust_env=False,
+    ) as http:
+        yield http
+
+
 async def _run(
     service: ServiceProcess, key: str, graph: tuple[Path, Sequence[str]], asked: Asked, endpoint: ScriptedEndpoint
 ) -> str:
     file, names = graph
-    open_at_once = max(asked.streams, asked.callers)
-    async with httpx2.AsyncClient(
-        base_url=f"http://127.0.0.1:{service.port}",
-        headers={"Authorization": f"Bearer {key}"},
-        limits=httpx2.Limits(max_connections=open_at_once, max_keepalive_connections=open_at_once),
-        timeout=300,
-        trust_env=False,
-    ) as http:
+    async with calling(service, key, max(asked.streams, asked.callers)) as http:
         asking = Callers(http, names)
         await asking.load(file)
         if asked.streams:
@@ -176,8 +184,8 @@ def measure_callers(workers: int, triples: int, asked: Asked) -> str:
     """Starts a service of so many workers with a made-up graph, has it asked, and returns what it took as Markdown."""
     key = secrets.token_urlsafe(32)
     settings = {
-        "REQUESTS_PER_MINUTE": _NO_LIMIT,
-        "NAMES_PER_DAY": _NO_LIMIT,
+        "REQUESTS_PER_MINUTE": NO_LIMIT,
+        "NAMES_PER_DAY": NO_LIMIT,
         "ADMIN_KEY": key,
         "WORKERS": str(workers),
     }
