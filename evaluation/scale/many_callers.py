@@ -9,13 +9,12 @@ right to look into processes that are not dumpable (root).
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,11 +25,11 @@ from app.graphs.markdown_table import markdown_table
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.fakes.service_process import ServiceProcess, service_process
+from evaluation.fakes.service_process import ServiceProcess, calling, load_graph, service_process, spent_by
 from evaluation.scale.made_up import write_graph
 
 _WARM: Final = 256
-NO_LIMIT: Final = str(10**9)
+_NO_LIMIT: Final = str(10**9)
 _ASKED: Final = ("Who is {} treated by?", "When was {} born?", "Where does {} live?")
 _PAIR: Final = KeyPair.generate()
 _HEAD: Final = (
@@ -89,35 +88,6 @@ class Callers:
         await anext(events)
         return events
 
-    async def load(self, file: Path, policy: str | None = None) -> None:
-        """Loads a file as the graph that is called graph, by the proposed policy without another."""
-        with file.open("rb") as opened:
-            files, data = {"file": (file.name, opened)}, {} if policy is None else {"policy": policy}
-            started = await self.http.post("/admin/graphs/graph", files=files, data=data)
-        job = started.json()["id"]
-        while (await self.http.get(f"/admin/jobs/{job}")).json()["state"] != "done":
-            await asyncio.sleep(0.2)
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """The supervisor and each worker: megabytes (what several share is divided among them: PSS), processor seconds."""
-
-    memory_mb: list[float]
-    seconds: list[float]
-
-
-def spent_by(service: ServiceProcess) -> Spent:
-    supervisor = service.process.pid
-    children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text("ascii").split()
-    folders = [Path(f"/proc/{each}") for each in (supervisor, *children)]
-    lines = [line for each in folders for line in (each / "smaps_rollup").read_text("ascii").splitlines()]
-    times = [(each / "stat").read_text("ascii").rpartition(")")[2].split()[11:13] for each in folders]
-    return Spent(
-        [int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")],
-        [sum(map(int, each)) / os.sysconf("SC_CLK_TCK") for each in times],
-    )
-
 
 async def _measured_chats(asking: Callers, service: ServiceProcess, chats: int, callers: int) -> str:
     """Asks twice, after a warm-up, and returns a table of times, processor time and memory."""
@@ -155,26 +125,13 @@ def _each(figures: Sequence[float], form: str) -> str:
     return " + ".join(map(form.format, figures))
 
 
-@asynccontextmanager
-async def calling(service: ServiceProcess, key: str, at_once: int) -> AsyncIterator[httpx2.AsyncClient]:
-    """Yields a client that asks the service with this key, with so many requests open at once."""
-    async with httpx2.AsyncClient(
-        base_url=f"http://127.0.0.1:{service.port}",
-        headers={"Authorization": f"Bearer {key}"},
-        limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
-        timeout=300,
-        trust_env=False,
-    ) as http:
-        yield http
-
-
 async def _run(
     service: ServiceProcess, key: str, graph: tuple[Path, Sequence[str]], asked: Asked, endpoint: ScriptedEndpoint
 ) -> str:
     file, names = graph
     async with calling(service, key, max(asked.streams, asked.callers)) as http:
         asking = Callers(http, names)
-        await asking.load(file)
+        await load_graph(http, file)
         if asked.streams:
             return await _measured_streams(asking, service, asked.streams, endpoint)
         return await _measured_chats(asking, service, asked.chats, asked.callers)
@@ -184,8 +141,8 @@ def measure_callers(workers: int, triples: int, asked: Asked) -> str:
     """Starts a service of so many workers with a made-up graph, has it asked, and returns what it took as Markdown."""
     key = secrets.token_urlsafe(32)
     settings = {
-        "REQUESTS_PER_MINUTE": NO_LIMIT,
-        "NAMES_PER_DAY": NO_LIMIT,
+        "REQUESTS_PER_MINUTE": _NO_LIMIT,
+        "NAMES_PER_DAY": _NO_LIMIT,
         "ADMIN_KEY": key,
         "WORKERS": str(workers),
     }

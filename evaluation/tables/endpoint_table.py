@@ -24,7 +24,7 @@ from app.llm.reasoner import ReasonerError
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer
-from evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
+from evaluation.bench.bench import NO_LIMIT, TO_THE_MODEL, Bench, ReasonerName, sample
 from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, Show
 from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.checks.metrics import mean, percentile
@@ -32,8 +32,7 @@ from evaluation.datasets.converters import Converted, convert
 from evaluation.datasets.questions import Question, QuestionsError, read_questions
 from evaluation.fakes.faulty_endpoint import FaultyEndpoint
 from evaluation.fakes.scripted_endpoint import PathReader, ScriptedEndpoint
-from evaluation.fakes.service_process import service_process
-from evaluation.scale.many_callers import NO_LIMIT, Callers, calling, spent_by
+from evaluation.fakes.service_process import calling, load_graph, service_process, spent_by
 from evaluation.tables.measures import AskedSample, Measure, asking, at_most, is_planned, mean_f1, mean_hits
 from kg_store.proposals.propose import propose_policy
 
@@ -360,8 +359,8 @@ _MANY: Final = {
     "ENDPOINT_MODEL": "scripted",
     "ENDPOINT_USE": "always",
     "DISCLOSURE": "tell",
-    "REQUESTS_PER_MINUTE": NO_LIMIT,
-    "NAMES_PER_DAY": NO_LIMIT,
+    "REQUESTS_PER_MINUTE": str(NO_LIMIT),
+    "NAMES_PER_DAY": str(NO_LIMIT),
 }
 """Settings of the service that many chats ask at once: nothing but the work itself holds them up."""
 
@@ -403,7 +402,7 @@ async def run_load(
         service_process(Path(folder), **_MANY, ADMIN_KEY=key, ENDPOINT_URL=url, WORKERS=str(workers)) as service,
     ):
         async with calling(service, key, chats) as http:
-            await Callers(http, ()).load(graph, policy)
+            await load_graph(http, graph, policy)
             # The first questions open the graph and embed its words; a service that has run for a while is measured.
             await asyncio.gather(*(_chat(http, question) for _ in range(_FIRST_CHATS * workers)))
             before, began = sum(spent_by(service).seconds), time.perf_counter()
