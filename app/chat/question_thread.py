@@ -38,7 +38,8 @@ async def in_one_thread(work: Work[T]) -> T:
     except asyncio.CancelledError:
         await run.end()
         raise
-    return run.result()
+    result: T = run.result()
+    return result
 
 
 async def in_service_loop(call: Work[T]) -> T:
