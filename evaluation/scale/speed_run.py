@@ -108,8 +108,9 @@ async def _of_graph(folder: Path, file: Path, names: Sequence[str], *, classes: 
     kind = "with classes" if classes else "without classes"
     folder.mkdir()
     own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
-    own["names_per_day"] = NO_LIMIT  # One key asks more here than a person does, and would raise the alarm.
-    settings = load_settings().model_copy(update={**own, "master_key": SecretStr(MasterKey.generate())})
+    # Without a limit on names, since one key asks more here than a person does and would raise the alarm.
+    more = {"names_per_day": NO_LIMIT, "master_key": SecretStr(MasterKey.generate())}
+    settings = load_settings().model_copy(update={**own, **more})
     bulk = _seconds_of(lambda: _bulk_load(folder / "peer", file))
     services = build(settings, error_body)
     load = services.graphs.load(TENANT, "graph", [file], None)
