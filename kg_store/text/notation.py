@@ -131,6 +131,7 @@ def worded_date(cell: str) -> str | None:
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,'’:/-])\d{{1,3}}(?:\.\d{{3}}|,\d{{3}}|(?:[{_SPACES}]\d{{3}})+(?:[.,]\d+)?)(?![\w'’]|[.,:/-]\d)"
 )
+_DIGIT: Final = re.compile(r"\d")
 _EURO: Final = re.compile(r"\s?(?:€|eur\b|euros?\b)", re.IGNORECASE)
 _EURO_BEFORE: Final = re.compile(r"(?:€|\beur|\beuros?)\s?\Z", re.IGNORECASE)
 
@@ -172,6 +173,8 @@ def unclear_in(text: str, notation: Notation) -> Iterator[tuple[int, int, Unclea
 
 
 def _typed(text: str, notation: Notation) -> Iterator[tuple[re.Match[str], str | None, Unclear]]:
+    if not _DIGIT.search(text):
+        return
     for match in _IN_PARTS.finditer(text):
         one, other = int(match[1]), int(match[3])
         if 0 < min(one, other) <= 12 and max(one, other) <= 31:
