@@ -189,8 +189,12 @@ class Services:
         self.store.close()
 
 
-_OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
-"""The thresholds of Python's search for cycles of objects that nobody needs, in its three generations."""
+_OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 2, 1_000)
+"""The thresholds of Python's search for cycles of objects that nobody needs, in its three generations.
+
+Nothing else runs during a search. So one of the second generation looks at few objects, and one of all objects, which
+takes seconds beside a large load, comes at the end of a job and hardly ever before.
+"""
 
 
 def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:

@@ -226,12 +226,10 @@ WAIT_S: Final = 20.0
 """Seconds to wait for a place: more than most previews take, and less than a browser waits. Chosen by hand."""
 
 MAX_ROWS_SEEN: Final = 20_000
-"""The rows of a text file that a preview is made of. Chosen by hand: more take seconds of a core that others wait for."""
+"""The rows of a text file that a preview is made of. Chosen by hand: more take seconds of a core."""
 MAX_CELLS_CHECKED: Final = 4_000_000
 """The most cells of further rows that are checked against the policy. Chosen by hand: two seconds of a core."""
-_FIRST_ROWS: Final = (
-    "{} has more than {:,} rows: all counts here are of its first ones. A load reads all rows, and tells what it finds."
-)
+_FIRST_ROWS: Final = "{} has more than {:,} rows: all counts here are of its first ones. A load reads all."
 
 
 def longer_than(paths: Sequence[Path], rows: int) -> list[Path]:

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import threading
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,31 @@ async def test_a_preview_loads_nothing_and_leaves_nothing_on_the_disk(service: R
     for path in tmp_path.rglob("*"):
         content = path.read_bytes() if path.is_file() else b""
         assert not [name for name in SECRET_NAMES if name.encode() in content], path.name
+
+
+async def test_an_upload_that_stalls_is_ended_and_leaves_neither_a_file_nor_a_job(tmp_path: Path) -> None:
+    head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nid,name\n1,Ada'
+
+    async def stalled() -> AsyncIterator[bytes]:
+        yield head
+        await asyncio.Event().wait()
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield head
+        while True:
+            yield b"a"
+            await asyncio.sleep(0.01)
+
+    async with running(tmp_path, request_deadline_s=0.2) as service:
+        kind = {"Content-Type": "multipart/form-data; boundary=x", **OPERATOR}
+        for path in ("/admin/graphs/late", "/admin/preview"):
+            for body in (stalled, slow):
+                reply = await service.http.post(path, content=body(), headers=kind)
+                assert "came too slowly" in refused(reply, 422, "bad_request").message
+        assert not list(service.services.store.incoming.glob("*"))
+        whole = [("file", ("a.csv", b"id,name\n1,Ada Finch\n"))]
+        started = await service.http.post("/admin/graphs/late", files=whole, headers=OPERATOR)
+        assert started.status_code == 202  # No job of before holds the graph.
 
 
 async def test_a_preview_of_many_rows_is_of_the_first_and_the_others_are_checked(
