@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.closed_schemas import (
+    MAX_WORDS,
     MORE,
     NONE,
     WORDS,
@@ -109,19 +112,33 @@ def _answer(given: TaskModel, said: _Answer) -> TaskModel:
         choices = choices_of(given)
         if len(tree) == 1 and tree[0] in choices:
             return StepReply(action="answer", answer=[choices[tree[0]]])
-        _check_words(tree, words_offered(given))
-        return step_reply_of(tree, given.hint)
+        return step_reply_of(_of_offered_words(tree, words_offered(given)), given.hint)
     if not said.sufficient:
         return AnswerReply(thought=said.thought, sufficient=False, answer=[])
-    _check_words(tree, words_offered(cast(AnswerInput, given)))
-    found = step_reply_of(tree)
+    found = step_reply_of(_of_offered_words(tree, words_offered(cast(AnswerInput, given))))
     return AnswerReply(thought=said.thought, sufficient=bool(found.answer), answer=found.answer)
 
 
-def _check_words(tree: Tree, offered: Sequence[str]) -> None:
-    """Raises MisfitError if a word of `tree` was not offered, or if it uses nothing that was offered."""
-    if not {*WORDS, *offered}.issuperset(tree) or ({*tree}.isdisjoint(offered) and tree not in ([NONE], [MORE])):
+def _of_offered_words(tree: Tree, offered: Sequence[str]) -> Tree:
+    """Returns `tree` as words that were offered, also where the model split or joined them or wrote brackets.
+
+    `["reach(Eq7f2k, late", "fee)"]` becomes `["reach", "Eq7f2k", "late fee"]`. Raises MisfitError if anything else is
+    left, or if nothing that was offered is used.
+    """
+    known = {*WORDS, *offered}
+    if not known.issuperset(tree):
+        tree = _cut(" ".join(tree), known)
+    if not tree or len(tree) > MAX_WORDS or ({*tree}.isdisjoint(offered) and tree not in ([NONE], [MORE])):
         raise MisfitError(NOT_OFFERED)
+    return tree
+
+
+def _cut(text: str, known: AbstractSet[str]) -> Tree:
+    """Returns the known words that `text` consists of, the longest first, or nothing if anything else stands in it."""
+    longest = sorted(known, key=len, reverse=True)
+    bounded = (rf"(?<!\w){re.escape(word)}(?!\w)" if word[-1:].isalnum() else re.escape(word) for word in longest)
+    pieces = list(re.finditer(rf"({'|'.join(bounded)})|[\s,()\[\]\"']+|(.)", text, re.DOTALL))
+    return [] if any(piece[2] for piece in pieces) else [piece[1] for piece in pieces if piece[1]]
 
 
 def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:

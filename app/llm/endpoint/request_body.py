@@ -104,7 +104,7 @@ def step_text(given: StepInput) -> str:
     """Returns the input of a step as JSON text, in which each thing, fact and candidate is one line of text.
 
     Fields with their default value are left out. Where the whole schema is shown, the candidates are not: they are
-    for a second try, which chooses from a list.
+    for models that choose from a list.
     """
     shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates"})
     lines = {
@@ -193,18 +193,13 @@ class RequestTemplate:
     is_salted: bool = False
 
 
-def form_of(task: Task[Any], wording: RequestTemplate) -> ReplyForm:
-    """Returns the form of the reply to `task`: that of the endpoint, or "choice" for the second try of a step."""
-    return "choice" if task.kind.name == "step" and task.manner.complaints else wording.dialect.form
-
-
 def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoint: int = 0) -> Egress:
     """Returns the bytes of one request, in segments. The input is JSON within a JSON string, so it is escaped twice.
 
     Constant text comes first, so that the endpoint's prefix cache can keep it; a complaint about the last reply comes
     last. `salt`: that of the tenant. `endpoint`: the position of the endpoint that it is sent to.
     """
-    form, values = form_of(task, wording), values_of(task.input)
+    form, values = wording.dialect.form, values_of(task.input)
     segments: list[Segment] = []
     for part in _frame_of(task.kind, wording, form, bool(task.manner.complaints)):
         if isinstance(part, Hole):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.language.readings import AskedOfKind, AskedStep
-from app.reader.language.question_words import PREPOSITIONS, names_a_group, names_somebody
+from app.reader.language.question_words import GRAMMAR, PREPOSITIONS, names_a_group, names_somebody
 from app.reader.sentences.phrases import RelationPhrase, Speaker, base_form, many, one, phrase_of
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import is_participle, may_be_noun, may_be_verb, plural, singular, verbs_of, with_article
@@ -24,7 +24,9 @@ _LARGE: Final = frozenset("area size population capacity volume surface".split()
 
 
 def questions_of_kind(asked: AskedOfKind) -> list[str]:
-    """Returns questions that ask for `asked`, the plainest first; empty if no noun names what is measured."""
+    """Returns questions that ask for `asked`, the plainest first; empty if no noun names its things or its measure."""
+    if not _is_counted(asked.concept) or (asked.form == "per_group" and not _is_counted(asked.tail)):
+        return []
     if asked.form == "total":
         return [f"How many {plural(asked.concept)} are there?"]
     if asked.form == "per_group":
@@ -36,6 +38,12 @@ def questions_of_kind(asked: AskedOfKind) -> list[str]:
         return [f"What is the average {noun} of {plural(asked.concept)}?"]
     most = ["latest"] if asked.is_date else greatest(noun)
     return [f"Which {asked.concept} has the {each} {noun}?" for each in most]
+
+
+def _is_counted(concept: str) -> bool:
+    """Returns True if things can be counted by that word: not "held by", "lives", "where" or "thing 2"."""
+    last = concept.split()[-1].lower()
+    return last.isalpha() and may_be_noun(last) and singular(last) == last and last not in GRAMMAR
 
 
 def noun_for(label: str) -> str:

@@ -32,18 +32,22 @@ Things are answered by their names, which may be numbers.
 stand-in or another expression), r is a relation of the things of A:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.
 filter A r < V: those of A whose r is so; also <= > >= = !=. having A r: those that have an r, or for which it is true.
-argmax A r, argmin A r: those with the greatest or latest, least or earliest r. sort A r descending. limit A 3.
-most A r, fewest A r, counted A r >= 2: by how many r leads to; with B behind, by how many of B.
-count A. sum A r, average A r, min A r, max A r. exists A, none A: yes or no. outnumbers A B. compare A B r.
-group A r: how many of A for each r; group A r year. sums A r m, averages A r m: of m for each r. minus A B.
+argmax A r, argmin A r: those with the greatest or latest, least or earliest r. compare A B r: the one with the \
+greater r. sort A r descending. limit A 3: the first of a sort or group.
+most A r, fewest A r, counted A r >= 2: by how many r leads to; with B behind, by how many of B. most A r m, fewest \
+A r m: by the sum of m of what r leads to.
+count A. sum A r, average A r, min A r, max A r. minus A B.
+Yes or no: exists A, none A, outnumbers A B; is the r of A over that of B: exists filter A r > reach B r.
+group A r: how many of A for each r; group A r year. sums A r m, averages A r m: of m for each r.
 both A B: two answers. hint: a first reading, which may be wrong.
 Example, how many of S1a2b3 does E4c5d6 not own: count difference S1a2b3 reach E4c5d6 owns
 Reply none if the graph can't answer the question exactly as it is asked."""
 )
 
 _BRIEF_WORDS = SafeText(
-    """Which entry of `choices` answers the question? Words like Eq7f2k stand for names. Entry 0 is a first reading, \
-and mostly right. Reply with its number in `answer`: 0, unless another entry fits the question better."""
+    """Which entry of `choices` answers the question? Words like Eq7f2k stand for names. Entry 0, if there is one, is \
+a first reading and mostly right: take it, unless another entry fits the question better. Reply with its number in \
+`answer`, or none."""
 )
 
 STEP = TaskKind("step", _STEP_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)

@@ -187,6 +187,8 @@ async def test_a_reply_that_stays_unusable_is_an_error_without_its_words(
         (json.dumps({**GOOD, "sufficient": "Canaria"}), MISFIT),
         (json.dumps({**GOOD, "answer": ["Ezzzzz"]}), NOT_OFFERED),
         (json.dumps({**GOOD, "answer": ["count", "count"]}), NOT_OFFERED),
+        (json.dumps({**GOOD, "answer": ["reach(Eq7f2k, treated by Canaria)"]}), NOT_OFFERED),
+        (json.dumps({**GOOD, "answer": ["count"] * 23 + ["(Eq7f2k Eq7f2k Eq7f2k)"]}), NOT_OFFERED),
         (json.dumps({**GOOD, "answer": ["Sa1b2c", "Sa1b2c"]}), MISFIT),
     ],
 )
@@ -196,6 +198,21 @@ async def test_the_repair_says_what_was_wrong_in_one_sentence_of_ours(
     server.replies = in_turn(completion(content), reply(GOOD))
     await repaired(reasoner)
     assert told in server.received[1].json["messages"][1]["content"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["count", "reach", "Eq7f2k", "treated", "by"],
+        ["count(reach(Eq7f2k, 'treated by'))"],
+        ["count", ["reach", "Eq7f2k,", '"treated by"']],
+    ],
+)
+async def test_words_that_a_model_splits_or_joins_are_read_as_those_that_were_offered(
+    server: ModelServer, reasoner: PromptedReasoner, words: list[object]
+) -> None:
+    server.replies = in_turn(reply({**GOOD, "answer": words}))
+    assert (await replied(reasoner)).value.answer == ['count(reach(Eq7f2k, "treated by"))']
 
 
 @pytest.mark.parametrize("extra", [{"text": "Canaria"}, {"explanation": ["Canaria"]}, {"grounded": True}])
