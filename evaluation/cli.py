@@ -45,7 +45,6 @@ Reasoner = Literal["embedded", "scripted", "endpoint"]
 
 TABLES: Final = {
     "embedded": ("embedded_table", 1000, "Measure the reasoner that needs no model against its bounds."),
-    "endpoint": ("endpoint_table", 200, "Measure what a model endpoint costs against its bounds."),
     "drafts": ("draft_table", 200, "Spoil right drafts on purpose, and show how many get through; no public set."),
     "masked": ("masked_table", 500, "Show what is still answered when relations are masked."),
 }
@@ -207,6 +206,24 @@ def _bounded(name: str, module: str, default: int, help: str) -> None:
         end_measured(_shown(lambda show: run(data, limit, seed, only, show)), out, name)
 
     app.command(name, help=f"{help} Ends with code 1 when a bound is missed.")(command)
+
+
+@app.command()
+def endpoint(
+    data: Data = DATA,
+    out: Out = None,
+    limit: Limit = 200,
+    only: Only = "",
+    seed: Seed = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Workers of the service that many chats ask at once; its default without")
+    ] = None,
+) -> None:
+    """Measure what a model endpoint costs against its bounds. Ends with code 1 when a bound is missed."""
+    from evaluation.tables.endpoint_table import run_endpoint_table
+
+    run = _shown(lambda show: run_endpoint_table(data, limit, seed, only, show, workers))
+    end_measured(run, out, "endpoint")
 
 
 for _name, _told in TABLES.items():

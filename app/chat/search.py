@@ -23,7 +23,7 @@ from app.chat.question_run import (
     QuestionRun,
     StageTimer,
 )
-from app.chat.question_thread import in_one_thread
+from app.chat.question_thread import in_one_thread, in_service_loop
 from app.chat.reply import confidence_in
 from app.chat.turns import invitation
 from app.egress.budgets import BudgetUsedUpError
@@ -325,6 +325,7 @@ class GraphSearch:
         reveals = budgets.reveals.of(tenant, conversation.revealed) if budgets.reveals else None
         return GuardedReasoner(
             inner=self._reasoner,
+            sends=in_service_loop,
             guard=Guard(run.graph.names, self._statics, run.lexicon),
             ledger=self._ledger,
             errand=RequestContext(tenant, conversation.key_id, run.answer_id, conversation.id),

@@ -9,7 +9,7 @@ from functools import partial
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
 from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
-from app.chat.question_thread import in_one_thread, told_in_loop
+from app.chat.question_thread import in_one_thread, in_service_loop, told_in_loop
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies, goes_on_from, is_sure, joined
@@ -59,20 +59,14 @@ class ChatService:
         StrategyNotOfferedError, NamesUsedUpError, and the errors of GraphSearch.search.
         """
         timer = StageTimer(on_stage if on_stage is no_progress else told_in_loop(on_stage))
-        # A model's endpoint is asked from the event loop of all; what the service does alone needs no other thread.
-        searched = partial(self._searched, caller, request, timer)
-        run = await (in_one_thread(searched) if self._is_in_house else searched())
+        return await in_one_thread(partial(self._answered, caller, request, timer))
+
+    async def _answered(self, caller: Caller, request: ChatRequest, timer: StageTimer) -> ChatAnswer:
+        run = await timer.in_thread("opening", self._opener.open, caller, request)
+        run = await self.concluded(run, timer)
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
-        run = await self._with_help(run)
-        return await in_one_thread(partial(self._ended, run, timer))
-
-    async def _searched(self, caller: Caller, request: ChatRequest, timer: StageTimer) -> QuestionRun:
-        run = await timer.in_thread("opening", self._opener.open, caller, request)
-        return await self.concluded(run, timer)
-
-    async def _ended(self, run: QuestionRun, timer: StageTimer) -> ChatAnswer:
-        run = await self._with_next(run, timer)
+        run = await self._with_next(await self._with_help(run), timer)
         answer = await timer.in_thread("sealing", sealed_answer, run, self.options.names)
         await timer.in_thread("keeping", self._keeper.keep, run)
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
@@ -145,7 +139,7 @@ class ChatService:
         is_ended = run.read.ambiguous or run.ended.asks_back or found.over_budget or found.withheld
         if not run.invites and (is_answered or is_ended):
             return run
-        told = await self.options.suggest(run.caller, run.request.graph)
+        told = await in_service_loop(partial(self.options.suggest, run.caller, run.request.graph))
         if self.options.likeness and not (is_answered or found.draft or found.contradicted):
             sentence = await asyncio.to_thread(with_nearest, run, sentence, self.options.likeness)
         return replace(run, ended=replace(run.ended, sentence=with_questions(sentence, told.questions)))

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
@@ -93,6 +94,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+Sends = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
+"""Awaits a call to a model's endpoint in the event loop that owns its connections, and returns the result."""
+
+
+async def _sends_here(call: Callable[[], Awaitable[T]]) -> T:
+    return await call()
+
+
 @dataclass(frozen=True, slots=True)
 class RequestContext:
     """The ids that the ledger records for a question: those of tenant, API key, answer and conversation."""
@@ -162,6 +171,7 @@ class GuardedReasoner:
     disclosure: QuestionDisclosure = field(default_factory=QuestionDisclosure)
     most_tokens: int | None = None
     account: Account | None = None
+    sends: Sends = _sends_here
     spent: UsageTotals = field(default_factory=UsageTotals)
     heard: list[LedgerReply] = field(default_factory=list)
     asked: list[LedgerEntry] = field(default_factory=list)
@@ -270,9 +280,10 @@ class GuardedReasoner:
             self.asked.append(entry)
 
     async def _send(self, admitted: Admitted[ReplyT]) -> Reply[ReplyT] | Retry:
-        egress, sent = admitted.egress, time.perf_counter()
+        egress = admitted.egress
+        reply_to = partial(self._reply_to, admitted.task, egress)
         try:
-            reply = await self.inner.reply_to(admitted.task, egress)
+            reply = await (self.sends(reply_to) if self.is_model else reply_to())
         except ReasonerError as error:
             self._hear(admitted.entry, error.tokens, "unusable", error.words)
             raise
@@ -280,14 +291,19 @@ class GuardedReasoner:
             # The caller went away, but the endpoint may have read the prompt, so its tokens count.
             self.spent.prompt_tokens += self.inner.tokens_in(egress)
             raise
-        finally:
-            self.spent.reasoner_s += time.perf_counter() - sent
         if isinstance(reply, Retry):
             self._hear(admitted.entry, reply.tokens, "unusable", reply.words)
         else:
             words = reply.value.model_dump_json() if reply.words is None else reply.words
             self._hear(admitted.entry, reply.tokens, "used", words)
         return reply
+
+    async def _reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
+        sent = time.perf_counter()
+        try:
+            return await self.inner.reply_to(task, egress)
+        finally:
+            self.spent.reasoner_s += time.perf_counter() - sent
 
     def _hear(self, entry: LedgerEntry, tokens: Tokens | None, outcome: ReplyOutcome, words: str | None) -> None:
         if tokens is not None:

@@ -67,13 +67,21 @@ def _words_by_step(_schema: Schema) -> dict[Step, str]:
     return {}
 
 
-def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Returns each candidate in plain words, in the order of `candidates`.
+PhrasesByPath = dict[tuple[str, ...], str]
+"""Phrases of candidates that have been worded, by their start, concept and path."""
+
+
+def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate], known: PhrasesByPath) -> tuple[str, ...]:
+    """Returns each candidate in plain words, in the order of `candidates`; `known` gets those that are new.
 
     The phrase is "" if there is no good wording, or if the wording must not be sent to a model.
     """
-    phrases = map(inquiry.language.word_candidate, candidates)
-    return tuple(phrase if phrase and inquiry.may_leave(phrase) else "" for phrase in phrases)
+    keys = [(each.start, each.concept, *each.path) for each in candidates]
+    for key, each in zip(keys, candidates, strict=True):
+        if key not in known:
+            phrase = inquiry.language.word_candidate(each)
+            known[key] = phrase if phrase and inquiry.may_leave(phrase) else ""
+    return tuple(known[key] for key in keys)
 
 
 _RUN = re.compile(r"[0-9A-Za-z]+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import signal
@@ -9,8 +10,8 @@ import socket
 import subprocess  # our own words alone  # nosec B404
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,6 +103,49 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
             yield service
         finally:
             process.terminate()
+
+
+@asynccontextmanager
+async def calling(service: ServiceProcess, key: str, at_once: int) -> AsyncIterator[httpx2.AsyncClient]:
+    """Yields a client that asks the service with this key, with so many requests open at once."""
+    async with httpx2.AsyncClient(
+        base_url=f"http://127.0.0.1:{service.port}",
+        headers={"Authorization": f"Bearer {key}"},
+        limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
+        timeout=300,
+        trust_env=False,
+    ) as http:
+        yield http
+
+
+async def load_graph(http: httpx2.AsyncClient, file: Path, policy: str | None = None) -> None:
+    """Loads a file as the graph that is called graph, by the proposed policy without another."""
+    with file.open("rb") as opened:
+        files, data = {"file": (file.name, opened)}, {} if policy is None else {"policy": policy}
+        started = await http.post("/admin/graphs/graph", files=files, data=data)
+    job = started.json()["id"]
+    while (await http.get(f"/admin/jobs/{job}")).json()["state"] != "done":
+        await asyncio.sleep(0.2)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The supervisor and each worker: megabytes (what several share is divided among them: PSS), processor seconds."""
+
+    memory_mb: list[float]
+    seconds: list[float]
+
+
+def spent_by(service: ServiceProcess) -> Spent:
+    supervisor = service.process.pid
+    children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text("ascii").split()
+    folders = [Path(f"/proc/{each}") for each in (supervisor, *children)]
+    lines = [line for each in folders for line in (each / "smaps_rollup").read_text("ascii").splitlines()]
+    times = [(each / "stat").read_text("ascii").rpartition(")")[2].split()[11:13] for each in folders]
+    return Spent(
+        [int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")],
+        [sum(map(int, each)) / os.sysconf("SC_CLK_TCK") for each in times],
+    )
 
 
 @contextmanager

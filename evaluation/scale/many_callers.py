@@ -9,7 +9,6 @@ right to look into processes that are not dumpable (root).
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import statistics
 import tempfile
@@ -26,7 +25,7 @@ from app.graphs.markdown_table import markdown_table
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.fakes.service_process import ServiceProcess, service_process
+from evaluation.fakes.service_process import ServiceProcess, calling, load_graph, service_process, spent_by
 from evaluation.scale.made_up import write_graph
 
 _WARM: Final = 256
@@ -89,33 +88,6 @@ class Callers:
         await anext(events)
         return events
 
-    async def load(self, file: Path) -> None:
-        with file.open("rb") as opened:
-            started = await self.http.post("/admin/graphs/graph", files={"file": (file.name, opened)})
-        job = started.json()["id"]
-        while (await self.http.get(f"/admin/jobs/{job}")).json()["state"] != "done":
-            await asyncio.sleep(0.2)
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """The supervisor and each worker: megabytes (what several share is divided among them: PSS), processor seconds."""
-
-    memory_mb: list[float]
-    seconds: list[float]
-
-
-def spent_by(service: ServiceProcess) -> Spent:
-    supervisor = service.process.pid
-    children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text("ascii").split()
-    folders = [Path(f"/proc/{each}") for each in (supervisor, *children)]
-    lines = [line for each in folders for line in (each / "smaps_rollup").read_text("ascii").splitlines()]
-    times = [(each / "stat").read_text("ascii").rpartition(")")[2].split()[11:13] for each in folders]
-    return Spent(
-        [int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")],
-        [sum(map(int, each)) / os.sysconf("SC_CLK_TCK") for each in times],
-    )
-
 
 async def _measured_chats(asking: Callers, service: ServiceProcess, chats: int, callers: int) -> str:
     """Asks twice, after a warm-up, and returns a table of times, processor time and memory."""
@@ -157,16 +129,9 @@ async def _run(
     service: ServiceProcess, key: str, graph: tuple[Path, Sequence[str]], asked: Asked, endpoint: ScriptedEndpoint
 ) -> str:
     file, names = graph
-    open_at_once = max(asked.streams, asked.callers)
-    async with httpx2.AsyncClient(
-        base_url=f"http://127.0.0.1:{service.port}",
-        headers={"Authorization": f"Bearer {key}"},
-        limits=httpx2.Limits(max_connections=open_at_once, max_keepalive_connections=open_at_once),
-        timeout=300,
-        trust_env=False,
-    ) as http:
+    async with calling(service, key, max(asked.streams, asked.callers)) as http:
         asking = Callers(http, names)
-        await asking.load(file)
+        await load_graph(http, file)
         if asked.streams:
             return await _measured_streams(asking, service, asked.streams, endpoint)
         return await _measured_chats(asking, service, asked.chats, asked.callers)

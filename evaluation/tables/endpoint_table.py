@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import secrets
 import tempfile
 import time
 from collections import Counter
@@ -16,10 +17,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import httpx2
+
+from app.cli.workers import default_workers
 from app.llm.reasoner import ReasonerError
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
-from evaluation.bench.bench import CALLER, TO_THE_MODEL, Bench, LoadedSet, ReasonerName, sample
+from client_sdk.protocol import ChatAnswer
+from evaluation.bench.bench import NO_LIMIT, TO_THE_MODEL, Bench, ReasonerName, sample
 from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, Show
 from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.checks.metrics import mean, percentile
@@ -27,7 +32,9 @@ from evaluation.datasets.converters import Converted, convert
 from evaluation.datasets.questions import Question, QuestionsError, read_questions
 from evaluation.fakes.faulty_endpoint import FaultyEndpoint
 from evaluation.fakes.scripted_endpoint import PathReader, ScriptedEndpoint
+from evaluation.fakes.service_process import calling, load_graph, service_process, spent_by
 from evaluation.tables.measures import AskedSample, Measure, asking, at_most, is_planned, mean_f1, mean_hits
+from kg_store.proposals.propose import propose_policy
 
 
 class CostBound(NamedTuple):
@@ -87,8 +94,14 @@ CALL_DEADLINE_S = 4.0
 QUESTION_DEADLINE_S = 60.0
 
 
-async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """Measures every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsError."""
+async def run_endpoint_table(
+    data: Path, limit: int, seed: int, only: str, show: Show, workers: int | None = None
+) -> list[Measure]:
+    """Measures every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsError.
+
+    `workers`: those of the service that many chats ask at once; as many as it starts by default, if None.
+    """
+    workers = workers or default_workers()
     wanted = only.casefold()
     measures = await _costs(data, limit, seed, wanted, show)
     measures += await _limits(data, limit, seed, wanted, show)
@@ -96,7 +109,7 @@ async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show:
         if wanted in FAULTS:
             measures.append(await _with_faults(data, Path(folder), round(FAULTY_PER_QUESTION * limit), seed, show))
         if wanted in LOAD:
-            measures.append(await _at_once(data, Path(folder), show))
+            measures.append(await _at_once(data, Path(folder), workers, show))
     if not measures:
         raise QuestionsError("no run's name holds what --only asks for")
     return measures
@@ -217,15 +230,17 @@ async def _with_faults(data: Path, folder: Path, count: int, seed: int, show: Sh
     )
 
 
-async def _at_once(data: Path, folder: Path, show: Show) -> Measure:
+async def _at_once(data: Path, folder: Path, workers: int, show: Show) -> Measure:
     converted = _converted(PQ_2H, data, folder / "load")
     show(LOAD, 0, CHATS)
-    report = await run_load([converted.graph], None, read_questions(converted.questions)[0])
+    shown = propose_policy([converted.graph]).model_copy(update={"show_relations": "all", "show_classes": "all"})
+    report = await run_load(converted.graph, shown.to_toml(), read_questions(converted.questions)[0], workers)
     return Measure(
-        name=f"{report.chats} chats at once, one worker, time to the ideal",
+        name=f"{report.chats} chats at once, {workers} workers, time to the ideal",
         questions=report.chats,
         bound=f"under {MAX_TIMES_IDEAL:g}",
-        reached=f"{report.ratio:.2f} ({report.seconds:.1f} s), {report.answered} answered",
+        reached=f"{report.ratio:.2f} ({report.seconds:.1f} s, of a processor {report.spent_s:.1f} s), "
+        f"{report.answered} answered",
         passed=report.passed,
     )
 
@@ -338,17 +353,31 @@ def _subclasses(kind: type[ReasonerError]) -> list[type[ReasonerError]]:
 CHATS: Final = 200
 LATENCY_S: Final = 2.0
 MAX_TIMES_IDEAL: Final = 1.5
+_FIRST_CHATS: Final = 8
+_MANY: Final = {
+    "REASONER": "endpoint",
+    "ENDPOINT_MODEL": "scripted",
+    "ENDPOINT_USE": "always",
+    "DISCLOSURE": "tell",
+    "REQUESTS_PER_MINUTE": str(NO_LIMIT),
+    "NAMES_PER_DAY": str(NO_LIMIT),
+}
+"""Settings of the service that many chats ask at once: nothing but the work itself holds them up."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """The result of many chats begun together. `ideal_s` is how long one chat waits for the endpoint."""
+    """The result of many chats begun together. `ideal_s` is how long one chat waits for the endpoint.
+
+    `spent_s`: the processor time of the service.
+    """
 
     chats: int
     answered: int
     calls: int
     seconds: float
     ideal_s: float
+    spent_s: float
 
     @property
     def ratio(self) -> float:
@@ -360,23 +389,27 @@ class LoadReport:
 
 
 async def run_load(
-    graph: Sequence[Path], policy: str | None, question: Question, chats: int = CHATS, latency_s: float = LATENCY_S
+    graph: Path, policy: str, question: Question, workers: int, chats: int = CHATS, latency_s: float = LATENCY_S
 ) -> LoadReport:
-    """Asks one question (with its plan) `chats` times at once, each in its own conversation, in one event loop.
+    """Asks one question (with its plan) `chats` times at once, each in its own conversation, of a service apart.
 
-    The endpoint runs in another process, as models do, so that it takes no time from the worker that is measured.
+    The service has so many workers. The endpoint runs in another process too, as models do.
     """
-    with _endpoint_apart(question, latency_s) as url:
-        endpoint = {"endpoint_url": url, "endpoint_model": "scripted", "endpoint_api_key": None}
-        async with Bench("endpoint", changes={**endpoint, "endpoint_fallbacks": (), **TO_THE_MODEL}) as bench:
-            loaded = bench.load("asked", graph, policy)
-            # The first question opens the graph and embeds its words; a service that has run for a while is measured.
-            await _chat(bench, loaded, question)
-            began = time.perf_counter()
-            found = await asyncio.gather(*(_chat(bench, loaded, question) for _ in range(chats)))
-            seconds = time.perf_counter() - began
+    key = secrets.token_urlsafe(32)
+    with (
+        _endpoint_apart(question, latency_s) as url,
+        tempfile.TemporaryDirectory(prefix="arog-load-") as folder,
+        service_process(Path(folder), **_MANY, ADMIN_KEY=key, ENDPOINT_URL=url, WORKERS=str(workers)) as service,
+    ):
+        async with calling(service, key, chats) as http:
+            await load_graph(http, graph, policy)
+            # The first questions open the graph and embed its words; a service that has run for a while is measured.
+            await asyncio.gather(*(_chat(http, question) for _ in range(_FIRST_CHATS * workers)))
+            before, began = sum(spent_by(service).seconds), time.perf_counter()
+            found = await asyncio.gather(*(_chat(http, question) for _ in range(chats)))
+            seconds, spent = time.perf_counter() - began, sum(spent_by(service).seconds) - before
     calls = max(calls for _, calls in found)
-    return LoadReport(chats, sum(answered for answered, _ in found), calls, seconds, calls * latency_s)
+    return LoadReport(chats, sum(answered for answered, _ in found), calls, seconds, calls * latency_s, spent)
 
 
 @contextmanager
@@ -400,8 +433,10 @@ def _serve(pipe: Connection, question: Question, latency_s: float) -> None:
         pipe.recv()
 
 
-async def _chat(bench: Bench, loaded: LoadedSet, question: Question) -> tuple[bool, int]:
+async def _chat(http: httpx2.AsyncClient, question: Question) -> tuple[bool, int]:
     """Asks one question; returns True if it was answered, and the number of calls."""
-    dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0})
-    answer = await bench.services.chat.answer(CALLER, dialogue.request(question.texts[-1], None, {}))
+    dialogue = Dialogue("graph", KeyPair.generate(), "sets", {"suggestions": 0})
+    request = dialogue.request(question.texts[-1], None, {})
+    reply = await http.post("/chat", json=request.model_dump(mode="json", exclude_none=True))
+    answer = ChatAnswer.model_validate_json(reply.raise_for_status().content)
     return answer.answered, answer.usage.calls

@@ -300,6 +300,8 @@ class NameIndex:
 
         All are searched in one pass. Condition: each text begins and ends with a letter, a digit or an underscore.
         """
+        if not texts:
+            return []
         ends = list(accumulate(len(text) + 1 for text in texts))
         number_of = {end - 1: number for number, end in enumerate(ends)}
         normalised = normalise("\n".join(texts))

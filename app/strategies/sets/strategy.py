@@ -21,6 +21,7 @@ from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
     NumberedWays,
+    PhrasesByPath,
     Vocabulary,
     Ways,
     arrive,
@@ -107,6 +108,7 @@ class SearchProgress:
     own: dict[str, tuple[str, ...]] = field(default_factory=dict)
     meaning: QuestionMeaning | None = None
     may_leave: dict[str, bool] = field(default_factory=dict)
+    phrases: PhrasesByPath = field(default_factory=dict)
     voted: VotedWays | None = None
     held: HeldMeaning | None = None
     timed: TimedPaths | None = None
@@ -337,7 +339,7 @@ def _step(
         meant=progress.held,
         cases=inquiry.cases,
         nearest=offered.nearest,
-        phrases=phrases_of(inquiry, candidates) if inquiry.reasoner.is_model else (),
+        phrases=phrases_of(inquiry, candidates, progress.phrases) if inquiry.reasoner.is_model else (),
         typed="" if inquiry.reasoner.is_model else inquiry.asked,
         own_words=dict(own_words_of(inquiry.graph.schema)),
     )
