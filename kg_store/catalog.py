@@ -14,10 +14,11 @@ import numpy as np
 from sqlalchemy import Engine
 
 from kg_store.errors import LoadError, UnknownGraphError
+from kg_store.formats.files import OBJECTS_BETWEEN_SEARCHES, give_freed_back
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, closure_of_removal, facts_of, pruned
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph, nonsense_of, placeholder_schema
-from kg_store.names.index import NameIndex
+from kg_store.names.index import NameReport
 from kg_store.names.name_words import NameWords, forget_name_words
 from kg_store.open_graphs import NewVersions, OpenGraphs, PrivateGraph, TenantNames
 from kg_store.proposals.propose import read_and_propose
@@ -60,21 +61,25 @@ class GraphLoad:
     """
 
     raw: RawGraph
-    """The triples of the sources; set by `read`."""
+    """The triples of the sources; set by `read`, and gone after `build`, which makes room for what follows."""
     policy: Policy
     """The policy that was given, or else the one proposed from the sources; set by `read`."""
     adjacency: Adjacency
     """The arrays of the new version; set by `build`."""
     schema: Schema
     """The relations and concepts of the new version; set by `name`."""
-    names: NameIndex
-    """The name index of the new version; set by `seal`."""
+    names: NameReport
+    """The counts of the new version's names; set by `seal`."""
 
     def __init__(self, versions: NewVersions, rows: GraphRows, builder: Builder, progress: Progress) -> None:
         self._versions, self._rows, self._builder, self._progress = versions, rows, builder, progress
         self._left = ExitStack()
 
     def __enter__(self) -> Self:
+        # A load makes millions of objects that stay. Looking among them for cycles as often as Python does by itself
+        # took a third of its time.
+        self._left.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(*OBJECTS_BETWEEN_SEARCHES)
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -105,6 +110,8 @@ class GraphLoad:
             self._progress("building the graph", 0.4 + 0.1 * share)
 
         loaded = load_graph(self.raw, self.policy, self._graph.mid_key, building)
+        del self.raw
+        give_freed_back()
         reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
         if reason is not None:
             raise LoadError(reason)
@@ -124,17 +131,21 @@ class GraphLoad:
     def seal(self) -> None:
         """Writes all names and values, encrypted.
 
-        The version is then complete on disk, and `names` can be inspected before `swap`.
+        The version is then complete on disk, and `names` can be read before `swap`.
         """
         names = CollectedNames()
         for share in self._builder.seal_records(self._scope, self._loaded, names):
             self._progress("sealing names and values", 0.55 + 0.25 * share)
+        # The terms of the sources are needed no more, and the most memory is taken from here on.
+        self._loaded = replace(self._loaded, nodes=lambda: iter(()))
+        give_freed_back()
         public = self._builder.public_words(self.schema, self.policy)
 
         def indexing(share: float) -> None:
             self._progress("indexing names", 0.8 + 0.15 * share)
 
         self.names = self._builder.seal_names(self._scope, names, public, indexing)
+        give_freed_back()
         self._progress("measuring anonymity", 0.95)
 
     def swap(self) -> GraphInfo:

@@ -16,7 +16,7 @@ from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
 from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
 from kg_store.loading.load import LoadedGraph, LoadedNode, placeholder_schema
-from kg_store.names.index import NameIndex, Spellings
+from kg_store.names.index import NameIndex, NameReport, Spellings
 from kg_store.names.name_words import CollectedWords, NameWords
 from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
@@ -120,27 +120,27 @@ class Builder:
 
     def seal_names(
         self, scope: VaultScope, names: CollectedNames, public: PublicWords, progress: Callable[[float], None]
-    ) -> NameIndex:
-        """Writes the index of the collected names and the set of their words, both encrypted; returns the index.
+    ) -> NameReport:
+        """Writes the index of the collected names and the set of their words, both encrypted; returns its report.
 
         `progress` gets the share that is done, 0 to 1.
         """
         index = names.spellings.index()
         progress(0.4)
-        index = index.with_public(public)
+        index = index.marked(public)
         progress(0.8)
         self._write_names(scope, index, names.words.words())
-        return index
+        return index.report()
 
     def finish(
-        self, scope: VaultScope, loaded: LoadedGraph, index: NameIndex, notes: tuple[str, ...], policy: Policy
+        self, scope: VaultScope, loaded: LoadedGraph, names: NameReport, notes: tuple[str, ...], policy: Policy
     ) -> Built:
         """Returns the completed version of a load, after everything else has been written."""
         entities, values, mediators = (loaded.counts[kind] for kind in _COUNTED)
         info = GraphInfo(
             scope.tenant, scope.graph, scope.version_id, triples=loaded.facts, entities=entities, values=values,
             mediators=mediators, relations=len(loaded.relations), loaded_at=datetime.now(UTC).replace(microsecond=0),
-            public_words=index.report().public_words, notes=(*loaded.notes, *notes), masked=loaded.masked,
+            public_words=names.public_words, notes=(*loaded.notes, *notes), masked=loaded.masked,
         )  # fmt: skip
         return self._finished(scope, info, policy)
 

@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers, MutableHeaders
@@ -238,8 +238,17 @@ class BodyLimit:
         await self._app(scope, receive_counted, send)
 
 
+MIN_UPLOAD_BYTES_A_S: Final = 10_000
+"""The slowest upload that is not given up, in bytes a second. Chosen by hand: slower than any line that people use."""
+
+_STALLED: Final = "The upload stopped, or came too slowly."
+_STALLED_HINT: Final = "Send it again over a faster line, or packed as .gz."
+
+
 class Deadline:
-    """Ends a request after `seconds`, including the time to read its body; uploads have no deadline.
+    """Ends a request after `seconds`, including the time to read its body.
+
+    An upload may take a second more for each MIN_UPLOAD_BYTES_A_S that have come, and has no deadline after its end.
 
     `scope["state"]["timeout"]` is the running timeout. A streamed reply extends it, so that an error can still be sent
     as the last event when the time is over.
@@ -249,12 +258,33 @@ class Deadline:
         self._app, self._seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or is_upload(scope):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if is_upload(scope):
+            await self._app(scope, self._steady(receive), send)
             return
         async with asyncio.timeout(self._seconds) as timeout:
             scope.setdefault("state", {})["timeout"] = timeout
             await self._app(scope, receive, send)
+
+    def _steady(self, receive: Receive) -> Receive:
+        until, is_open = asyncio.get_running_loop().time() + self._seconds, True
+
+        async def receive_in_time() -> Message:
+            nonlocal until, is_open
+            if not is_open:
+                return await receive()
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                raise BadRequestError(_STALLED, _STALLED_HINT) from None
+            until += len(message.get("body", b"")) / MIN_UPLOAD_BYTES_A_S
+            is_open = message.get("more_body", False)
+            return message
+
+        return receive_in_time
 
 
 def is_upload(scope: Scope) -> bool:

@@ -42,7 +42,7 @@ ALARM_AT: Final = 0.5
 """The share of the day's budget at which an alarm tells that a person reads much. Chosen by hand."""
 ALARM_SHARE: Final = 0.04
 """The share of the graph's things or facts at which it does so earlier. Chosen by hand to come before 5 %."""
-MIN_ALARMED: Final = 25
+MIN_ALARMED: Final = 8
 """The fewest names or facts that are told of by an alarm, however small the graph. Chosen by hand."""
 
 log = event_log("names")

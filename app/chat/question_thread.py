@@ -30,11 +30,11 @@ async def in_one_thread(work: Work[T]) -> T:
         while (outside := await run.go_on()) is not None:
             call, future = outside
             try:
-                result = await call()
+                given = await call()
             except Exception as error:
                 run.loop.call_soon(_settle, future, future.set_exception, error)
             else:
-                run.loop.call_soon(_settle, future, future.set_result, result)
+                run.loop.call_soon(_settle, future, future.set_result, given)
     except asyncio.CancelledError:
         await run.end()
         raise

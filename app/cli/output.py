@@ -129,6 +129,8 @@ def show_preview(seen: Preview) -> None:
         tell(f"\n{entity.name}  ->  {entity.pseudonym} ({entity.concept})")
         for fact in entity.facts:
             tell(f"    {fact.relation}  ->  {fact.end}")
+    for join in seen.joins:
+        tell(f"Refers to another table: {join} cells")
     for line in ("", *seen.notes):
         tell(line)
     ordered = sorted(seen.masked, key=lambda each: (each.reason, each.kind))

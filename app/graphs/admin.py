@@ -103,7 +103,7 @@ class LoadJob:
             load.build(request.tenant, request.name)
             load.name(self._name_concepts)
             load.seal()
-            privacy = summarise(load.adjacency, load.schema, load.names.report(), self._k)
+            privacy = summarise(load.adjacency, load.schema, load.names, self._k)
             self._approve(privacy)
             graphs = self._catalog.graphs(request.tenant)
             before = next((graph for graph in graphs if graph.name == request.name), None)

@@ -1,7 +1,7 @@
 """Rewords a question before it is read.
 
-Amounts are given in the schema's units, relative dates as calendar dates, and nouns for people ("dermatologists") by
-their field.
+Short forms ("whos") are written in full, amounts given in the schema's units, relative dates as calendar dates, and
+nouns for people ("dermatologists") by their field.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from kg_store.text.inflection import fields_of, in_other_number
 from kg_store.text.notation import UNKNOWN, Notation, in_plain_notation
 from kg_store.text.quantities import Rewording, in_schema_units
 from kg_store.text.relative_dates import by_calendar
+from kg_store.text.short_forms import in_full
 
 Today = Callable[[], dt.date]
 """A function that returns the current date, on which "last week" and the like depend."""
@@ -74,6 +75,7 @@ class PlainWording:
                 Rewording(*found.span(), found[0].replace("-", ""))
                 for found in (_IN_TWO.finditer(text) if "-" in text else ())
             ),
+            *in_full(text),
             *in_plain_notation(text, self._notation),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),

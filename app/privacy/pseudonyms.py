@@ -453,9 +453,8 @@ class PseudonymTable:
                 word = draw_word(letter or _LETTERS[meaning.kind], state.meanings)
                 self._words[identity] = word
                 self._issued = None
-            else:
-                # Keeps the value kind that an earlier mention has told.
-                meaning = replace(meaning, value_kind=meaning.value_kind or state.meanings[word].value_kind)
+            elif meaning.value_kind is None and (kind := state.meanings[word].value_kind) is not None:
+                meaning = replace(meaning, value_kind=kind)  # Keeps the one that an earlier mention has told.
             state.meanings[word] = meaning
             if digest is not None:
                 state.digests[word] = digest

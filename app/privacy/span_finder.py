@@ -214,7 +214,10 @@ class SpanFinder:
         for span in spans:
             is_name = span.source in NAMES and span.value_kind in (None, ValueKind.TEXT)
             start = start_with_titles(text, span.start, self._lexicon) if is_name else span.start
-            found = [*(each for each in found if each.end <= start), replace(span, start=start)]
+            if start == span.start:
+                found.append(span)  # The spans do not overlap.
+            else:
+                found = [*(each for each in found if each.end <= start), replace(span, start=start)]
         return found
 
     def categories(self, read: Found, spans: Sequence[Span], *, sorts: bool) -> list[Span]:

@@ -31,6 +31,7 @@ from app.strategies.base import Strategy
 from app.strategies.sets.prompts import ASKED, FUNCTIONS, PATH
 from app.wiring.store import ServiceContext
 from kg_store.catalog import NameConcepts
+from kg_store.formats.files import give_memory_back
 from kg_store.terms import Schema
 
 
@@ -130,8 +131,14 @@ def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
 
 
 def namer_of(settings: Settings) -> NameConcepts:
-    """Returns the function that names concepts; it loads the sentence model at its first call."""
-    return EnglishReader(Embedder(settings.sentence_model, settings.cache_dir)).name_concepts
+    """Returns the function that names concepts; it loads the sentence model, and lets go of it, at each call."""
+
+    def name_concepts(schema: Schema) -> Sequence[str]:
+        named = EnglishReader(Embedder(settings.sentence_model, settings.cache_dir)).name_concepts(schema)
+        give_memory_back()  # The model is in a cycle of objects; a load takes its most memory later.
+        return named
+
+    return name_concepts
 
 
 def _language_remarks(settings: Settings) -> Callable[[str], str | None]:

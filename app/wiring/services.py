@@ -47,6 +47,7 @@ from app.wiring.endpoints import endpoints_of
 from app.wiring.store import JOBS, ServiceContext, delete_uploads, open_store, read_master_key
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.errors import StoreError
+from kg_store.formats.files import OBJECTS_BETWEEN_SEARCHES
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
 
@@ -189,10 +190,6 @@ class Services:
         self.store.close()
 
 
-_OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
-"""The thresholds of Python's search for cycles of objects that nobody needs, in its three generations."""
-
-
 def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:
     """Builds all services; this takes a few seconds, because the sentence model is loaded.
 
@@ -200,9 +197,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     and the evaluation pass their own, and the guard checks its requests too. Raises OSError and the errors of
     `open_store`.
     """
-    # A load makes millions of objects that stay. Looking among them for cycles as often as Python does by itself took
-    # a third of its time.
-    gc.set_threshold(*_OBJECTS_BETWEEN_SEARCHES)
+    gc.set_threshold(*OBJECTS_BETWEEN_SEARCHES)
     store = open_store(settings)
     thinking = thinking or think(settings)
     store.catalog.when_opened(thinking.warm)

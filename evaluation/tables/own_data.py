@@ -100,6 +100,8 @@ def judged(gold: str, names: Collection[str] | None) -> Verdict:
     if names is None:
         return "refused"
     given = {comparable(name) for name in names}
+    # "How many, and who?" is answered by the names together with their number.
+    given -= {str(len(given) - 1)} - {comparable(gold)} if len(given) > 2 else frozenset()
     if given == {comparable(part) for part in re.split(r",\s*", gold)}:
         return "right"
     # One name may hold more than the gold name, such as a title or a second first name.

@@ -309,12 +309,21 @@ class Rejoined(io.RawIOBase):
         return len(data)
 
 
-def give_memory_back() -> None:
-    """Returns freed memory to the system: glibc keeps it, so that the service would stay as large as its largest file.
+OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
+"""Thresholds for Python's searches for cycles of objects, which are 700, 10 and 10 by themselves."""
 
-    Does nothing with another C library.
+
+def give_memory_back() -> None:
+    """Returns freed memory to the system, also that of objects in cycles, which parsers leave of what they have read.
+
+    Otherwise the service would stay as large as its largest file.
     """
-    gc.collect()  # Parsers leave cycles of what they have read.
+    gc.collect()
+    give_freed_back()
+
+
+def give_freed_back() -> None:
+    """Returns freed memory to the system, since glibc keeps it. Does nothing with another C library."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

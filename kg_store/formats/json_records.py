@@ -12,7 +12,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -135,8 +135,8 @@ def tables_of_json(path: Path) -> list[TableOfFile]:
             raise LoadError(reason, path.name)
     if not columns:
         raise LoadError(f"no record: {_SAY_HOW}", path.name)
-    is_one = _is_record(path)
-    return [TableOfFile(title, _rows(path, title, [*keys], maps), (), is_one) for title, keys in columns.items()]
+    is_one, notes = _is_record(path), ((1, _BULK_NOTE.format(path.name)),) if _is_bulk(path) else ()
+    return [TableOfFile(title, _rows(path, title, [*keys], maps), notes, is_one) for title, keys in columns.items()]
 
 
 def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[[object], Rows]:
@@ -258,6 +258,22 @@ def _has_lines(path: Path) -> bool:
     return True
 
 
+_BULK: Final = frozenset({"index", "create", "update", "delete"})
+_BULK_NOTE: Final = "kind of line in {} tells a search engine where the next record belongs, and was left out"
+
+
+def _is_action(record: object) -> bool:
+    """Returns True for a line of a search engine's bulk format that is no record: `{"index": {"_id": "7"}}`."""
+    action = next(iter(record.items())) if isinstance(record, dict) and len(record) == 1 else ("", None)
+    return action[0] in _BULK and isinstance(action[1], dict) and all(key[:1] == "_" for key in action[1])
+
+
+def _is_bulk(path: Path) -> bool:
+    with open_bytes(path) as stream, suppress(ValueError, RecursionError):
+        return _is_action(json.loads(stream.readline(MAX_LITERAL_BYTES)))
+    return False
+
+
 def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
     text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig")
     for number, line in enumerate(bounded_lines(text, file), start=1):
@@ -266,7 +282,8 @@ def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
                 parsed = json.loads(line, parse_float=Decimal)
             except (ValueError, RecursionError):
                 raise LoadError("this line is no JSON object", file, number) from None
-            yield "", number, _object(parsed, file, number)
+            if not _is_action(parsed):
+                yield "", number, _object(parsed, file, number)
 
 
 def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:

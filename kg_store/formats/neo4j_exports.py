@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import TableFile
@@ -165,17 +167,52 @@ _LISTS = {"nodes": "node", "rels": "relationship", "relationships": "relationshi
 
 
 def is_apoc_json(path: Path) -> bool:
-    """Returns True if the first record is a node or a relationship as APOC writes them. Raises LoadError."""
+    """Returns True if the first record is a node or a relationship as APOC writes them, or holds one. Raises
+    LoadError.
+    """
     first = next(itertools.islice(records_of(path), 1), None)
-    return first is not None and _type(first[0], first[2]) is not None
+    return first is not None and next(_parts(first[0], first[2]), None) is not None
 
 
-def read_apoc_json(path: Path) -> Iterator[Node | Relationship]:
-    """Yields every record as a node or a relationship. Raises LoadError."""
+def read_apoc_json(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
+    """Yields every node and relationship of the records; counts in `left` other values of a record. Raises LoadError.
+
+    The rows of a query hold nodes, relationships and paths under the names that the query gave them; one that comes
+    again is told once.
+    """
+    seen = set[tuple[str, str]]()
     for title, line, record in records_of(path):
-        kind = _type(title, record)
-        if kind is None:
+        found = list(_parts(title, record))
+        if not found:
             raise LoadError("this record is neither a node nor a relationship of an APOC export", path.name, line)
+        if found[0][1] is not record:
+            plain = sum(not isinstance(value, dict | list) for value in record.values())
+            if plain:
+                left[f"values beside the nodes of {path.name} were left out"] += plain
+            found = [each for each in found if (each[0], str(each[1].get("id"))) not in seen]
+            seen |= {(kind, str(part.get("id"))) for kind, part in found}
+        yield from _told(found, path, line)
+
+
+def _parts(title: str, record: Record) -> Iterator[tuple[str, Record]]:
+    """Yields the kind and the record of what APOC wrote: the record itself, or else what it holds at any depth."""
+    if (kind := _type(title, record)) is not None:
+        yield kind, record
+        return
+    pending: list[Any] = [record]
+    while pending:
+        held = pending.pop()
+        for child in held.values() if isinstance(held, dict) else held:
+            is_told = isinstance(child, dict) and not child.keys().isdisjoint(("labels", "properties", "start"))
+            kind = _type("", child) if is_told else None
+            if kind is not None:
+                yield kind, child
+            elif isinstance(child, dict | list):
+                pending.append(child)
+
+
+def _told(found: Sequence[tuple[str, Record]], path: Path, line: int) -> Iterator[Node | Relationship]:
+    for kind, record in found:
         values = _values_of_record(record.get("properties"))
         if kind == "node":
             labels = [label for label in record.get("labels") or () if isinstance(label, str)]

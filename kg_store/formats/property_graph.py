@@ -238,7 +238,7 @@ def read_property_graph(path: Path, left: Counter[str]) -> Iterator[Node | Relat
     ending = _ending(path)
     if ending in _READERS:
         return _READERS[ending](path, left)
-    return read_apoc_json(path) if ending in _JSON else read_neo4j_csv(path)
+    return read_apoc_json(path, left) if ending in _JSON else read_neo4j_csv(path)
 
 
 def _ending(path: Path) -> str:

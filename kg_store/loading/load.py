@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import chain
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +51,7 @@ _VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR
 """Looked up once: Python 3.11 takes longer over a member of an enumeration than over all else of a node."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedNode:
+class LoadedNode(NamedTuple):
     """The vault record of one node, with the settings for its texts.
 
     `linkable`: the linker finds the node's value in questions; `protected`: the guard blocks the value. Names always
@@ -59,11 +59,14 @@ class LoadedNode:
     """
 
     mid: int
-    record: VaultRecord = field(repr=False)
+    record: VaultRecord
     linkable: bool
     protected: bool
-    also: tuple[str, ...] = field(default=(), repr=False)
+    also: tuple[str, ...] = ()
     """Further texts that the guard blocks like the node's value."""
+
+    def __repr__(self) -> str:
+        return f"LoadedNode({self.mid})"  # Without the record, which holds names and values.
 
     def entries(self) -> Iterator[NameEntry]:
         """Yields the entries of this node for the name index."""

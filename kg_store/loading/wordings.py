@@ -93,14 +93,14 @@ class NamesOfGraph:
         for node, words, kind in texts:
             # The file "summer rivers.csv" gives its rows the class "summer river". The singular changes one word, so
             # the first or the last of several words has to stand in a run as it is.
+            spellings: tuple[str, ...] = ()
             if len(words) == 1:
-                spellings = {words[0], singular(words[0])}
-            elif words and not vocabulary.isdisjoint((words[0], words[-1])):
-                spellings = {" ".join(words), singular_phrase(words)}
-            else:
-                spellings = set()
-            for spelled in spellings & runs:
-                self._whole[spelled].add(node)
+                spellings = words[0], singular(words[0])
+            elif words and (words[0] in vocabulary or words[-1] in vocabulary):
+                spellings = " ".join(words), singular_phrase(words)
+            for spelled in spellings:
+                if spelled in runs:
+                    self._whole[spelled].add(node)
             parts.add(node, words, kind, groups[node], classes.words[groups[node]])
         self._parts, self._parts_of_people = parts.found(doubtful), parts.found(doubtful, with_single=False)
 
@@ -134,8 +134,8 @@ class PartsOfNames:
         for word in words:
             for form in (word, regular_plural(word), singular(word)):
                 self._wanted[form].add(word)
-        self._names: Counter[int] = Counter()
-        self._people: Counter[int] = Counter()
+        self._names: dict[int, int] = defaultdict(int)
+        self._people: dict[int, int] = defaultdict(int)
         self._seen: dict[tuple[int, str], SeenWord] = defaultdict(SeenWord)
 
     def add(self, node: int, words: Sequence[str], kind: TextKind, group: int, own: Container[str]) -> None:

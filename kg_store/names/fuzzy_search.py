@@ -104,11 +104,10 @@ class FuzzyWindow:
 
     def hits(self) -> list[InexactHit]:
         self.spellings = [word.text for word in self.words]
-        for at, word in enumerate(self.words):
-            start, end = self._span(at, at) if self.skip else (0, 0)
-            is_skipped = bool(self.skip) and self.text[start:end] in self.skip
-            is_initial = len(word.text) == 1 and self._reads_as_initial(at)
-            self._signs.append((word.forms, is_initial, word.joins, is_skipped))
+        for at, (_, _, forms, joins) in enumerate(self.words):
+            is_skipped = bool(self.skip) and self.text[slice(*self._span(at, at))] in self.skip
+            is_initial = len(forms[0]) == 1 and self._reads_as_initial(at)
+            self._signs.append((forms, is_initial, joins, is_skipped))
         for at in self._to_try():
             self._read_around(at)
         return [self._hit(first, last, found) for (first, last), found in self._found.items()]

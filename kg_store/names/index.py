@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -27,16 +27,18 @@ from kg_store.text.words import PLAIN_WORDS, LastWords, WordMatcher, without_acc
 EntryKind = Literal["name", "value"]
 
 
-@dataclass(frozen=True, slots=True)
-class NameEntry:
+class NameEntry(NamedTuple):
     """One spelling of one node. `linkable`: the linker replaces its mentions; `protected`: the guard blocks it."""
 
     mid: int
-    text: str = field(repr=False)
+    text: str
     kind: EntryKind
     value_kind: ValueKind | None
     linkable: bool
     protected: bool
+
+    def __repr__(self) -> str:
+        return f"NameEntry({self.mid})"  # Without the text, which is a name or a value.
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,15 +270,19 @@ class NameIndex:
         matcher = WordMatcher.from_bytes(bytes(sections[0]))
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
-    def with_public(self, words: PublicWords) -> NameIndex:
+    def marked(self, words: PublicWords) -> NameIndex:
         """Returns the index with each spelling marked as public that `words` holds, or that is a single character.
 
-        The guard lets public spellings pass.
+        It is for storing: `with_public` makes it one that also finds inexact names.
         """
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
-        rows = self._rows or NameTable.of(self._names())
+        return replace(self, _flags=marked)
+
+    def with_public(self, words: PublicWords) -> NameIndex:
+        """Returns the index with public spellings marked, which the guard lets pass; it finds inexact names too."""
+        marked, rows = self.marked(words)._flags, self._rows or NameTable.of(self._names())
         return replace(
             self, _flags=marked, _rows=rows, _inexact=InexactNames(rows, words), _secret=marked.translate(_SECRET),
             _last_words=LastWords.of(self._texts, np.asarray(self._text_ends)),
@@ -294,6 +300,8 @@ class NameIndex:
 
         All are searched in one pass. Condition: each text begins and ends with a letter, a digit or an underscore.
         """
+        if not texts:
+            return []
         ends = list(accumulate(len(text) + 1 for text in texts))
         number_of = {end - 1: number for number, end in enumerate(ends)}
         normalised = normalise("\n".join(texts))
@@ -392,7 +400,7 @@ class NameIndex:
         """Returns the report for the graph's owner; it holds public words and MIDs, and no other spelling."""
         spellings = [flags for flags in self._flags if not flags & _KEY]
         values = sum(flags & _VALUE for flags in spellings)
-        public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
+        public = {self._text(pattern) for pattern, flags in enumerate(self._flags) if flags & _PUBLIC}
         names = len(spellings) - values
         return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
 
@@ -428,6 +436,9 @@ class NameIndex:
         for pattern, text in enumerate(self._all_texts()):
             if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
                 yield text, self._mids_of(pattern)
+
+    def _text(self, pattern: int) -> str:
+        return self._texts[self._text_ends[pattern - 1] if pattern else 0 : self._text_ends[pattern]].decode()
 
     def _all_texts(self) -> Iterator[str]:
         start = 0

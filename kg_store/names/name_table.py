@@ -69,7 +69,6 @@ class NameTable:
     """The names of one graph version as rows in arrays; a name takes about 70 bytes."""
 
     words: tuple[str, ...] = field(repr=False)
-    near: NearWords = field(repr=False)
     _initials: npt.NDArray[np.uint8] = field(repr=False)
     _number_of: dict[str, int] = field(repr=False)
     _flat: Numbers = field(repr=False)
@@ -106,7 +105,7 @@ class NameTable:
         order = np.lexsort((keyed, hashes))
         mids_of_rows = [sorted(set(mids)) if len(mids) > 1 else mids for _, mids in rows.values()]
         return cls(
-            words, NearWords.of(words), _initials_of(words), number_of, flat,
+            words, _initials_of(words), number_of, flat,
             np.fromiter(chain.from_iterable(needed for needed, _ in rows.values()), dtype=np.bool_),
             _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
             np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
@@ -138,7 +137,7 @@ class NameTable:
             raise StoreError("the name index has sections of different lengths")
         number_of = {word: number for number, word in enumerate(words)}
         return cls(
-            words, NearWords.of(words), _initials_of(words), number_of,
+            words, _initials_of(words), number_of,
             flat, needed, ends, held_by, held_ends, mids, mid_ends, hashes, keyed,
         )  # fmt: skip
 
@@ -340,6 +339,7 @@ class NameVocabulary:
         self.rows = rows
         self.public = public
         self._near: dict[str, dict[int, int]] = {}
+        self._spelt = NearWords.of(rows.words)
         self._everyday: set[str] = set()
         may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
@@ -380,7 +380,7 @@ class NameVocabulary:
         spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if is_plural else None]
         found = {number: 0 for number in spelt if number is not None}
         if not self.is_public(word) and word not in ROMAN_NUMERALS:
-            found = {**self.rows.near.near(word), **found}
+            found = {**self._spelt.near(word), **found}
         if len(self._near) >= _MAX_CACHED:
             self._near.clear()
         self._near[word] = found

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from operator import itemgetter
 from string import ascii_lowercase
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -359,14 +359,18 @@ class CollectedWords:
 
     def add(self, record: VaultRecord) -> None:
         for words in _named_in(record):
-            known = [*map(_everyday, words)]
+            read = [*map(_read, words)]
+            known = [word.forms for word in read]
             if not any(known):
-                self._hashes.update([hash_of(without_accents(word.lower())) for word in words])
+                self._hashes.update([word.hash for word in read])
                 continue
             self._parts.update(*known)
             if record.names or all(word[0].isupper() for word in words):
                 self._alone.update(*known)
-            self._hashes.update(map(hash_of, _asked_alone(words, known)))
+            self._hashes.update([word.hash for word in read if not word.forms])
+            for one, other in pairwise(read):
+                if one.tells or other.tells:  # A pair such as "of the" identifies nobody.
+                    self._hashes.add(hash_of(pair_of(one.plain, other.plain)))
             if len(words) > 1 and all(known):
                 self._phrases.add(" ".join(forms[0] for forms in known))
 
@@ -389,7 +393,7 @@ def is_short_name(word: str) -> bool:
 
 def forget_name_words() -> None:
     """Empties the cache of name words, because a graph may no longer hold them."""
-    _everyday.cache_clear()
+    _read.cache_clear()
 
 
 def _named_in(record: VaultRecord) -> Iterator[list[str]]:
@@ -403,20 +407,6 @@ def _named_in(record: VaultRecord) -> Iterator[list[str]]:
         yield words
     else:
         yield from _capitalised(record.lexical)
-
-
-def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Yields the words that the lexicon lacks, without accents, and the keys of neighbouring words (`pair_of`).
-
-    A pair is left out if neither of its words can identify somebody ("of the"). `known` has the lexicon's forms of
-    each word.
-    """
-    plain = [without_accents(word.lower()) for word in words]
-    tells = [any(map(may_name, forms)) for forms in known]
-    yield from (word for word, forms in zip(plain, known, strict=True) if not forms)
-    for (one, other), telling in zip(pairwise(plain), pairwise(tells), strict=True):
-        if any(telling):
-            yield pair_of(one, other)
 
 
 def _capitalised(text: str) -> Iterator[list[str]]:
@@ -435,8 +425,24 @@ def _capitalised(text: str) -> Iterator[list[str]]:
         yield run
 
 
+class _WordOfName(NamedTuple):
+    """A word of a name: without capitals and accents, its forms in the lexicon, and the hash of the plain form.
+
+    `tells`: one of the forms can identify somebody.
+    """
+
+    plain: str
+    forms: tuple[str, ...]
+    tells: bool
+    hash: int
+
+    def __repr__(self) -> str:
+        return "_WordOfName()"
+
+
 @lru_cache(maxsize=200_000)
-def _everyday(word: str) -> tuple[str, ...]:
-    """Returns the forms of `word` that are in a lexicon: as written, and without accents."""
+def _read(word: str) -> _WordOfName:
     small = word.lower()
-    return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))
+    plain = without_accents(small)
+    forms = tuple(form for form in dict.fromkeys((small, plain)) if in_any_lexicon(form))
+    return _WordOfName(plain, forms, any(map(may_name, forms)), hash_of(plain))

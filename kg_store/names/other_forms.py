@@ -77,6 +77,7 @@ def merged(mentions: Sequence[Mention]) -> list[Mention]:
 MAX_WORDS: Final = 4  # The most words of a value that classifies a thing. Chosen by hand.
 MIN_LETTERS: Final = 3
 _WORD: Final = re.compile(r"\w+")
+_ASCII_SIGNS: Final = str.maketrans({code: " " for code in range(128) if not _WORD.match(chr(code))})
 _BEFORE: Final = re.compile(r"(?:([^\W\d_]+(?:['’]t)?)\s+)?\Z")
 _BEHIND: Final = re.compile(r"\s+([^\W\d_]+)")
 _MAX_LOOK_BACK: Final = 24
@@ -114,10 +115,11 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
     forms = _forms_to_try(index, text)
     said: list[str] = []
     places: list[tuple[int, int]] = []
+    written = [word.lower() for word in _WORD.findall(text)] if forms else []
     words = list(_WORD.finditer(text)) if forms else []
-    for at in [at for at, word in enumerate(words) if word[0].lower() in forms]:
+    for at in [at for at, word in enumerate(written) if word in forms]:
         word, start = words[at], words[max(0, at - MAX_WORDS + 1)].start()
-        for form in forms[word[0].lower()]:
+        for form in forms[written[at]]:
             said.append(text[start : word.start()] + form)
             places.append((start, word.end()))
     for number, hit in index.find_at_ends(said):
@@ -129,13 +131,16 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 def _forms_to_try(index: NameIndex, text: str) -> dict[str, list[str]]:
     """Returns the nouns of `text` in lower case, each with its forms in the other number that may end a name."""
-    nouns = {noun.lower() for noun in _WORD.findall(text) if len(noun) >= MIN_LETTERS}
+    # In ASCII text without the regular expression, in a third of the time.
+    nouns = {
+        *(text.lower().translate(_ASCII_SIGNS).split() if text.isascii() else map(str.lower, _WORD.findall(text)))
+    }
     # Where characters were removed, or beyond ASCII, the last word of a name may be longer than the form.
     is_plain = text.isascii() and not normalise(text).seams
     tried = (
         (noun, [form for form in _in_other_number(noun) if not is_plain or index.may_end_with(form)])
         for noun in nouns
-        if noun.isascii() and noun.isalpha()
+        if len(noun) >= MIN_LETTERS and noun.isascii() and noun.isalpha()
     )
     return {noun: forms for noun, forms in tried if forms}
 

@@ -96,17 +96,17 @@ MONEY_WORDS = frozenset(
 TRUTH_WORDS = frozenset({"is", "has", "flag", "can", "active", "enabled", "deleted", "aktiv", "was", "allow", "in"})
 
 _ABBREVIATIONS = {
-    "acct": "account", "acc": "account", "addr": "address", "amt": "amount", "avg": "average", "bal": "balance",
-    "bday": "birthday", "br": "branch", "cat": "category", "ccy": "currency", "cd": "code", "cnt": "count",
-    "co": "company", "ctry": "country", "cty": "city", "cust": "customer", "desc": "description", "dept": "department",
-    "dob": "date of birth", "doc": "document", "dt": "date", "emp": "employee", "flg": "flag", "fname": "first name",
-    "freq": "frequency", "inv": "invoice", "lang": "language", "lname": "last name", "loc": "location",
-    "mgr": "manager", "mgmt": "management", "mod": "modified", "nm": "name", "num": "number", "opn": "open",
-    "ord": "order", "org": "organisation", "pct": "percent", "pos": "position", "prc": "price", "prio": "priority",
-    "prod": "product", "qty": "quantity", "ref": "reference", "rep": "representative", "res": "residence",
-    "rev": "revenue", "sal": "salary", "segm": "segment", "seg": "segment", "stat": "status", "supp": "supplier",
-    "tel": "telephone", "tot": "total", "trx": "transaction", "txn": "transaction", "typ": "type", "usr": "user",
-    "val": "value", "vend": "vendor", "wgt": "weight", "yr": "year",
+    "acc": "account", "acct": "account", "addr": "address", "amt": "amount", "avg": "average", "bal": "balance",
+    "bday": "birthday", "br": "branch", "cat": "category", "ccy": "currency", "cd": "code", "cmts": "comments",
+    "cnt": "count", "co": "company", "ctry": "country", "cty": "city", "cust": "customer", "dept": "department",
+    "desc": "description", "dob": "date of birth", "doc": "document", "dt": "date", "emp": "employee", "flg": "flag",
+    "fname": "first name", "freq": "frequency", "inv": "invoice", "lang": "language", "lname": "last name",
+    "loc": "location", "mgmt": "management", "mgr": "manager", "mod": "modified", "nm": "name", "num": "number",
+    "opn": "open", "ord": "order", "org": "organisation", "pct": "percent", "pos": "position", "prc": "price",
+    "prio": "priority", "prod": "product", "qty": "quantity", "ref": "reference", "rep": "representative",
+    "res": "residence", "rev": "revenue", "sal": "salary", "seg": "segment", "segm": "segment", "stat": "status",
+    "supp": "supplier", "tel": "telephone", "tot": "total", "trx": "transaction", "txn": "transaction", "typ": "type",
+    "usr": "user", "val": "value", "vend": "vendor", "wgt": "weight", "yr": "year",
 }  # fmt: skip
 # Units in the names of columns, with the form in which they are written behind a value.
 _UNITS = {
@@ -114,8 +114,7 @@ _UNITS = {
     "kg": "kg", "g": "g", "mg": "mg", "km": "km", "cm": "cm", "mm": "mm", "ml": "ml", "kwh": "kWh", "kw": "kW",
     "percent": "%", "pct": "%", "%": "%", "€": "EUR", "$": "USD", "£": "GBP", "years": "years", "months": "months",
     "days": "days", "hours": "hours", "minutes": "minutes", "seconds": "seconds", "mins": "minutes", "hrs": "hours",
-    "m2": "m2",
-    "sqm": "m2", "horas": "hours", "stunden": "hours", "tage": "days", "jahre": "years",
+    "m2": "m2", "sqm": "m2", "horas": "hours", "stunden": "hours", "tage": "days", "jahre": "years",
     "gb": "GB", "mb": "MB", "bpm": "bpm", "m²": "m2", "m³": "m3", "km²": "km2", "km/h": "km/h", "kwp": "kWp",
 }  # fmt: skip
 # Units that are recognised only in brackets.
@@ -125,6 +124,7 @@ _SHORT_UNITS = {
     "°c": "°C", "c": "°C",
 }  # fmt: skip
 _IN_BRACKETS = re.compile(r"[(\[{]\s*(?:in\s+)?([^()\[\]{}]{1,12}?)\s*[)\]}]")
+_COUNTED = re.compile(r"^\s*(?:nos?\.?\s+of\b|#\s*of\b|no\.|#)(?=\s*[a-z])", re.IGNORECASE)  # `No. hurt`
 _CAPITALS = re.compile(r"([A-Z]{2,})([a-z]{3,})")
 _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
 
@@ -154,7 +154,7 @@ def full_words(column: str) -> list[str]:
 
 
 def _written_out(column: str) -> list[str]:
-    words = words_of_column(column)
+    words = words_of_column(_COUNTED.sub("number of ", column))
     words = [*words[:-1], "number"] if words[1:] and words[-1] in ("no", "nr") else words
     return [part for word in words for part in _ABBREVIATIONS.get(word, word).split()]
 
@@ -212,13 +212,13 @@ MAX_CONCEPT_SHARE = 0.5
 MAX_CONCEPT_CELLS = 1_000
 MAX_CONCEPT_CHARS = 60
 MAX_CALLED_CHARS = 200
-"""The longest cell of a column whose name says that people ask by it, such as a diagnosis: official names are long."""
+"""The longest cell of a column whose name says that people ask by it, such as a diagnosis."""
 MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
 MAX_SIGN_CHARS = 12
-MIN_ROW_DIGITS = 3
-"""Whole numbers with at least this many digits may number the rows; shorter ones may count or rank something."""
+MIN_ROW_DIGITS, MIN_YEAR = 3, 1800
+"""Whole numbers of so many digits, and no years from that one on, may number the rows; others count or rank."""
 LIST_MARKS: Final = ("|", ";", ",")
 MIN_LISTS, MIN_LIST_SHARE = 2, 0.05
 """Cells are lists if at least MIN_LISTS, and at least this share of the different ones, hold a mark between values."""
@@ -324,7 +324,11 @@ class Column:
         if self.kind is ValueKind.TEXT:
             return all(_CODE.fullmatch(cell) and len(cell) <= MAX_SIGN_CHARS for cell in cells)
         are_long = all(cell.isdecimal() and len(cell) >= MIN_ROW_DIGITS for cell in cells)
-        return self.kind is ValueKind.NUMBER and are_long and not all(map(is_year, cells))
+        return (
+            self.kind is ValueKind.NUMBER
+            and are_long
+            and not all(is_year(cell) and int(cell) >= MIN_YEAR for cell in cells)
+        )
 
     @property
     def is_unique(self) -> bool:
@@ -370,7 +374,7 @@ class Column:
         """True for short texts, nearly all different and nearly all with a capital first letter."""
         cells = self._sample
         capitals = sum(cell[0].isupper() for cell in cells)
-        short = max((len(cell) for cell in cells), default=0) <= MAX_NAME_CHARS
+        short = sum(len(cell) <= MAX_NAME_CHARS for cell in cells) >= ALIKE * len(cells)
         return bool(
             cells and short and self.has_words and not self.is_private_text
             and self.distinct_share >= MIN_NAMED_SHARE and capitals >= MIN_NAMED_SHARE * len(cells)
@@ -418,11 +422,7 @@ class Column:
     def is_code(self) -> bool:
         """True for long numbers that all have the same number of digits, such as bar codes."""
         lengths = {len(cell) for cell in self._sample}
-        return len(lengths) == 1 and min(lengths) >= MIN_CODE_DIGITS and self._is_all_digits
-
-    @property
-    def _is_all_digits(self) -> bool:
-        return all(cell.isdigit() for cell in self._sample)
+        return len(lengths) == 1 and min(lengths) >= MIN_CODE_DIGITS and all(map(str.isdigit, self._sample))
 
     @cached_property
     def first_of_date(self) -> FirstPart | None:

@@ -112,6 +112,7 @@ class Preview:
     notes: tuple[str, ...]
     predicates: tuple[PredicateUse, ...] = ()
     masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
+    joins: tuple[str, ...] = ()
 
 
 def preview(
@@ -150,6 +151,7 @@ def preview(
         notes=loaded.notes if reason is None else (*loaded.notes, reason),
         predicates=uses_of(raw, policy, loaded.relations),
         masked=loaded.masked,
+        joins=raw.joins,
     )
 
 

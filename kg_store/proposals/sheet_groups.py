@@ -133,4 +133,5 @@ def _named(members: list[Sheet], names: Sequence[str], before: Sequence[SheetGro
     others = [name for name in names if pattern_of(pattern).fullmatch(name)]
     if sorted(others) == sorted(own):
         return [SheetGroup(pattern, tuple(members))]
-    return [SheetGroup(sheet.name, (sheet,)) for sheet in members]
+    apart = dict.fromkeys(own)
+    return [SheetGroup(name, tuple(sheet for sheet in members if sheet.name == name)) for name in apart]

@@ -6,17 +6,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.formats.files import Encoding, encoding_of
-from kg_store.formats.json_records import refers_to_parent
-from kg_store.lexicon.lexicon import in_large_lexicon
+from kg_store.formats.json_records import PARENT, refers_to_parent
 from kg_store.proposals.column_profiles import (
-    ALIKE,
-    EMPTY_MARKS,
-    FIRST,
     KEY_WORDS,
-    NAME_PREFIXES,
+    LONG_TEXT,
     NAME_WORDS,
     PLACES,
     Column,
@@ -24,7 +21,16 @@ from kg_store.proposals.column_profiles import (
     full_words,
     relation_words,
     unit_of,
-    words_of_column,
+)
+from kg_store.proposals.header_evidence import (
+    MIN_VALUE_COLUMNS,
+    MIN_VALUE_ROWS,
+    first_line_is_header,
+    first_line_stands_apart,
+    has_key_or_name,
+    is_called_as_table,
+    is_value,
+    may_be_header,
 )
 from kg_store.proposals.sheet_groups import SheetGroup, groups_of
 from kg_store.proposals.table_profiles import (
@@ -41,6 +47,7 @@ from kg_store.proposals.table_profiles import (
 )
 from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
+    JSON_ENDINGS,
     TABLE_ENDINGS,
     TEXT_ENDINGS,
     Sheet,
@@ -48,14 +55,12 @@ from kg_store.sources.table_files import (
     delimiter_of,
     sheets_of,
 )
-from kg_store.sources.triple_files import places_in_header
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
-from kg_store.text.literals import fits
-from kg_store.text.notation import first_parts
 
-MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
+MIN_LISTED = 2
+"""The least number of rows of each list below a heading, on average, if they are things and no details of it."""
 NO_HEADER, MIN_ROWS = 0, 2
 """Lines without a header are rows of a table if they are at least MIN_ROWS, and a column holds numbers or dates."""
 NO_CERTAIN_HEADER = (
@@ -125,20 +130,36 @@ def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Seq
 def _with_shared_concepts(
     table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Sequence[TablePolicy]
 ) -> TablePolicy:
-    """Returns the table with `preferred site` as `site`, if most of its values are sites of another column."""
-    values = {
-        settings.concept: profiles[each.file].columns[name].distinct
-        for each in tables
-        for name, settings in each.columns.items()
-        if settings.concept is not None and " " not in settings.concept
-    }
+    """Returns the table with columns that hold the things of another table's column as things of the same concept.
+
+    `preferred site` becomes `site` if most of its values are sites of another column. A text column `Boat` becomes a
+    concept if another column `Boat` is one, and most of the values of the shorter one are values of the other.
+    """
+    held: dict[str, frozenset[str]] = {}
+    for each in tables:
+        for name, settings in each.columns.items():
+            if settings.concept is not None:
+                own = profiles[each.file].columns[name].distinct
+                held[settings.concept] = held.get(settings.concept, frozenset()) | own
     columns = dict(table.columns)
     for name, settings in table.columns.items():
-        kind = (settings.concept or "").split(" ")[-1]
-        own = profiles[table.file].columns[name].distinct
-        if kind != settings.concept and len(own & values.get(kind, frozenset())) >= MIN_KNOWN * len(own) > 0:
+        column = profiles[table.file].columns[name]
+        if settings.concept is not None:
+            kind = settings.concept.split(" ")[-1]
+            known = held.get(kind, frozenset()) if kind != settings.concept else frozenset()
+            is_shared = len(column.distinct & known) >= MIN_KNOWN * len(column.distinct) > 0
+        else:
+            kind = _concept(settings.relation or name)
+            known = held.get(kind, frozenset()) if _may_hold_things(column, settings) else frozenset()
+            is_shared = len(column.distinct & known) >= MIN_KNOWN * min(len(column.distinct), len(known)) > 0
+        if is_shared:
             columns[name] = settings.model_copy(update={"concept": kind})
     return table.model_copy(update={"columns": columns})
+
+
+def _may_hold_things(column: Column, settings: ColumnPolicy) -> bool:
+    is_text = settings.kind is ValueKind.TEXT and settings.table is None
+    return is_text and not column.is_private_text and LONG_TEXT.isdisjoint(column.full)
 
 
 def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
@@ -194,9 +215,9 @@ def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
     is_called = not is_text
     try:
         line, header = next(sheet.lines())
-        if not _may_be_header(header, is_text):
+        if not may_be_header(header, is_text):
             return None
-        is_called = is_called or _is_called_as_table(header, delimiter_of(sheet.path))
+        is_called = is_called or is_called_as_table(header, delimiter_of(sheet.path))
         columns = _columns(sheet)
     except LoadError:
         if is_called:
@@ -204,7 +225,7 @@ def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
         return None
     if not next(iter(columns.values()), ()):
         return None
-    if line > 1 and line > sheet.first_line() and not (_has_key_or_name(header) or _stands_apart(columns)):
+    if line > 1 and line > sheet.first_line() and not (has_key_or_name(header) or first_line_stands_apart(columns)):
         # A row below a title must not be mistaken for a header, because its cells would become words of the schema.
         raise LoadError(NO_CERTAIN_HEADER, sheet.name, line)
     return line, columns
@@ -214,7 +235,7 @@ def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
     """Returns the columns of lines that are all rows; None if they do not look like those of one table."""
     columns = _columns(sheet, TablePolicy(file="*", header_row=NO_HEADER))
     rows = len(next(iter(columns.values()), ()))
-    typed = any(any(cells) and all(_is_value(cell) for cell in cells if cell) for cells in columns.values())
+    typed = any(any(cells) and all(is_value(cell) for cell in cells if cell) for cells in columns.values())
     is_table = len(columns) >= MIN_VALUE_COLUMNS and rows >= MIN_ROWS and typed and all(map(any, columns.values()))
     return (NO_HEADER, columns) if is_table else None
 
@@ -227,12 +248,14 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
         for name, cells in columns.items():
             cells += part.get(name, [""] * rows)
     is_text = sheet.ending in TEXT_ENDINGS
-    is_called = not is_text or line == NO_HEADER or _is_called_as_table(list(columns), delimiter_of(sheet.path))
-    stands_apart = not is_called and _stands_apart(columns)
+    is_called = not is_text or line == NO_HEADER or is_called_as_table(list(columns), delimiter_of(sheet.path))
+    is_headed = not is_called and first_line_is_header(columns)
+    stands_apart = is_headed or (not is_called and first_line_stands_apart(columns))
     profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
     typed = None if is_text else _type_of_all(profiles.values())
-    if typed is not None:
-        del profiles[typed.name]
+    dropped = _types_within(profiles.values()) if sheet.ending in JSON_ENDINGS else []
+    for name in {*dropped, *([typed.name] if typed is not None else [])}:
+        del profiles[name]
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
     concept = concept_words(group.file, full)
     key = find_key([each for each in profiles.values() if not refers_to_parent(group.file, each.name)], concept)
@@ -246,7 +269,7 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
         concept = concept_words(key, full_words(key))
     # Codes with digits below words without any: the first line is none of the rows.
     stands_apart = stands_apart or (key == first and profiles[first].numbers_rows and not re.search(r"\d", first))
-    is_certain = is_called or (stands_apart and key is not None)
+    is_certain = is_called or is_headed or (stands_apart and key is not None)
     header_row = line if line != 1 else None
     encoding: Encoding = encoding_of(sheet.path) if is_text else "utf-8"
     count = len(next(iter(columns.values())))
@@ -256,64 +279,30 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
 def _type_of_all(columns: Iterable[Column]) -> Column | None:
     """Returns the column that holds the same type name in every row, as programs export it, or None.
 
-    It becomes the concept of the records and is left out as a fact.
+    It becomes the concept of the records and is left out as a fact. The type of an object within the record is none.
     """
-    named = (column for column in columns if column.full[-1:] == ["type"] and len(column.cells) == column.rows)
+    own = (column for column in columns if " " not in column.name or column.name in _OF_RECORDS)
+    named = (column for column in own if column.full[-1:] == ["type"] and len(column.cells) == column.rows)
     return next((column for column in named if len(column.distinct) == 1 and column.cells[0][:3].isalpha()), None)
+
+
+_OF_RECORDS: Final = ("attributes type",)
+"""Where Salesforce keeps the type of a record."""
+
+
+def _types_within(columns: Iterable[Column]) -> list[str]:
+    """Returns the columns that hold one type name in all rows, that of an object within the record: `address type`.
+
+    They tell of the format alone, and answers would name them in place of what the object holds.
+    """
+    inner = (each for each in columns if " " in each.name and each.full[-1:] == ["type"] and len(each.cells) > 1)
+    of_one = (each for each in inner if len(each.distinct) == 1)
+    return [each.name for each in of_one if re.fullmatch("[A-Z][A-Za-z]+", each.cells[0])]
 
 
 def _label(words: str) -> str:
     """Returns `words` as a label of a policy; empty if nothing is left of them."""
     return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
-
-
-def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
-    """Returns True if the cells can be names of columns, and not those of a list of triples."""
-    if (is_text and len(header) < 2 and not _has_key_or_name(header)) or any(
-        len(column) > MAX_COLUMN_CHARS for column in header
-    ):
-        return False
-    return not is_text or (not any(map(_is_value, header)) and places_in_header(header) is None)
-
-
-def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
-    """Returns True if a column's name has a word for keys or names.
-
-    Of three columns, which may be triples, it must be the first; triples are never separated by semicolons.
-    """
-    if len(header) == 3 and delimiter != ";":
-        first = full_words(header[0])
-        is_name = bool(first) and first[-1] in NAME_WORDS and set(first[:-1]) <= NAME_PREFIXES
-        return is_name or bool(KEY_WORDS & set(first))
-    return _has_key_or_name(header)
-
-
-def _has_key_or_name(header: Sequence[str]) -> bool:
-    words = [full_words(column) for column in header]
-    named = (each and (each[-1] in NAME_WORDS or " ".join(each) in FIRST) for each in words)
-    return any(KEY_WORDS & set(each) for each in words) or any(named)
-
-
-def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
-    """Returns True if the first line is unlike those below, so that it is a header and none of its cells is data.
-
-    That is so in three cases: at least two columns are numbers or dates below the first line; the first line has only
-    common words, and one column below is numbers or dates; or these words are in small letters, and the first column
-    below has capitalised texts.
-    """
-    filled = [[cell for cell in cells if cell and cell not in EMPTY_MARKS] for cells in columns.values()]
-    values = [cells for cells in filled if cells and all(map(_is_value, cells))]
-    if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
-        return True
-    said = [words_of_column(name) for name in columns]
-    if not columns or not all(words and all(map(in_large_lexicon, words)) for words in said):
-        return False
-    if any(re.search(r"\d", name) for name in columns):
-        return False
-    if any(cells and all(map(_is_value, cells)) for cells in filled):
-        return True
-    capitals = sum(cell[0].isupper() for cell in filled[0])
-    return all(name.islower() for name in columns) and capitals >= ALIKE * len(filled[0]) > 0
 
 
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
@@ -345,15 +334,12 @@ def _columns(sheet: Sheet, table: TablePolicy | None = None) -> dict[str, list[s
 
 
 def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:
-    targets = {
-        name: target
-        for name, column in table.columns.items()
-        if name != table.key and (target := find_target(column, table, tables)) is not None
-    }
+    found = {name: find_target(column, table, tables) for name, column in table.columns.items() if name != table.key}
+    targets = {name: target for name, target in found.items() if target is not None}
     named = {
-        name: found
+        name: told
         for name, column in table.columns.items()
-        if name not in targets and (found := find_named_target(column, table, tables)) is not None
+        if name not in targets and (told := find_named_target(column, table, tables)) is not None
     }
     key = table.key
     names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
@@ -366,14 +352,14 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
-    columns = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
+    apart = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
+    columns = _as_people_call_them(table, apart, {other.concept for other in tables})
     if key is None:
         columns = _as_link(table, {**targets, **{name: of for name, (of, _) in named.items()}}, columns)
     if key is None and not columns and not names:
         return None
-    for name, settings in columns.items():
-        marks = tuple(mark for mark in table.columns[name].empty if mark not in table.empty)
-        columns[name] = settings.model_copy(update={"empty": marks})
+    marks = {name: tuple(mark for mark in table.columns[name].empty if mark not in table.empty) for name in columns}
+    columns = {name: settings.model_copy(update={"empty": marks[name]}) for name, settings in columns.items()}
     return TablePolicy(
         file=table.file,
         key=key,
@@ -382,8 +368,21 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         encoding=table.encoding,
         header_row=table.header_row,
         empty=table.empty,
+        things=_are_things(table, [*targets.values(), *(of for of, _ in named.values())], tables),
         columns=columns,
     )
+
+
+def _are_things(table: TableProfile, targets: Sequence[TableProfile], tables: Sequence[TableProfile]) -> bool:
+    """Returns True for the rows of a list below a mere heading: a record that holds a name, and the list.
+
+    Two files `{"name": "Cup 2018", "matches": [...]}` hold matches, and each match is a thing.
+    """
+    holder = next((other for other in tables if other.file == table.file.rpartition("/")[0]), None)
+    if table.key is not None or holder is None or not refers_to_parent(table.file, PARENT):
+        return False
+    is_heading = len(holder.columns) == 1 and table.rows >= MIN_LISTED * holder.rows
+    return is_heading and bool(targets) and all(target is holder for target in targets)
 
 
 def _asked_keys(table: TableProfile, names: Sequence[str | tuple[str, ...]]) -> list[str]:
@@ -433,6 +432,30 @@ def _beside_its_name(
     return settings.model_copy(update={"concept": None}) if is_named else settings
 
 
+def _as_people_call_them(
+    table: TableProfile, columns: Mapping[str, ColumnPolicy], kinds: Collection[str]
+) -> dict[str, ColumnPolicy]:
+    """Returns columns of things and dates without words for keys, and numbered columns of things as one relation.
+
+    `awardID` holds awards, `yearID` years, `team1` and `team2` teams. A word that names a kind of row, or that another
+    column has, is no name for cells that only stand for it.
+    """
+    found = dict(columns)
+    for name, settings in columns.items():
+        if settings.table is not None or (settings.concept is None and settings.kind is not ValueKind.DATE):
+            continue
+        words = [word for word in relation_words(name, KEY_WORDS).split() if not word.isdecimal()]
+        words = [re.sub(r"(?<=[^\W\d_]{3})\d$", "", word) if settings.concept is not None else word for word in words]
+        label = _label(" ".join(words))
+        others = {each.relation for other, each in columns.items() if other != name and each.concept is None}
+        taken = others | {" ".join(table.columns[other].full) for other in columns if other != name}
+        if label in ("", settings.relation, *taken) or (settings.concept is not None and _concept(label) in kinds):
+            continue
+        concept = None if settings.concept is None else _concept(label)
+        found[name] = settings.model_copy(update={"relation": label, "concept": concept})
+    return found
+
+
 def _column(column: Column, target: TableProfile | None, by: str | None, *, is_parent: bool) -> ColumnPolicy:
     separator = column.separator
     if target is not None:
@@ -467,9 +490,3 @@ def _concept(label: str) -> str:
     if words[-1] in PLACES:
         return words[-1]
     return " ".join(words[:-1]) if len(words) > 1 and words[-1] in NAME_WORDS else label
-
-
-def _is_value(cell: str) -> bool:
-    if first_parts(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
-        return True
-    return cell.startswith(("http://", "https://", "<"))

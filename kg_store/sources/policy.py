@@ -97,7 +97,7 @@ class TablePolicy(PolicyPart):
     the files of `orders-*.csv` are one table.
 
     `header_row`: the line of the header, if titles stand above it; 0 if there is none. `empty`: cells that mean that
-    nothing is known, such as `NULL`.
+    nothing is known, such as `NULL`. `things`: each row is an entity although it has no key.
     """
 
     file: Column
@@ -108,6 +108,7 @@ class TablePolicy(PolicyPart):
     encoding: Encoding = "utf-8"
     header_row: Annotated[int, Field(ge=0)] | None = None
     empty: Marks = ()
+    things: StrictBool = False
     columns: dict[Column, ColumnPolicy] = {}
 
     def has(self, name: str) -> bool:
@@ -142,7 +143,7 @@ class TablePolicy(PolicyPart):
     @property
     def links(self) -> bool:
         """True if each row joins entities instead of being one: no key, but columns that refer to tables."""
-        return self.key is None and bool(self.references())
+        return self.key is None and not self.things and bool(self.references())
 
     @property
     def kind(self) -> str:

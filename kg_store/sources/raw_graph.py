@@ -75,13 +75,18 @@ class Literal:
 
 @dataclass(slots=True)
 class RawGraph:
-    """Triples as positions in `terms`, possibly with duplicates. `notes` say what was left out when they were read."""
+    """Triples as positions in `terms`, possibly with duplicates.
+
+    `notes` say what was left out when they were read; `joins` which columns of tables refer to which, and how many of
+    their cells lead to a row.
+    """
 
     terms: list[Term] = field(repr=False)
     subjects: TermIds = field(repr=False)
     predicates: TermIds = field(repr=False)
     objects: TermIds = field(repr=False)
     notes: tuple[str, ...] = ()
+    joins: tuple[str, ...] = ()
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Returns the TermKind of each term."""

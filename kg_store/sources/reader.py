@@ -99,10 +99,11 @@ def read_sources(
         if len(kept) < len(sources):
             skipped["files are not read, as the policy says (`skip`)"] = len(sources) - len(kept)
         sources = kept
+    texts = TextFiles(sources, tables, triples) if isinstance(sources, Sequence) else None
     raw = without_lists(
         collect(
-            _few(_all_files(sources, progress, TextFiles(sources, tables, triples), skipped), sources)
-            if isinstance(sources, Sequence)
+            _few(_all_files(sources, progress, texts, skipped), sources)
+            if isinstance(sources, Sequence) and texts is not None
             else _in_batches(_rdflib_triples(sources))
         )
     )
@@ -114,6 +115,7 @@ def read_sources(
     if any(not term.isascii() and _MARKS.search(term) for term in raw.terms):
         raise LoadError(f"a text with more than {MAX_CLUSTER} accents on one letter: leave it out")
     raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
+    raw.joins = texts.joins() if texts is not None else ()
     return raw
 
 
@@ -207,6 +209,10 @@ class TextFiles:
             raise LoadError("the file can't be read", missing.name)
         self._tables = Tables(paths, tables)
         self._triples = {each.file: each for each in triples}
+
+    def joins(self) -> tuple[str, ...]:
+        """Returns the references between tables, with the share of cells that lead to a row."""
+        return self._tables.joins()
 
     def read(self, path: Path, ending: str, stream: IO[bytes], skipped: Counter[str]) -> Triples:
         if self._tables.has(path):

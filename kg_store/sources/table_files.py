@@ -222,6 +222,7 @@ class Tables:
         self._policies = sheets_with_tables(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
+        self._references, self._joined = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         self._keys_by: dict[tuple[str, str], dict[str, str | None]] = {}
         for sheet, table in self._policies:
             self._keys.setdefault(table.file, set()).update(self._fresh_keys(sheet, table))
@@ -284,6 +285,19 @@ class Tables:
         if unread:
             skipped[f"tables of {path.name} are not mapped by the policy, and were not read"] += len(unread)
 
+    def joins(self) -> tuple[str, ...]:
+        """Returns a line for each column that refers to a table: the target, and how many of its cells lead to a row.
+
+        To be called when all triples are read.
+        """
+        found = []
+        for (file, name), count in self._references.items():
+            settings = self._by_file[file].columns[name]
+            target = self._by_file[str(settings.table)]
+            held = self._joined[file, name]
+            found.append(f"{file} {name} -> {target.file} {settings.by or target.key}, {held:,} of {count:,}")
+        return tuple(found)
+
     def _of_sheet(self, sheet: Sheet, table: TablePolicy, skipped: Counter[str]) -> Iterator[Triple]:
         unread = sum(not refers_to_parent(sheet.name, each) for each in {*sheet.header(table)} - table.used().keys())
         if unread:
@@ -324,7 +338,12 @@ class Tables:
                     thing = f"<{_THING}{quote(settings.concept, safe='')}:{quote(cell, safe='')}>"
                     kind = f"<{CLASS_NAMESPACE}{quote(settings.concept, safe='')}>"
                     yield column, thing, ((thing, _TYPE, kind), (thing, _LABEL, _text(cell)))
-                elif (tail := self._tail(cell, settings, file, row.line, skipped)) is not None:
+                    continue
+                tail = self._tail(cell, settings, file, row.line, skipped)
+                if settings.table is not None:
+                    self._references[table.file, column] += 1
+                    self._joined[table.file, column] += tail is not None
+                if tail is not None:
                     yield column, tail, ()
 
     def _tail(self, cell: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term | None:

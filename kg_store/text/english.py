@@ -64,8 +64,14 @@ def zipf_frequency(word: str, language: str = "en") -> float:
     """Returns log10 of a word's uses in 10^9 words of a language (ISO 639-1); 0.0 if wordfreq does not know it.
 
     The small lists of other languages than English are enough to tell function words. The result equals
-    `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for.
+    `wordfreq.zipf_frequency`, which is not used because it caches every word that it is asked for: here only English
+    words of its list are cached.
     """
+    is_listed = language == "en" and word in get_frequency_dict("en", "best")
+    return _listed_frequency(word) if is_listed else _frequency(word, language)
+
+
+def _frequency(word: str, language: str) -> float:
     frequencies, inverse = get_frequency_dict(language, "best" if language == "en" else "small"), 0.0
     for token in lossy_tokenize(word, language):
         smashed = smash_numbers(token)
@@ -76,6 +82,11 @@ def zipf_frequency(word: str, language: str = "en") -> float:
         return 0.0
     frequency = 1.0 / inverse
     return round(math.log10(round(frequency, math.floor(-math.log10(frequency)) + 3)) + 9.0, 2)
+
+
+@cache
+def _listed_frequency(word: str) -> float:
+    return _frequency(word, "en")
 
 
 def stems(word: str) -> Iterator[str]:

@@ -131,6 +131,7 @@ def worded_date(cell: str) -> str | None:
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,'’:/-])\d{{1,3}}(?:\.\d{{3}}|,\d{{3}}|(?:[{_SPACES}]\d{{3}})+(?:[.,]\d+)?)(?![\w'’]|[.,:/-]\d)"
 )
+_DIGIT: Final = re.compile(r"\d")
 _EURO: Final = re.compile(r"\s?(?:€|eur\b|euros?\b)", re.IGNORECASE)
 _EURO_BEFORE: Final = re.compile(r"(?:€|\beur|\beuros?)\s?\Z", re.IGNORECASE)
 
@@ -142,11 +143,21 @@ _WITHOUT_YEAR: Final = re.compile(
 )
 
 
+_MONTH_OF_YEAR: Final = re.compile(
+    rf"\b(?:in|during)\s+(?:early\s+|late\s+)?(?P<said>(?P<month>{MONTH})[\s-]*['’]?(?P<year>\d\d))(?![\w/]|[.:-]\d)",
+    re.IGNORECASE,
+)
+"""A month and two digits behind "in" is a month of a year: days take "on"."""
+
+
 def in_plain_notation(text: str, notation: Notation) -> Iterator[Rewording]:
-    """Yields rewordings of the numbers and dates in a question that the graph's notation makes clear."""
+    """Yields rewordings of the numbers and dates in a question that the graph's notation or its words make clear."""
     for match, meant, _ in _typed(text, notation):
         if meant is not None and meant != match[0]:
             yield Rewording(match.start(), match.end(), meant)
+    for match in _MONTH_OF_YEAR.finditer(text):
+        century = "19" if int(match["year"]) >= CENTURY_FROM else "20"
+        yield Rewording(*match.span("said"), f"{match['month']} {century}{match['year']}")
 
 
 def unclear_in(text: str, notation: Notation) -> Iterator[tuple[int, int, Unclear]]:
@@ -154,7 +165,7 @@ def unclear_in(text: str, notation: Notation) -> Iterator[tuple[int, int, Unclea
 
     A day without a year could be of any year, unless the question says a year elsewhere.
     """
-    if not _YEAR.search(text):
+    if not _YEAR.search(text) and not _MONTH_OF_YEAR.search(text):
         yield from ((*match.span(), "year") for match in _WITHOUT_YEAR.finditer(text))
     for match, meant, kind in _typed(text, notation):
         if meant is None:
@@ -162,6 +173,8 @@ def unclear_in(text: str, notation: Notation) -> Iterator[tuple[int, int, Unclea
 
 
 def _typed(text: str, notation: Notation) -> Iterator[tuple[re.Match[str], str | None, Unclear]]:
+    if not _DIGIT.search(text):
+        return
     for match in _IN_PARTS.finditer(text):
         one, other = int(match[1]), int(match[3])
         if 0 < min(one, other) <= 12 and max(one, other) <= 31:

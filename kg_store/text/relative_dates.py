@@ -30,9 +30,9 @@ _EXPRESSION: Final = re.compile(
     rf"|(?P<period>this|last|next|(?:the\s+)?current)\s+(?P<whole>week|month|quarter|year)){_BEHIND}",
     re.IGNORECASE,
 )
-_HINT: Final = re.compile(
-    r"\b(?:yesterday|today|tomorrow|ago|last|past|next|coming|this|these|current)\b", re.IGNORECASE
-)
+_HINTS: Final = ("yesterday", "today", "tomorrow", "ago", "last", "past", "next", "coming", "this", "these", "current")
+"""One of these words stands in every relative date. Beyond ASCII other letters may stand for theirs."""
+
 _BEFORE: Final = re.compile(r"(?:(?P<second>[\w'’]+)\s+)?(?P<first>[\w'’]+)(?P<gap>\s+)\Z")
 _MAX_LOOK_BACK: Final = 48
 _DAYS: Final = {
@@ -92,7 +92,7 @@ def by_calendar(text: str, today: dt.date) -> list[Rewording]:
     A week runs from Monday to Sunday; "the last six months" begin on the day six months ago. Phrases that only look
     like a date ("her last year", "more than last year") are not replaced.
     """
-    if not _HINT.search(text):
+    if text.isascii() and not any(map(text.lower().__contains__, _HINTS)):
         return []
     found = list(_EXPRESSION.finditer(text))
     pairs = [

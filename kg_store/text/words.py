@@ -96,7 +96,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
             written = text[begin:stop]
             joins = last >= 0 and (text[last:begin] == " " or _NO_BREAK.fullmatch(text, last, begin) is not None)
             last = stop if stop == match.end() else -1
-            if written.endswith("'s"):
+            if written[-2:] == "'s":
                 written, stop = written[:-2], stop - 2
             if written:
                 found.append(WordForms(begin, stop, forms_of(written), joins))
@@ -242,7 +242,8 @@ class WordMatcher:
 
 _BYTES_OF_A_WORD: Final = 8
 _BITS_A_PATTERN: Final = 16
-_ODD: Final = 0x9E3779B97F4A7C15  # A multiplier that spreads keys over the bits (Knuth's, for 64 bits).
+_ODD: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+"""Multipliers that each spread keys over the bits: Knuth's for 64 bits, and one of xxHash."""
 _IN_PLAIN_WORDS: Final = np.array([chr(byte).isascii() and chr(byte).isalnum() for byte in range(256)])
 
 
@@ -250,7 +251,7 @@ _IN_PLAIN_WORDS: Final = np.array([chr(byte).isascii() and chr(byte).isalnum() f
 class LastWords:
     """The last words of many patterns, by which most searches for a pattern that ends with some word can be left out.
 
-    Promise: `may_hold` is True for the last word of each pattern. Limit: of other words it is True for one in twenty,
+    Promise: `may_hold` is True for the last word of each pattern. Limit: of other words it is True for one in fifty,
     and for all with other characters than English letters and digits.
     """
 
@@ -268,7 +269,8 @@ class LastWords:
             keys = np.where(goes_on, keys << np.uint64(8) | letters, keys)
         size = max(10, (len(ends) * _BITS_A_PATTERN).bit_length())
         bits = np.zeros(1 << size, dtype=np.bool_)
-        bits[keys * np.uint64(_ODD) >> np.uint64(64 - size)] = True
+        for odd in _ODD:
+            bits[keys * np.uint64(odd) >> np.uint64(64 - size)] = True
         return cls(np.packbits(bits, bitorder="little").tobytes())
 
     def may_hold(self, word: str) -> bool:
@@ -277,8 +279,8 @@ class LastWords:
             return True
         key = int.from_bytes(word[-_BYTES_OF_A_WORD:].encode(), "little")
         size = (len(self._bits) * 8).bit_length() - 1
-        at = (key * _ODD & (1 << 64) - 1) >> 64 - size
-        return bool(self._bits[at >> 3] >> (at & 7) & 1)
+        places = ((key * odd & (1 << 64) - 1) >> 64 - size for odd in _ODD)
+        return all(self._bits[at >> 3] >> (at & 7) & 1 for at in places)
 
 
 def _is_inside_a_word(pair: str) -> bool:

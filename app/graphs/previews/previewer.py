@@ -29,14 +29,16 @@ from client_sdk.protocol import (
 )
 from kg_store.catalog import NameConcepts
 from kg_store.errors import LoadError
-from kg_store.formats.files import give_memory_back, require_unpacked_within
+from kg_store.formats.delimited_text import first_rows_alone
+from kg_store.formats.files import give_memory_back, open_bytes, require_unpacked_within
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
+from kg_store.proposals.row_checks import check_rows
 from kg_store.sources.policy import CLASS_NAMESPACE, RELATION_NAMESPACE, Policy, TablePolicy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_by_policy
-from kg_store.sources.table_files import Sheet, sheets_of, table_called
+from kg_store.sources.table_files import Sheet, bare_name, is_text, sheets_of, table_called
 from kg_store.terms import Relation, ValueView
 
 _OF_TABLES = (RELATION_NAMESPACE, CLASS_NAMESPACE)
@@ -223,6 +225,25 @@ Chosen by hand for two cores.
 WAIT_S: Final = 20.0
 """Seconds to wait for a place: more than most previews take, and less than a browser waits. Chosen by hand."""
 
+MAX_ROWS_SEEN: Final = 20_000
+"""The rows of a text file that a preview is made of. Chosen by hand: more take seconds of a core."""
+MAX_CELLS_CHECKED: Final = 4_000_000
+"""The most cells of further rows that are checked against the policy. Chosen by hand: two seconds of a core."""
+_FIRST_ROWS: Final = "{} has more than {:,} rows: all counts here are of its first ones. A load reads all."
+
+
+def longer_than(paths: Sequence[Path], rows: int) -> list[Path]:
+    """Returns those of `paths` that are text files of more than `rows` lines. Raises LoadError."""
+    return [path for path in paths if is_text(path) and _has_more_lines(path, rows)]
+
+
+def _has_more_lines(path: Path, rows: int) -> bool:
+    lines = 0
+    with open_bytes(path) as stream:
+        while lines <= rows and (chunk := stream.read(1 << 20)):
+            lines += max(chunk.count(b"\n"), chunk.count(b"\r"))
+    return lines > rows
+
 
 class PreviewBusyError(Exception):
     """Another preview of this tenant is being made, or there are too many of other tenants."""
@@ -303,8 +324,11 @@ class Previewer:
         changes: PolicyChanges,
     ) -> GraphPreview:
         require_unpacked_within(sources, self._most_unpacked)
-        raw, used = changed(sources, given, changes)
-        return self._made(sources, raw, used, given is None, sample, public_key)
+        with first_rows_alone(MAX_ROWS_SEEN):
+            raw, used = changed(sources, given, changes)
+            told = self._made(sources, raw, used, given is None, sample, public_key)
+        del raw  # Before further rows are read.
+        return told.model_copy(update={"notes": [*_notes_on_rows(sources, used), *told.notes]})
 
     def _made(
         self,
@@ -345,6 +369,18 @@ class Previewer:
             tables=tables_seen(tables, seen),
         )
         return told if public_key is None else seal_preview(public_key, told, names)
+
+
+def _notes_on_rows(sources: Sequence[Path], used: Policy) -> list[str]:
+    """Returns what the owner should know of rows behind the first ones, from which alone the preview was made."""
+    tabled = [path for path in sources if table_called(bare_name(path), used.tables) is not None]
+    long = longer_than(tabled, MAX_ROWS_SEEN)
+    if not long:
+        return []
+    widest = max(len(table.columns) for table in used.tables)
+    with first_rows_alone(max(MAX_ROWS_SEEN, MAX_CELLS_CHECKED // max(1, widest))):
+        notes = check_rows(long, used.tables, lambda _share: None)
+    return [*(_FIRST_ROWS.format(path.name, MAX_ROWS_SEEN) for path in long), *notes]
 
 
 def changed(sources: Sequence[Path], given: Policy | None, changes: PolicyChanges) -> tuple[RawGraph, Policy]:

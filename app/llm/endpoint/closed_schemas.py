@@ -46,6 +46,7 @@ from kg_store.algebra.expressions import (
     parse,
 )
 from kg_store.errors import ExpressionError
+from kg_store.terms import ALMOST_PSEUDONYM
 
 Tree = list[str]
 
@@ -77,7 +78,6 @@ _WAY = re.compile(r"way\((\d{1,4})\)")
 # While an expression is parsed, `way(2)` is written `WAY2`, a name that no pseudonym has.
 _AS_NAME = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _STAND_IN = re.compile(r"\bWAY(\d{1,4})\b")
-_PSEUDONYM = re.compile(r"[A-Z][a-z0-9]{5}")
 
 
 class TreeError(ValueError):
@@ -204,7 +204,7 @@ def _several(words: Sequence[str], least: int, hint: str) -> Iterator[tuple[list
 
 
 def _is_set(word: str) -> bool:
-    return bool(_WAY.fullmatch(word) or _PSEUDONYM.fullmatch(word))
+    return bool(_WAY.fullmatch(word) or ALMOST_PSEUDONYM.fullmatch(word))
 
 
 def _is_known(expression: str) -> bool:

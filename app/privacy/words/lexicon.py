@@ -69,7 +69,7 @@ class Lexicon:
 
     def permits(self, word: str, language: str = "") -> bool:
         """True if `word` may leave in a text of the language (ISO 639-1). English words always may."""
-        base, *endings = APOSTROPHE.split(word)
+        base, *endings = _parts_of(word)
         if endings and not CONTRACTIONS.issuperset(endings):
             return False
         return in_lexicon(base) or self._is_shown(base) or (bool(language) and in_lexicon_of(language, base))
@@ -87,7 +87,7 @@ class Lexicon:
 
         "Don't" does not count as "Don".
         """
-        base, *endings = APOSTROPHE.split(word)
+        base, *endings = _parts_of(word)
         if endings[:1] == ["t"]:
             return False
         return base in self.names.parts or any(stem in self.names.parts for stem in stems(base))
@@ -136,6 +136,11 @@ def base_of(word: str) -> str:
     return word.partition("'")[0] if word.isascii() else APOSTROPHE.split(word, maxsplit=1)[0]
 
 
+def _parts_of(word: str) -> list[str]:
+    """Returns the parts of `word` between its apostrophes."""
+    return word.split("'") if word.isascii() else APOSTROPHE.split(word)
+
+
 def is_common(name: str) -> bool:
     """Returns True if all words of a text are common ones, so that it hardly is the name of a person or place."""
     words = words_of(name)
@@ -154,7 +159,7 @@ def language_of(words: Iterable[str]) -> str:
     if bases.total() < _MIN_WORDS or all(map(in_lexicon, bases)):
         return ""
     foreign = {base for base in bases if not in_lexicon(base)}
-    counts = {code: _times(bases, filter(words_of_language(code).__contains__, bases)) for code in languages()}
+    counts = {code: _times(bases, words_of_language(code).intersection(bases)) for code in languages()}
     for code in counts:
         rarer = (base for base in foreign if in_lexicon_of(code, base) and base not in words_of_language(code))
         counts[code] += _times(bases, rarer)

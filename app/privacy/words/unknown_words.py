@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from operator import itemgetter
 from typing import Final
 
@@ -105,10 +106,11 @@ def turn_of(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
 
 
 def _turn(text: str, matches: Sequence[re.Match[str]], taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
-    is_word = Stand.WORD
-    words = [Token(*match.span(), is_word, match[0].lower()) for match in matches]
-    language = language_of([token.word for token in words])
-    return TurnTokens(text, _with_parts(words, [Token(*each) for each in taken]), lexicon, language)
+    words = [match[0].lower() for match in matches]
+    places = map(re.Match.start, matches), map(re.Match.end, matches)
+    # Made by `map` alone, since a long text has many words.
+    tokens = list(map(Token._make, zip(*places, repeat(Stand.WORD), words, strict=False)))
+    return TurnTokens(text, _with_parts(tokens, [Token(*each) for each in taken]), lexicon, language_of(words))
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:

@@ -53,6 +53,8 @@ def test_what_loads_is_asked_and_what_does_not_is_told(tmp_path: Path) -> None:
         ("Ann Lee: 219", ("Mrs. Ann Lee",), "right"),
         ("Ann, Bo", ("Bo", "Cy"), "wrong"),
         ("93", ("96",), "wrong"),
+        ("Ann, Bo", ("Bo", "2", "Ann"), "right"),
+        ("Ann, Bo", ("Bo", "3", "Ann"), "wrong"),
         ("93", (), "refused"),
     ],
 )

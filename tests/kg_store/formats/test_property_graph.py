@@ -52,6 +52,8 @@ def test_neo4j_admin_files_are_a_graph_and_ids_of_two_spaces_stay_apart(tmp_path
         ("a.jsonl", "\n".join(map(json.dumps, [*NODES, EDGE]))),
         ("a.json", json.dumps([*NODES, EDGE])),
         ("a.json", json.dumps({"nodes": NODES, "rels": [EDGE]})),
+        ("a.json", json.dumps({"nodes": {each["id"]: each for each in NODES}, "rels": {"9": EDGE}})),
+        ("a.json", json.dumps({"u": NODES[0], "p": {"length": 1, "nodes": NODES, "rels": [EDGE]}, "r": EDGE})),
         ("a.csv", APOC),
     ],
 )

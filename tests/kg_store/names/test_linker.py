@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection
+from dataclasses import replace
 
 import pytest
 
 from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.fuzzy_search import Fits, InexactHit
 from kg_store.names.index import NameIndex
-from kg_store.names.other_forms import find_near_spans, masked
+from kg_store.names.other_forms import find_inflected, find_near_spans, masked
 from kg_store.text.english import PublicWords
+from kg_store.text.words import LastWords
 
 pytestmark = pytest.mark.slow
 
@@ -107,6 +109,18 @@ def test_each_last_word_of_a_name_is_known_to_end_one_and_few_other_words_are() 
     assert sum(map(INDEX.may_end_with, others)) < 100
     assert INDEX.may_end_with("o'brien")  # Only words of English letters and digits can be ruled out.
     assert NameIndex.build(entries_of(MANY_NAMES[:3])).may_end_with("zqxw")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_searching_by_last_words_finds_what_a_search_for_every_noun_finds(seed: int) -> None:
+    everything = replace(INDEX, _last_words=LastWords())
+    chance = random.Random(seed)
+    names = (chance.choice((name, name.lower())) for name in chance.sample(MANY_NAMES, 60))
+    endings = ("", "s", "s", "es", "'s", "-", ",", "é", "\u200b") if seed % 2 else ("s", "s", "", ",")
+    text = " ".join(name + chance.choice(endings) for name in names)
+    found = list(find_inflected(INDEX, text))
+    assert found == list(find_inflected(everything, text))
+    assert found
 
 
 # --- a few names each, and what a text says of them -------------------------------------------------------------

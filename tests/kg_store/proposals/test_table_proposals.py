@@ -11,7 +11,7 @@ from openpyxl import Workbook
 
 from kg_store.errors import LoadError
 from kg_store.loading.load import load_graph
-from kg_store.proposals.propose import read_and_propose
+from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.proposals.table_proposals import propose_tables
 from kg_store.sources.policy import ColumnPolicy, TablePolicy
 from kg_store.sources.reader import read_by_policy, read_sources
@@ -34,6 +34,7 @@ def told(table: TablePolicy) -> list[str]:
     first = [table.file, f"of {table.concept}", f"key {table.key}", f"names {names}"]
     first += [f"header in {table.header_row}"] if table.header_row is not None else []
     first += [f"nothing is {table.empty}"] if table.empty else []
+    first += ["things"] if table.things else []
     return ["; ".join(first), *(f"{name}: {told_column(column)}" for name, column in table.columns.items())]
 
 
@@ -65,6 +66,12 @@ def test_what_is_proposed_for_files_is_what_their_case_says(tmp_path: Path, case
     facts = {" - ".join(fact) for fact in facts_of(load_graph(raw, policy, MID_KEY))}
     assert facts >= set(case.get("holds", []))
     assert facts.isdisjoint(case.get("lacks", []))
+
+
+def test_each_join_is_told_with_the_share_of_its_cells_that_lead_to_a_row(tmp_path: Path) -> None:
+    (tmp_path / "staff.csv").write_text("id,name,boss id\n1,Ann,\n2,Bo,1\n3,Cy,1\n4,Di,9\n", "utf-8")
+    raw, policy = read_and_propose([tmp_path / "staff.csv"])
+    assert raw.joins == preview(raw, policy).joins == ("staff.csv boss id -> staff.csv id, 2 of 3",)
 
 
 def test_two_rows_of_one_name_are_no_reference_and_are_counted(tmp_path: Path) -> None:

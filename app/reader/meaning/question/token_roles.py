@@ -52,15 +52,11 @@ _SILENT = frozenset(
 # Matches "a X or a Y" of two named things.
 _OF_TWO = re.compile(r"(?:\b(?:an?|the) )?\b(E[a-z0-9]{5}) or (?:an?|the) (E[a-z0-9]{5})\b")
 
-_SHORT = {
-    "whats": "what is", "whos": "who is", "wheres": "where is", "hows": "how is", "whens": "when is", "avg": "average",
-    "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't", "arent": "aren't", "wasnt": "wasn't",
-    "werent": "weren't", "hasnt": "hasn't", "havent": "haven't", "cant": "can't", "num": "number", "nr": "number",
-}  # fmt: skip
+_SHORT = {"avg": "average", "num": "number", "nr": "number"}
 
 
 def _contracted(words: Sequence[str]) -> list[str]:
-    """Returns the words with short forms written in full: "whats" -> "what is"."""
+    """Returns the words with short forms written in full: "avg" -> "average"."""
     return [part for word in words for part in _SHORT.get(word, word).split()]
 
 

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import threading
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sqlalchemy import update
 
 from app.egress.ledger.audit import check_export
 from app.egress.ledger.chain import ledger_entries, ledger_heads
+from app.graphs.previews import previewer
 from app.graphs.previews.previewer import PreviewBusyError, Turns
 from client_sdk.crypto.sealing import KeyPair, open_capsule, preview_context
 from client_sdk.protocol import GraphPolicy, GraphPreview, JobStatus, KeyList, LedgerCheck
@@ -103,6 +105,49 @@ async def test_a_preview_loads_nothing_and_leaves_nothing_on_the_disk(service: R
     for path in tmp_path.rglob("*"):
         content = path.read_bytes() if path.is_file() else b""
         assert not [name for name in SECRET_NAMES if name.encode() in content], path.name
+
+
+async def test_an_upload_that_stalls_is_ended_and_leaves_neither_a_file_nor_a_job(tmp_path: Path) -> None:
+    head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nid,name\n1,Ada'
+
+    async def stalled() -> AsyncIterator[bytes]:
+        yield head
+        await asyncio.Event().wait()
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield head
+        while True:
+            yield b"a"
+            await asyncio.sleep(0.01)
+
+    async with running(tmp_path, request_deadline_s=0.2) as service:
+        kind = {"Content-Type": "multipart/form-data; boundary=x", **OPERATOR}
+        for path in ("/admin/graphs/late", "/admin/preview"):
+            for body in (stalled, slow):
+                reply = await service.http.post(path, content=body(), headers=kind)
+                assert "came too slowly" in refused(reply, 422, "bad_request").message
+        assert not list(service.services.store.incoming.glob("*"))
+        whole = [("file", ("a.csv", b"id,name\n1,Ada Finch\n"))]
+        started = await service.http.post("/admin/graphs/late", files=whole, headers=OPERATOR)
+        assert started.status_code == 202  # No job of before holds the graph.
+
+
+async def test_a_preview_of_many_rows_is_of_the_first_and_the_others_are_checked(
+    service: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(previewer, "MAX_ROWS_SEEN", 20)
+    rows = [f"k{number},Ward {number % 7},{number}" for number in range(40)]
+    rows[30] = "k3,Ward 5,many"
+    content = "\n".join(["id,ward,beds", *rows]).encode()
+    for name, sent in (("a.csv", content), ("a.csv.gz", gzip.compress(content))):
+        reply = await service.http.post("/admin/preview", files=[("file", (name, sent))], headers=OPERATOR)
+        seen = GraphPreview.model_validate_json(reply.content)
+        assert seen.tables[0].rows == 19  # The header is a row of the first 20.
+        assert any(f"{name} has more than 20 rows" in note for note in seen.notes)
+        assert any("1 rows of a.csv have the key of an earlier row" in note for note in seen.notes)
+    short = [("file", ("a.csv", "\n".join(["id,ward,beds", *rows[:15]]).encode()))]
+    reply = await service.http.post("/admin/preview", files=short, headers=OPERATOR)
+    assert not [note for note in reply.json()["notes"] if "more than" in note or "earlier row" in note]
 
 
 async def test_a_preview_takes_files_an_admins_key_and_a_device_that_is_admitted(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ OFFERED = (*WORDS, "Eq7f2k", "Vx81zp", "Sk3mmd", "way(1)", "way(2)", "hint", *LA
         ("sum(Sk3mmd)", ["sum", "Sk3mmd"]),
         ('minus(sum(Sk3mmd), max(Eq7f2k, "q"))', ["minus", "sum", "Sk3mmd", "max", "Eq7f2k", "q"]),
         ('reach(Sk3mmd, "count")', ["reach", "Sk3mmd", "count"]),
+        ('reach(Sk3mmd, "Rz9y8x")', ["reach", "Sk3mmd", "Rz9y8x"]),
     ],
 )
 def test_an_expression_and_its_words_are_the_same(expression: str, words: list[str]) -> None:

@@ -1,0 +1,112 @@
+"""Tells the header of a text file from its first row of data, by the words of its cells and by what lies below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kg_store.lexicon.lexicon import in_large_lexicon
+from kg_store.proposals.column_profiles import (
+    ALIKE,
+    EMPTY_MARKS,
+    FIRST,
+    KEY_WORDS,
+    NAME_PREFIXES,
+    NAME_WORDS,
+    full_words,
+    words_of_column,
+)
+from kg_store.sources.policy import MAX_COLUMN_CHARS
+from kg_store.sources.triple_files import places_in_header
+from kg_store.terms import ValueKind
+from kg_store.text.literals import fits
+from kg_store.text.notation import first_parts
+
+MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
+MIN_UNLIKE: Final = 3
+MIN_HEADED_ROWS: Final = 3
+MAX_COMMON: Final = 0.2
+"""The greatest share of the cells below a common word that are common words too, or differ from each other."""
+
+
+def may_be_header(header: Sequence[str], is_text: bool) -> bool:
+    """Returns True if the cells can be names of columns, and not those of a list of triples."""
+    if (is_text and len(header) < 2 and not has_key_or_name(header)) or any(
+        len(column) > MAX_COLUMN_CHARS for column in header
+    ):
+        return False
+    return not is_text or (not any(map(is_value, header)) and places_in_header(header) is None)
+
+
+def is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
+    """Returns True if a column's name has a word for keys or names.
+
+    Of three columns, which may be triples, it must be the first; triples are never separated by semicolons.
+    """
+    if len(header) == 3 and delimiter != ";":
+        first = full_words(header[0])
+        is_name = bool(first) and first[-1] in NAME_WORDS and set(first[:-1]) <= NAME_PREFIXES
+        return is_name or bool(KEY_WORDS & set(first))
+    return has_key_or_name(header)
+
+
+def has_key_or_name(header: Sequence[str]) -> bool:
+    words = [full_words(column) for column in header]
+    named = (each and (each[-1] in NAME_WORDS or " ".join(each) in FIRST) for each in words)
+    return any(KEY_WORDS & set(each) for each in words) or any(named)
+
+
+def first_line_stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
+    """Returns True if the first line is unlike those below, so that it is a header and none of its cells is data.
+
+    That is so in three cases: at least two columns are numbers or dates below the first line; the first line has only
+    common words, and one column below is numbers or dates; or these words are in small letters, and the first column
+    below has capitalised texts.
+    """
+    filled = [[cell for cell in cells if cell and cell not in EMPTY_MARKS] for cells in columns.values()]
+    values = [cells for cells in filled if cells and all(map(is_value, cells))]
+    if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
+        return True
+    said = [words_of_column(name) for name in columns]
+    if not columns or not all(words and all(map(in_large_lexicon, words)) for words in said):
+        return False
+    if any(re.search(r"\d", name) for name in columns):
+        return False
+    if any(cells and all(map(is_value, cells)) for cells in filled):
+        return True
+    capitals = sum(cell[0].isupper() for cell in filled[0])
+    return all(name.islower() for name in columns) and capitals >= ALIKE * len(filled[0]) > 0
+
+
+def first_line_is_header(columns: Mapping[str, Sequence[str]]) -> bool:
+    """Returns True if the first line is unlike those below in at least MIN_UNLIKE columns, or in two of which one
+    holds numbers or dates.
+
+    A column is unlike its first cell if that is made of common words of any language that the lexicon has, and the
+    cells below are not, or are few that come again (`Ort` above names of towns); or if it alone is no number or date.
+    """
+    rows = len(next(iter(columns.values()), ()))
+    if rows < MIN_HEADED_ROWS or any(name in cells for name, cells in columns.items()):
+        return False
+    filled = {name: {cell for cell in cells if cell and cell not in EMPTY_MARKS} for name, cells in columns.items()}
+    typed = sum(bool(cells) and all(map(is_value, cells)) for cells in filled.values())
+    common = {name: cells for name, cells in filled.items() if cells and _is_common(name)}
+    again = [name for name, cells in common.items() if len(cells) <= MAX_COMMON * sum(map(bool, columns[name]))]
+    worded = sum(
+        name in again or sum(map(_is_common, cells)) <= MAX_COMMON * len(cells) for name, cells in common.items()
+    )
+    # A column of numbers below a common word counts once.
+    worded -= sum(all(map(is_value, cells)) for cells in common.values())
+    return typed + worded >= MIN_UNLIKE or (typed > 0 and worded > 0)
+
+
+def _is_common(cell: str) -> bool:
+    words = words_of_column(cell)
+    return bool(words) and all(map(in_large_lexicon, words))
+
+
+def is_value(cell: str) -> bool:
+    if first_parts(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
+        return True
+    return cell.startswith(("http://", "https://", "<"))

@@ -1,0 +1,50 @@
+"""Tests of short forms that people type in a hurry."""
+
+from __future__ import annotations
+
+import pytest
+
+from kg_store.text.notation import UNKNOWN, in_plain_notation, unclear_in
+from kg_store.text.short_forms import in_full
+
+
+def reworded(text: str) -> str:
+    for each in sorted([*in_full(text), *in_plain_notation(text, UNKNOWN)], key=lambda each: -each.start):
+        text = text[: each.start] + each.instead + text[each.end :]
+    return text
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("whats una's phone no", "what's una's phone number"),
+        ("Whos got robe 41", "Who's got robe 41"),
+        ("who havent we paid", "who haven't we paid"),
+        ("job no for the pump", "job number for the pump"),
+        ("what weve sent", "what we've sent"),
+        ("who came in feb 25", "who came in feb 2025"),
+        ("born in Nov 84", "born in Nov 1984"),
+    ],
+)
+def test_short_forms_are_written_in_full(typed: str, read: str) -> None:
+    assert reworded(typed) == read
+    assert list(unclear_in(typed, UNKNOWN)) == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "is there no boat",
+        "boats with no engine",
+        "yes or no?",
+        "members no longer here",
+        "the Whoswood club",
+        "on nov 24",
+    ],
+)
+def test_other_words_stay_as_they_are(typed: str) -> None:
+    assert reworded(typed) == typed
+
+
+def test_a_day_without_a_year_stays_unclear() -> None:
+    assert [kind for *_, kind in unclear_in("who came on nov 24", UNKNOWN)] == ["year"]
