@@ -38,8 +38,8 @@ async def in_one_thread(work: Work[T]) -> T:
     except asyncio.CancelledError:
         await run.end()
         raise
-    result: T = run.result()
-    return result
+    found: T = run.result()
+    return found
 
 
 async def in_service_loop(call: Work[T]) -> T:
