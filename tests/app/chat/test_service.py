@@ -165,8 +165,8 @@ async def test_usage_tells_calls_retries_and_cost(around: Around, embedder: Embe
     def replies(request: Request) -> Canned:
         if spoilt:
             return spoilt.pop(0)
-        numbers = [line.partition(".")[0] for line in request.input["choices"] if "treated by" in line]
-        return _with_usage(completion(json.dumps({"answer": numbers[0]})))
+        patient = request.input["things"][0]["name"]
+        return _with_usage(completion(json.dumps({"answer": ["reach", patient, "treated by"]})))
 
     server.replies = replies
     endpoint = ModelEndpoint(server.url, "m", deadline_s=20, price=Price(prompt=2.0, completion=10.0))
@@ -274,7 +274,14 @@ async def test_a_question_that_leans_takes_along_the_turns_of_its_thread_alone(
 
 
 @pytest.mark.parametrize(
-    "draft", ["Ez9y8x", "count({treated by}", "__import__(os)", 'reach({treated by}, "adores")', "Ottoline Brackwater"]
+    "draft",
+    [
+        "Ez9y8x",
+        "count({treated by} {treated by})",
+        "__import__(os)",
+        'reach({treated by}, "adores")',
+        "Ottoline Brackwater",
+    ],
 )
 async def test_what_was_not_offered_is_no_reply(modelled: Around, server: ModelServer, draft: str) -> None:
     house = modelled()
