@@ -89,9 +89,7 @@ ODD_FILES = {
     "columns that are names": OddFile(
         "a.csv", b"id,Ines Brackwede,born 1961-07-23,city\n7,Otto,x,Fenwhistle\n8,Ivo,y,Quillowmere\n", TABLE
     ),
-    "a header, visits": OddFile(
-        "a.tsv", _joined([_NAMES, *_visits()]), REFUSED
-    ),
+    "a header, visits": OddFile("a.tsv", _joined([_NAMES, *_visits()]), TABLE),
     "no header": OddFile("a.csv", _cells(_THREE), REFUSED),
     "no header, tabs": OddFile("a.tsv", _cells(_THREE, mark="\t"), REFUSED),
     "no header, numbers": OddFile("a.csv", _cells((0, 4, 2)), REFUSED),

@@ -211,7 +211,7 @@ async def test_the_repair_says_what_was_wrong_in_one_sentence_of_ours(
 async def test_words_that_a_model_splits_or_joins_are_read_as_those_that_were_offered(
     server: ModelServer, reasoner: PromptedReasoner, words: list[object]
 ) -> None:
-    server.replies = in_turn(reply({**GOOD, "answer": words}))
+    server.replies = in_turn(completion(json.dumps({**GOOD, "answer": words})))
     assert (await replied(reasoner)).value.answer == ['count(reach(Eq7f2k, "treated by"))']
 
 
