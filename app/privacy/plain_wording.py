@@ -14,6 +14,7 @@ from typing import Final
 
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
+from app.privacy.words.short_forms import in_full
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import has_capitals
 from kg_store.names.name_words import COMMON_WORDS, EmphasisMarks
@@ -22,7 +23,6 @@ from kg_store.text.inflection import fields_of, in_other_number
 from kg_store.text.notation import UNKNOWN, Notation, in_plain_notation
 from kg_store.text.quantities import Rewording, in_schema_units
 from kg_store.text.relative_dates import by_calendar
-from kg_store.text.short_forms import in_full
 
 Today = Callable[[], dt.date]
 """A function that returns the current date, on which "last week" and the like depend."""
@@ -57,7 +57,7 @@ def utc_today() -> dt.date:
 
 
 class PlainWording:
-    """Rewords questions. Names and text values of the graph stay as they are typed."""
+    """Rewords questions. Names and text values of the graph stay as they are typed, and words of names ("ive")."""
 
     def __init__(
         self, names: NameIndex, lexicon: Lexicon, today: Today, leading: Leading, notation: Notation = UNKNOWN
@@ -75,7 +75,7 @@ class PlainWording:
                 Rewording(*found.span(), found[0].replace("-", ""))
                 for found in (_IN_TWO.finditer(text) if "-" in text else ())
             ),
-            *in_full(text),
+            *(each for each in in_full(text) if not self._lexicon.names.has(text[each.start : each.end].lower())),
             *in_plain_notation(text, self._notation),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),

@@ -309,8 +309,12 @@ class Rejoined(io.RawIOBase):
         return len(data)
 
 
-OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 20, 100)
-"""Thresholds for Python's searches for cycles of objects, which are 700, 10 and 10 by themselves."""
+OBJECTS_BETWEEN_SEARCHES: Final = (50_000, 2, 1_000)
+"""Thresholds for Python's searches for cycles of objects, which are 700, 10 and 10 by themselves.
+
+Nothing else runs during a search. So one of the second generation looks at few objects, and one of all objects, which
+takes seconds beside a large load, comes at the end of a job and hardly ever before.
+"""
 
 
 def give_memory_back() -> None:

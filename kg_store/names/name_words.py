@@ -328,9 +328,13 @@ class NameWords:
         forms = (other, without_accents(other))
         return any(pair_of(without_accents(word), form) in self.hashes for form in forms)
 
+    def has(self, word: str) -> bool:
+        """Returns True if a name holds `word` (letters a to z)."""
+        return word in self.parts or word in self.hashes
+
     def has_near(self, word: str) -> bool:
         """Returns True if a name holds `word` (letters a to z) or a word one slip away from it."""
-        return any(form in self.parts or form in self.hashes for form in one_slip_away(word))
+        return any(map(self.has, one_slip_away(word)))
 
     def to_bytes(self) -> bytes:
         """Returns the words as unencrypted bytes; the caller encrypts them."""

@@ -324,11 +324,8 @@ class Column:
         if self.kind is ValueKind.TEXT:
             return all(_CODE.fullmatch(cell) and len(cell) <= MAX_SIGN_CHARS for cell in cells)
         are_long = all(cell.isdecimal() and len(cell) >= MIN_ROW_DIGITS for cell in cells)
-        return (
-            self.kind is ValueKind.NUMBER
-            and are_long
-            and not all(is_year(cell) and int(cell) >= MIN_YEAR for cell in cells)
-        )
+        are_years = all(is_year(cell) and int(cell) >= MIN_YEAR for cell in cells)
+        return self.kind is ValueKind.NUMBER and are_long and not are_years
 
     @property
     def is_unique(self) -> bool:

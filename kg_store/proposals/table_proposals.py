@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -135,31 +137,32 @@ def _with_shared_concepts(
     `preferred site` becomes `site` if most of its values are sites of another column. A text column `Boat` becomes a
     concept if another column `Boat` is one, and most of the values of the shorter one are values of the other.
     """
-    held: dict[str, frozenset[str]] = {}
+    held: defaultdict[str, set[str]] = defaultdict(set)
     for each in tables:
         for name, settings in each.columns.items():
             if settings.concept is not None:
-                own = profiles[each.file].columns[name].distinct
-                held[settings.concept] = held.get(settings.concept, frozenset()) | own
-    columns = dict(table.columns)
-    for name, settings in table.columns.items():
-        column = profiles[table.file].columns[name]
-        if settings.concept is not None:
-            kind = settings.concept.split(" ")[-1]
-            known = held.get(kind, frozenset()) if kind != settings.concept else frozenset()
-            is_shared = len(column.distinct & known) >= MIN_KNOWN * len(column.distinct) > 0
-        else:
-            kind = _concept(settings.relation or name)
-            known = held.get(kind, frozenset()) if _may_hold_things(column, settings) else frozenset()
-            is_shared = len(column.distinct & known) >= MIN_KNOWN * min(len(column.distinct), len(known)) > 0
-        if is_shared:
-            columns[name] = settings.model_copy(update={"concept": kind})
-    return table.model_copy(update={"columns": columns})
+                held[settings.concept] |= profiles[each.file].columns[name].distinct
+    shared = {
+        name: settings.model_copy(update={"concept": kind})
+        for name, settings in table.columns.items()
+        if (kind := _shared_concept(profiles[table.file].columns[name], settings, held)) is not None
+    }
+    return table.model_copy(update={"columns": {**table.columns, **shared}})
 
 
-def _may_hold_things(column: Column, settings: ColumnPolicy) -> bool:
+def _shared_concept(column: Column, settings: ColumnPolicy, held: Mapping[str, AbstractSet[str]]) -> str | None:
+    """Returns the concept of other columns, with the values in `held`, whose things this column holds; else None."""
     is_text = settings.kind is ValueKind.TEXT and settings.table is None
-    return is_text and not column.is_private_text and LONG_TEXT.isdisjoint(column.full)
+    if settings.concept is not None:
+        kind, fewest = settings.concept.split(" ")[-1], len(column.distinct)
+        known = held.get(kind, frozenset()) if kind != settings.concept else frozenset()
+    elif is_text and not column.is_private_text and LONG_TEXT.isdisjoint(column.full):
+        kind = _concept(settings.relation or column.name)
+        known = held.get(kind, frozenset())
+        fewest = min(len(column.distinct), len(known))
+    else:
+        return None
+    return kind if len(column.distinct & known) >= MIN_KNOWN * fewest > 0 else None
 
 
 def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:

@@ -137,8 +137,12 @@ def _cut(text: str, known: AbstractSet[str]) -> Tree:
     """Returns the known words that `text` consists of, the longest first, or nothing if anything else stands in it."""
     longest = sorted(known, key=len, reverse=True)
     bounded = (rf"(?<!\w){re.escape(word)}(?!\w)" if word[-1:].isalnum() else re.escape(word) for word in longest)
-    pieces = list(re.finditer(rf"({'|'.join(bounded)})|[\s,()\[\]\"']+|(.)", text, re.DOTALL))
-    return [] if any(piece[2] for piece in pieces) else [piece[1] for piece in pieces if piece[1]]
+    found: Tree = []
+    for piece in re.finditer(rf"({'|'.join(bounded)})|[\s,()\[\]\"']+|(.)", text, re.DOTALL):
+        if piece[2] or len(found) > MAX_WORDS:
+            return []
+        found += [piece[1]] if piece[1] else []
+    return found
 
 
 def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:

@@ -15,6 +15,7 @@ from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.english import PublicWords
 from tests.support.clinic import dialogue, members
+from tests.support.named_words import NamedWords
 
 Ask = Callable[..., Anonymised]
 
@@ -322,3 +323,12 @@ def named(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
     public = PublicWords.of(["nurse"])
     index = NameIndex.build([NameEntry(1, "Ann Zilmer", "name", None, True, True)]).with_public(public)
     return Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords.of(()), frozenset({"nurse"})), holds=holds)
+
+
+def test_a_word_of_a_name_is_no_short_form() -> None:
+    """ "ive" would leave as "i've"."""
+    named = NamedWords(["Jonathan Ive", "Gerda Whos"], ["ward", "works on"])
+    for text in ("which ward is ive on", "whos ward is it", "which ward is whos on"):
+        safe = named.safe(text).lower()
+        assert not {"ive", "whos", "i've", "who's"} & set(safe.split()), safe
+    assert named.safe("whens the ward full").startswith("when's ")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.privacy.words.short_forms import in_full
 from kg_store.text.notation import UNKNOWN, in_plain_notation, unclear_in
-from kg_store.text.short_forms import in_full
 
 
 def reworded(text: str) -> str:
@@ -19,6 +19,7 @@ def reworded(text: str) -> str:
     [
         ("whats una's phone no", "what's una's phone number"),
         ("Whos got robe 41", "Who's got robe 41"),
+        ("i cant see, and it wont do", "i can't see, and it won't do"),
         ("who havent we paid", "who haven't we paid"),
         ("job no for the pump", "job number for the pump"),
         ("what weve sent", "what we've sent"),
