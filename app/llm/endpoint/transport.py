@@ -7,7 +7,7 @@ import errno
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
@@ -206,10 +206,11 @@ async def _strip_headers(request: httpx2.Request) -> None:
 
 async def _read_whole(response: httpx2.Response) -> bytes:
     raw = bytearray()
-    async for piece in response.aiter_bytes():
-        raw += piece
-        if len(raw) > MAX_REPLY_BYTES:
-            raise ReplyUnusableError("the endpoint's reply has no end")
+    async with aclosing(response.aiter_bytes()) as pieces:
+        async for piece in pieces:
+            raw += piece
+            if len(raw) > MAX_REPLY_BYTES:
+                raise ReplyUnusableError("the endpoint's reply has no end")
     return bytes(raw)
 
 
