@@ -198,9 +198,7 @@ class SpanFinder:
         text = found.text
         chosen = choose(text, [*found.spans, *more])
         chosen += self._recognised(text, chosen)
-        unknown = [
-            _without_permission(text, *span) for span in unknown_spans(text, _taken(text, chosen), self._lexicon)
-        ]
+        unknown = [unknown_span(text, *span) for span in unknown_spans(text, _taken(text, chosen), self._lexicon)]
         chosen += [span for span in unknown if span.source is SpanSource.UNKNOWN]
         chosen += self._near_names(found, chosen)
         chosen += _left_of([span for span in unknown if span.source is SpanSource.WORD], text, chosen)
@@ -315,7 +313,8 @@ def _taken(text: str, spans: Iterable[Span]) -> list[Taken]:
     return [(span.start, span.end, _stand(text, span)) for span in spans]
 
 
-def _without_permission(text: str, start: int, end: int) -> Span:
+def unknown_span(text: str, start: int, end: int) -> Span:
+    """Returns the span of words that are neither in the graph nor permitted to leave."""
     return Span(start, end, SpanSource.UNKNOWN if has_capitals(text[start:end]) else SpanSource.WORD)
 
 

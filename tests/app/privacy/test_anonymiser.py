@@ -319,6 +319,25 @@ def test_a_title_goes_with_a_hidden_name_just_as_with_one_that_nobody_knows(type
         assert sent(hidden, typed.format(name)) == sent(hidden, typed.format(stranger))
 
 
+@pytest.mark.parametrize("typed", ["who has {}?", "does Eve Quill have {}", "how many have the {}", "and {}?"])
+def test_a_hidden_value_is_read_as_typed_just_as_one_that_nobody_has(typed: str) -> None:
+    """Otherwise the reader would read other words, and take another time for them."""
+    readings = []
+    for value in ("zilmo brask", "zilmo flint"):
+        entries = [
+            NameEntry(1, "Eve Quill", "name", None, True, True),
+            NameEntry(2, value, "value", ValueKind.TEXT, False, False),
+        ]
+        public = PublicWords.of(["status"])
+        index = NameIndex.build(entries).with_public(public)
+        hidden = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords.of(()), frozenset({"status"})))
+        table = PseudonymTable.new()
+        made = hidden.anonymise(dialogue(typed.format("zilmo brask")), table, lambda word: members(table, word))
+        readings.append((list(made.typed.values()), [len(each.mids) for each in made.dialogue.topics]))
+        assert "zilmo" not in text_of(made) and "brask" not in text_of(made)
+    assert readings[0] == readings[1] and readings[0][0] == ["zilmo brask"]
+
+
 def named(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
     public = PublicWords.of(["nurse"])
     index = NameIndex.build([NameEntry(1, "Ann Zilmer", "name", None, True, True)]).with_public(public)
