@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -332,10 +333,11 @@ def test_a_hidden_value_is_read_as_typed_just_as_one_that_nobody_has(typed: str)
         index = NameIndex.build(entries).with_public(public)
         hidden = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords.of(()), frozenset({"status"})))
         table = PseudonymTable.new()
-        made = hidden.anonymise(dialogue(typed.format("zilmo brask")), table, lambda word: members(table, word))
+        made = hidden.anonymise(dialogue(typed.format("zilmo brask")), table, partial(members, table))
         readings.append((list(made.typed.values()), [len(each.mids) for each in made.dialogue.topics]))
-        assert "zilmo" not in text_of(made) and "brask" not in text_of(made)
-    assert readings[0] == readings[1] and readings[0][0] == ["zilmo brask"]
+        assert not {"zilmo", "brask"} & set(text_of(made).strip("?").split())
+    assert readings[0] == readings[1]
+    assert readings[0][0] == ["zilmo brask"]
 
 
 def named(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
