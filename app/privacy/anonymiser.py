@@ -284,7 +284,8 @@ class Anonymiser:
         return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
 
     def _spans(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
-        spans = [self._known(found.text, span) for span in self._finder.settle(found, more)]
+        text = found.text
+        spans = [self._with_value(text, self._known(text, span)) for span in self._finder.settle(found, more)]
         words = [span for span in spans if span.source is SpanSource.WORD]
         categories = list(self._categories(found, [span for span in spans if span.source is not SpanSource.WORD]))
         # A word that is replaced anyway says more as a value of the graph, such as the status "lost".
@@ -328,19 +329,26 @@ class Anonymiser:
         """Returns True for "clients" in "how many clients", which names no thing called so, if that is a kind."""
         return span.value_kind is None and singular(text[span.start : span.end].lower()) in self._kinds
 
-    def _known(self, text: str, span: Span) -> Span:
-        """Returns the span with only what the caller may know of; without any, as if the graph did not have its words.
+    def _with_value(self, text: str, span: Span) -> Span:
+        """Returns unknown words as the only text value that has them: "elmbridge" may mean "Elmbridge Singers"."""
+        written = text[span.start : span.end]
+        if span.source not in (SpanSource.UNKNOWN, SpanSource.WORD) or (" " not in written and is_ordinary(written)):
+            return span
+        mids = self._names.value_with(written, self._holds)
+        return Span(span.start, span.end, SpanSource.MENTION, mids, ValueKind.TEXT, inexact=True) if mids else span
 
-        An unknown word is read as it was typed. A hidden one has to be as well, or the time of the answer tells it.
+    def _known(self, text: str, span: Span) -> Span:
+        """Returns the span with only what the caller may know of. Without any its words are read as typed, like those
+        that the graph does not have: or the time of the answer would tell them.
         """
         mids = self._holds(span.mids) if span.mids else ()
         if mids:
             return span if mids == span.mids else replace(span, mids=mids)
         if not span.mids and not self._is_hidden(text, span):
             return span
-        if any(map(str.isdigit, text[span.start : span.end])):
-            return Span(span.start, span.end, SpanSource.LITERAL)
-        return unknown_span(text, span.start, span.end)
+        is_number = any(map(str.isdigit, text[span.start : span.end]))
+        unknown = unknown_span(text, span.start, span.end)
+        return replace(unknown, source=SpanSource.LITERAL) if is_number else unknown
 
     def _is_hidden(self, text: str, span: Span) -> bool:
         """Returns True for words that are replaced for a name or value that no question can ask for."""

@@ -7,6 +7,7 @@ import struct
 import sys
 import unicodedata
 from array import array
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
@@ -18,6 +19,7 @@ from kg_store.errors import FormatTooNewError, StoreError
 from kg_store.lexicon.lexicon import PlaceAdjectives, places_called
 from kg_store.names.fuzzy_search import Fits, InexactHit, InexactNames, IsName, MayHold
 from kg_store.names.name_table import NameTable
+from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.literals import canonical
@@ -187,6 +189,9 @@ def _number_at(data: bytes, position: int) -> int:
 _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
+_TEXT_VALUE = _VALUE | _KINDS.index(ValueKind.TEXT) << _KIND_SHIFT | _LINKABLE
+MAX_VALUE_WORDS, MAX_PLACES = 6, 1_000
+"""A value of more words is a note; a text that stands in more places says too little. Chosen by hand."""
 _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(256))
 """A table that maps the flags of a spelling to 1 if the guard blocks it, else 0."""
 
@@ -378,6 +383,26 @@ class NameIndex:
         """Returns the linkable text values that are spelt like `text`."""
         hits = [hit for hit in self.find(text) if hit.value_kind is ValueKind.TEXT and hit.linkable]
         return sorted({mid for hit in hits if hit.start == 0 and hit.end == len(text) for mid in hit.mids})
+
+    def value_with(self, text: str, holds: VisibilityFilter) -> tuple[int, ...]:
+        """Returns the nodes of the only short text value that `holds` leaves and that has `text` as some of its words.
+
+        Empty if several different values have them, if none has, or if too many spellings hold the letters.
+        """
+        wanted = normalise(text).text.strip(AROUND_NAMES)
+        said, found, at = wanted.encode(), set[tuple[int, ...]](), -1
+        for _ in range(MAX_PLACES):
+            at = self._texts.find(said, at + 1) if said else -1
+            if at < 0:
+                return found.pop() if len(found) == 1 else ()
+            pattern = bisect_right(self._text_ends, at)
+            kind = self._flags[pattern] & (_KEY | _KIND_MASK << _KIND_SHIFT | _VALUE | _LINKABLE)
+            if kind == _TEXT_VALUE and at + len(said) <= self._text_ends[pattern]:
+                whole = self._text(pattern)
+                is_meant = whole.count(" ") < MAX_VALUE_WORDS and stands_in(wanted, whole)
+                if is_meant and (mids := holds(self._mids_of(pattern))):
+                    found.add(mids)
+        return ()
 
     def looks_like_name(self, text: str) -> bool:
         """Returns True if a word of `text` is neither in the dictionary nor in the service's phrases."""
