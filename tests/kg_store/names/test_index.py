@@ -21,10 +21,9 @@ from kg_store.names.index import (
     Spellings,
     can_be_found,
     normalise,
-    pack,
     spellings_of,
-    unpack,
 )
+from kg_store.names.name_table import pack, unpack
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
