@@ -21,6 +21,10 @@ from hypothesis import settings
 # Before numpy is loaded, here and in programs that tests start: there is a worker for each core, and threads of theirs
 # would but wait for one another.
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+# What is imported and collected is no garbage: looking for some in it takes a fifth of the time of collecting.
+gc.disable()
+# jsonschema builds 38 parsers with it for formats that no test has, which takes as long as to import torch.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 from app.settings import load_settings
 from tests.fuzz.examples import MANY
@@ -103,6 +107,7 @@ def pytest_collection_finish() -> None:
     """All that was imported and collected stays to the end: the collector of garbage need not look at it again, and
     what tests make is small enough to be looked at seldom."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(100_000, 20, 100)
 
 
