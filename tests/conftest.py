@@ -21,10 +21,6 @@ from hypothesis import settings
 # Before numpy is loaded, here and in programs that tests start: there is a worker for each core, and threads of theirs
 # would but wait for one another.
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-# What is imported and collected is no garbage: looking for some in it takes a fifth of the time of collecting.
-gc.disable()
-# jsonschema builds 38 parsers with it for formats that no test has, which takes as long as to import torch.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 from app.settings import load_settings
 from tests.fuzz.examples import MANY
@@ -32,10 +28,17 @@ from tests.fuzz.examples import MANY
 if TYPE_CHECKING:
     from app.llm.embeddings.embedder import Embedder
 
+# What is imported and collected is no garbage: looking for some in it takes a fifth of the time of collecting.
+gc.disable()
+# jsonschema builds 38 parsers with it for formats that no test has, which takes as long as to import torch.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+
 WEIGHTS = (".safetensors", ".onnx")
 # Python's `platform` asks it when libraries are loaded.
 SYSTEM_PROGRAMS = ("uname",)
 LONG = ("process", "model", "slow")
+# Files that take a minute or more come before the other long ones.
+LONGEST = ("test_documents_run.py", "test_faults.py", "test_canaries.py", "test_attacks.py", "test_onnx_export.py")
 # The marks that all tests of a file have.
 MARKS_OF_FILE = re.compile(r"^pytestmark = (.+)$", re.M)
 
@@ -100,7 +103,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "embedder" in getattr(item, "fixturenames", ()):
             item.add_marker("model")
     long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
-    items.sort(key=lambda item: item.path not in long)
+    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path not in long))
 
 
 def pytest_collection_finish() -> None:
