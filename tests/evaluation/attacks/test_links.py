@@ -66,7 +66,7 @@ async def test_what_a_model_writes_beside_an_answer_is_never_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drafts, written, ground = list[str](), links.DraftingEndpoint.written, grounding.ground
-    some, twelve = links.link_forms()[:4], links.forms_of_family_12()[::80]
+    some, twelve = links.link_forms()[:4], links.forms_of_family_12()[::40]
     monkeypatch.setitem(links._TOLD, "prose", links._TOLD["prose"][:4])
     monkeypatch.setattr(links, "link_forms", lambda: some)
     monkeypatch.setattr(links, "forms_of_family_12", lambda: twelve)

@@ -128,7 +128,7 @@ async def _record(file: Path) -> tuple[list[ObservedRelation], list[bytes], list
     async with Bench("scripted", scripted=endpoint, changes=OPENLY) as bench:
         target = AttackTarget(bench, bench.load("made-up", [file], made_up_policy()), (), KeyPair.generate(), endpoint)
         for asked in asked_of(bench.graph(target.loaded), seed=1):
-            exchanges = await exchange_all(target, conversations(asked, 8, seed=1))
+            exchanges = await exchange_all(target, conversations(asked, 12, seed=1))
             every += exchanges
             read.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
         return read, [received.body for received in endpoint.received], every

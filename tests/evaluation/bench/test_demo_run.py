@@ -22,7 +22,7 @@ DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[4] / "shared" / "
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(("strategy", "asked"), [("sets", QUESTIONS), ("arog", QUESTIONS[::3])])
+@pytest.mark.parametrize(("strategy", "asked"), [("sets", QUESTIONS), ("arog", QUESTIONS[::5])])
 async def test_the_demo_questions_are_answered_and_nothing_leaks(strategy: str, asked: list[Question]) -> None:
     """Those of the embedded reasoner are a row of its table, below."""
     label = RunLabel(set_name="demo", strategy=strategy, reasoner="scripted")
