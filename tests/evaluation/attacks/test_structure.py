@@ -149,7 +149,7 @@ async def test_conversations_of_the_demo_are_recorded_as_they_were_sent_and_judg
 
 @pytest.mark.model
 async def test_the_control_finds_most_of_the_demo() -> None:
-    async with AttackTargets(limit=2) as targets:
+    async with AttackTargets(limit=3) as targets:
         lines = {line.name: line for line in await structure(targets)}
     assert lines["demo, whole neighbourhoods of two hops"].rate > 0.32
     assert lines["demo, structure, 100% known, per conversation"].most == 0.10
