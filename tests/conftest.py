@@ -28,9 +28,9 @@ from tests.fuzz.examples import MANY
 if TYPE_CHECKING:
     from app.llm.embeddings.embedder import Embedder
 
-# What is imported and collected is no garbage: looking for some in it takes a fifth of the time of collecting.
+# What is imported and collected is no garbage: looking for some in it takes long.
 gc.disable()
-# jsonschema builds 38 parsers with it for formats that no test has, which takes as long as to import torch.
+# jsonschema builds 38 parsers with it for formats that no test has, which takes nearly as long as to import torch.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 WEIGHTS = (".safetensors", ".onnx")
