@@ -56,6 +56,11 @@ def languages_of(word: str) -> tuple[str, ...]:
     return _languages_by_word().get(word, ())
 
 
+def languages_of_rarer(word: str) -> tuple[str, ...]:
+    """Returns those of German, French and Spanish (as codes) that have `word`, if only the longer lists do."""
+    return tuple(code for code, words in _further().items() if word in words and word not in words_of_language(code))
+
+
 def in_large_lexicon(word: str) -> bool:
     """Returns True if `word` is a word of English, German, French or Spanish that names nobody."""
     return word in _english() or any(word in words for words in _further().values())

@@ -17,6 +17,7 @@ from kg_store.lexicon.lexicon import (
     in_lexicon_of,
     languages,
     languages_of,
+    languages_of_rarer,
     words_of_language,
 )
 from kg_store.names.name_words import NameWords, is_short_name
@@ -167,8 +168,7 @@ def language_of(words: Iterable[str]) -> str:
         return ""
     counts = dict.fromkeys(languages(), 0)
     for base, times in bases.items():
-        rarer = () if in_lexicon(base) else (code for code in counts if in_lexicon_of(code, base))
-        for code in {*languages_of(base), *rarer}:
+        for code in (*languages_of(base), *(() if in_lexicon(base) else languages_of_rarer(base))):
             counts[code] += times
     best = max(counts, key=lambda code: counts[code])
     # Many languages share short words, so only words that the other language lacks count for English.
