@@ -284,7 +284,7 @@ class Anonymiser:
         return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
 
     def _spans(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
-        spans = [self._known(span) for span in self._finder.settle(found, more)]
+        spans = [self._with_value(found.text, self._known(span)) for span in self._finder.settle(found, more)]
         words = [span for span in spans if span.source is SpanSource.WORD]
         categories = list(self._categories(found, [span for span in spans if span.source is not SpanSource.WORD]))
         # A word that is replaced anyway says more as a value of the graph, such as the status "lost".
@@ -327,6 +327,17 @@ class Anonymiser:
     def _is_kind(self, text: str, span: Span) -> bool:
         """Returns True for "clients" in "how many clients", which names no thing called so, if that is a kind."""
         return span.value_kind is None and singular(text[span.start : span.end].lower()) in self._kinds
+
+    def _with_value(self, text: str, span: Span) -> Span:
+        """Returns an unknown word, or several words, as the only text value of the graph that has them among its own.
+
+        "elmbridge" may mean the value "Elmbridge Singers".
+        """
+        written = text[span.start : span.end]
+        if span.source not in (SpanSource.UNKNOWN, SpanSource.WORD) or (" " not in written and is_ordinary(written)):
+            return span
+        mids = self._holds(self._names.value_with(written))
+        return Span(span.start, span.end, SpanSource.MENTION, mids, ValueKind.TEXT, inexact=True) if mids else span
 
     def _known(self, span: Span) -> Span:
         mids = self._holds(span.mids) if span.mids else ()

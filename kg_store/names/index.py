@@ -7,6 +7,7 @@ import struct
 import sys
 import unicodedata
 from array import array
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
@@ -187,6 +188,9 @@ def _number_at(data: bytes, position: int) -> int:
 _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
+_TEXT_VALUE = _VALUE | _KINDS.index(ValueKind.TEXT) << _KIND_SHIFT | _LINKABLE
+MAX_VALUE_WORDS, MAX_PLACES = 6, 1_000
+"""A value of more words is a note; a text that stands in more places says too little. Chosen by hand."""
 _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(256))
 """A table that maps the flags of a spelling to 1 if the guard blocks it, else 0."""
 
@@ -382,6 +386,25 @@ class NameIndex:
         """Returns the linkable text values that are spelt like `text`."""
         hits = [hit for hit in self.find(text) if hit.value_kind is ValueKind.TEXT and hit.linkable]
         return sorted({mid for hit in hits if hit.start == 0 and hit.end == len(text) for mid in hit.mids})
+
+    def value_with(self, text: str) -> tuple[int, ...]:
+        """Returns the nodes of the only short text value that has `text` as some of its words.
+
+        Empty if several different values have them, if none has, or if too many spellings hold the letters.
+        """
+        wanted = normalise(text).text.strip(AROUND_NAMES)
+        said, found, at = wanted.encode(), set[tuple[int, ...]](), -1
+        for _ in range(MAX_PLACES):
+            at = self._texts.find(said, at + 1) if said else -1
+            if at < 0:
+                return found.pop() if len(found) == 1 else ()
+            pattern = bisect_right(self._text_ends, at)
+            kind = self._flags[pattern] & (_KEY | _KIND_MASK << _KIND_SHIFT | _VALUE | _LINKABLE)
+            if kind == _TEXT_VALUE and at + len(said) <= self._text_ends[pattern]:
+                whole = self._text(pattern)
+                if whole.count(" ") < MAX_VALUE_WORDS and stands_in(wanted, whole):
+                    found.add(self._mids_of(pattern))
+        return ()
 
     def looks_like_name(self, text: str) -> bool:
         """Returns True if a word of `text` is neither in the dictionary nor in the service's phrases."""

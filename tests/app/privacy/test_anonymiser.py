@@ -332,3 +332,26 @@ def test_a_word_of_a_name_is_no_short_form() -> None:
         safe = named.safe(text).lower()
         assert not {"ive", "whos", "i've", "who's"} & set(safe.split()), safe
     assert named.safe("whens the ward full").startswith("when's ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("what did elmbridge borrow", [1]),
+        ("what did the elmbridge singers borrow", [1]),
+        ("what did quorvex borrow", []),  # Two values have it.
+        ("what did zilmer borrow", []),  # No value has it.
+    ],
+)
+def test_an_unknown_word_is_the_only_value_that_has_it(typed: str, read: list[int]) -> None:
+    values = ("Elmbridge Singers", "Quorvex Band", "Quorvex School")
+    entries = [NameEntry(mid, text, "value", ValueKind.TEXT, True, True) for mid, text in enumerate(values, 1)]
+    public = PublicWords.of(["what did borrow"])
+    index = NameIndex.build(entries).with_public(public)
+    table = PseudonymTable.new()
+    for holds, expected in ((None, read), (lambda _mids: (), list[int]())):
+        lexicon = Lexicon(public, NameWords.of(()), frozenset({"borrow"}))
+        anonymiser = Anonymiser(EntityLinker(index), index, lexicon, holds=holds)
+        made = anonymiser.anonymise(dialogue(typed), table, lambda word: members(table, word))
+        assert [mid for topic in made.dialogue.topics for mid in topic.mids.tolist()] == expected
+        assert not {"elmbridge", "quorvex", "zilmer"} & set(text_of(made).lower().split())

@@ -122,6 +122,18 @@ def test_one_character_is_found_and_always_public() -> None:
     ]
 
 
+def test_a_part_of_a_value_is_found_where_only_one_short_value_has_it() -> None:
+    long = "a note of more words than a name has, with elmbridge"
+    index = NameIndex.build(
+        [
+            *(valued(mid, text) for mid, text in enumerate(["Row Ladies' Choir", "Row Men", long], 1)),
+            named(9, "Ann Elm"),
+        ]
+    )
+    tries = ["row ladies", "ladies choir", "men", "row", "elm", "elmbridge", "me", "", "n" * 3]
+    assert [index.value_with(each) for each in tries] == [(1,), (1,), (2,), *[()] * 6]
+
+
 def test_repr_and_report_hold_no_name() -> None:
     index = index_of("Anna Schmidt", "Rose").with_public(PublicWords.of([]))
     assert "nna" not in repr(index) + repr(index.find("Anna Schmidt")) + repr(named(1, "Anna"))
