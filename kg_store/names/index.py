@@ -285,8 +285,12 @@ class NameIndex:
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
-        hits += [hit for hit in self.find_adjectives(text) if hit.protected and not hit.public]
-        return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+        return self.secret_among(hits, text)
+
+    def secret_among(self, hits: Iterable[NameHit], text: str) -> list[NameHit]:
+        """Returns the same as `find_secret`, from what `find` returned for `text`."""
+        able = [hit for hit in (*hits, *self.find_adjectives(text)) if hit.protected and not hit.public]
+        return sorted(able, key=lambda hit: (hit.start, -hit.end))
 
     def find_adjectives(self, text: str) -> list[NameHit]:
         """Returns the places whose adjectives occur in `text`, by their names and text values: France for "French"."""
