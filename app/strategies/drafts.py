@@ -60,7 +60,7 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
 """The sentences that tell the asker why a draft is refused, one for each way in which it can contradict the question.
 """
 NOT_TIED: Final = f"The model put things together that nothing in the graph connects{_NOT_SHOWN}"
-TIED_TWICE: Final = f"The model did not say how things are connected, and several answers would fit{_NOT_SHOWN}"
+TIED_TWICE: Final = f"The model did not say how things are connected, and several answers are possible{_NOT_SHOWN}"
 
 
 class TieError(Exception):

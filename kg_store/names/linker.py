@@ -245,8 +245,8 @@ class EntityLinker:
         near = self.index.find_inexact(
             text, (), lambda start, end: _says_much(text[start:end], public), None, cache.fits
         )
-        able = [hit for hit in near if not _is_common_noun(text, hit)]
-        chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
+        telling = [hit for hit in near if not _is_common_noun(text, hit)]
+        chosen = choose_inexact(text, [], (), telling, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         # Exact names precede inexact ones, unless the exact name is only a part of the inexact one.
         longer = [each for each in read if not any(_within(each, other) for other in exact)]
