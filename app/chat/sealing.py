@@ -35,7 +35,7 @@ from client_sdk.protocol import (
 )
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.schema import kinds_of_masked, mask_word, masks_of
+from kg_store.graph.schema import MASKED_KIND, kinds_of_masked, mask_word, masks_of
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.vault import readable_name
 from kg_store.terms import Hop, Mid, NodeKind, ValueKind, as_mids
@@ -126,7 +126,9 @@ def with_kinds_to_restore(
     The asker reads the kind's own word in their place, in the same number and with its article. Promise: the texts of
     the result hold no word of a masked kind; only the names do, which are to be sealed.
     """
-    kinds = kinds_of_masked(graph.blind.schema)
+    # In versions that were loaded earlier, a masked kind is called by a noun alone, which other words may equal.
+    found = kinds_of_masked(graph.blind.schema).items()
+    kinds = {mid: concept for mid, concept in found if concept.startswith(MASKED_KIND)}
     records, named = graph.vault.records([*kinds]) if kinds else {}, dict(names)
     listed = [item.pseudonym for item in answer.entities if item.concept == "kind" and item.pseudonym in named]
     for mid, concept in kinds.items():
@@ -143,7 +145,7 @@ def with_kinds_to_restore(
 
 
 class _KindWords:
-    """Puts an opaque word in the place of a masked kind's concept, one for each form of it. `names`: their meanings."""
+    """Puts an opaque word in the place of a masked kind's concept, one for each form. `names`: their meanings."""
 
     def __init__(self, mid: int, concept: str, own: str, taken: Iterable[str]) -> None:
         self._concept, self._own, self._taken = concept, own, set(taken)

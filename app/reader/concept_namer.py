@@ -20,6 +20,7 @@ import numpy.typing as npt
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.relation_wording import VALUES
 from app.reader.relation_nouns import Noun, kind_of, object_noun, subject_noun, told
+from kg_store.graph.schema import MASKED_KIND
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind, is_mask_word
 from kg_store.text.english import NOUNS
 from kg_store.text.labels import readable_step
@@ -399,7 +400,7 @@ _GENERAL: Final = ("item", "entry", "record", "object", "unit")
 
 def _untaken(concept: str, taken: Collection[str]) -> str:
     names = chain((concept, *_GENERAL), (f"{concept} {at}" for at in count(2)))
-    return next(name for each in names if (name := f"masked {each}") not in taken)
+    return next(name for each in names if (name := MASKED_KIND + each) not in taken)
 
 
 def _has_classes(schema: Schema) -> bool:

@@ -97,7 +97,9 @@ async def test_its_opaque_word_stays_through_a_conversation(bench: Bench) -> Non
     assert len(set(_MASK.findall(b"\n".join(bench.sent[before:])))) == 1
 
 
-ZORBLES = "zorble_id,name,keeper,weight\nZ1,Tarn,Ann Lee,30\nZ2,Fell,Ann Lee,45\nZ3,Gill,Bob Marsh,60\nZ4,Brae,Cy Dunn,20\n"
+ZORBLES = (
+    "zorble_id,name,keeper,weight\nZ1,Tarn,Ann Lee,30\nZ2,Fell,Ann Lee,45\nZ3,Gill,Bob Marsh,60\nZ4,Brae,Cy Dunn,20\n"
+)
 
 
 async def test_the_asker_reads_a_masked_kind_in_its_own_word_and_nothing_else_holds_it(tmp_path: Path) -> None:
