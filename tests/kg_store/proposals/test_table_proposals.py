@@ -82,7 +82,7 @@ def test_two_rows_of_one_name_are_no_reference_and_are_counted(tmp_path: Path) -
         TablePolicy(file="b.csv", key="id", names=("name",), columns={"of": ColumnPolicy(table="a.csv", by="name")}),
     ]
     raw = read_sources([tmp_path / "a.csv", tmp_path / "b.csv"], tables=tables)
-    assert raw.notes == ("1 references of b.csv could mean several rows and were left out (the first in line 2)",)
+    assert raw.notes == ("1 references of b.csv could mean several rows and were kept as text (the first in line 2)",)
     tables[1] = tables[1].model_copy(update={"columns": {"of": ColumnPolicy(table="a.csv", by="nom")}})
     with pytest.raises(LoadError, match="a\\.csv, line 1: the header has no column for `by`"):
         read_sources([tmp_path / "a.csv", tmp_path / "b.csv"], tables=tables)
