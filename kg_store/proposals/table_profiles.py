@@ -48,6 +48,7 @@ class TableProfile:
     """A table as it is in its file. Without a `key`, its rows are links between the things that they refer to.
 
     `is_certain`: the first line is clearly a header; otherwise only evidence from other files can show that.
+    `encoding`: None if its files have several; each is then read in its own.
     """
 
     file: str
@@ -57,7 +58,7 @@ class TableProfile:
     key: str | None
     is_certain: bool = True
     header_row: int | None = None
-    encoding: Encoding = "utf-8"
+    encoding: Encoding | None = "utf-8"
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -248,10 +249,7 @@ MIN_COVERED = 0.5
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Returns the table that a column refers to; None if there is none.
-
-    Tables are ranked by the column's words, and by the share of its cells that are keys there.
-    """
+    """Returns the table that a column refers to, by its words and by its share of cells that are keys; else None."""
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
     owner = _owner(column, table, tables)
@@ -281,9 +279,7 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
 def find_named_target(
     column: Column, table: TableProfile, tables: Sequence[TableProfile]
 ) -> tuple[TableProfile, str] | None:
-    """Returns the only table that a column refers to by names, codes or e-mail addresses, with that column; else
-    None.
-    """
+    """Returns the only table that a column refers to by names, codes or e-mails, with that column; else None."""
     if (owner := _owner(column, table, tables)) is not None and owner.key is not None:
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
         return None if told is None else (owner, told)

@@ -90,6 +90,16 @@ def test_two_rows_of_one_name_are_no_reference_and_are_counted(tmp_path: Path) -
         ColumnPolicy(by="name")
 
 
+def test_files_of_one_table_are_each_read_in_their_own_encoding(tmp_path: Path) -> None:
+    (tmp_path / "orders-north.csv").write_text("id,name,city\n1,Zoë,Tarn\n2,Bo,Osk\n", "latin-1")
+    (tmp_path / "orders-south.csv").write_text("id,name,city\n3,Chloë,Tarn\n4,Di,Osk\n", "utf-16")
+    raw, policy = read_and_propose(sorted(tmp_path.iterdir()))
+    assert [table.file for table in policy.tables] == ["orders-*.csv"]
+    read = read_by_policy(sorted(tmp_path.iterdir()), type(policy).from_toml(policy.to_toml()))
+    assert read.terms == raw.terms
+    assert {"Zoë", "Chloë"} <= {raw.literal(at).lexical for at in set(raw.objects.tolist()) if not raw.is_iri(at)}
+
+
 def test_a_workbook_as_people_export_it_is_read(tmp_path: Path) -> None:
     workbook = Workbook()
     sheet = workbook.active
