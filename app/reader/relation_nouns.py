@@ -10,6 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from kg_store.lexicon.lexicon import kinds_of
+from kg_store.text.english import zipf_frequency
 from kg_store.text.inflection import (
     is_agent,
     is_done,
@@ -34,6 +36,8 @@ _ONE_FORM: Final = frozenset("series species news premises headquarters aircraft
 _AGENT_SHARE: Final = 0.6
 _CLASSED: Final = 0.9
 _HAVING: Final = 0.7
+MIN_FUNCTION_ZIPF: Final = 5.5
+"""Words so frequent that are no nouns are function words, adjectives or verbs: "what", "each". Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,8 @@ def _head(words: list[str]) -> Noun | None:
         return None
     last = _singular(words[-1])
     if last in _data().vague and last not in _data().general:
+        return None
+    if zipf_frequency(last) >= MIN_FUNCTION_ZIPF and "n" not in kinds_of(last):
         return None
     if not (may_be_noun(last) or last in _data().kinds) or (is_participle(last) and not _is_noun(last)):
         return None

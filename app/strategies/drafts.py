@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cache
+from typing import Final, cast
 
 from app.egress.disclosure import Profile
 from app.language.protocol import DraftChecks, Language
@@ -17,12 +18,13 @@ from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput,
 from app.strategies.base import Draft, OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.start import declares_kinds, own_steps, whole_kinds
-from kg_store.algebra.expressions import walked_along
+from kg_store.algebra.expressions import Call, Expression, ExpressionResult, Name, parse, walked_along, written
 from kg_store.errors import ExpressionError
 from kg_store.terms import ALMOST_PSEUDONYM
 from kg_store.text.labels import words_of_kinds, words_of_steps
 
 PLAIN: Final = "The answer is {1}."
+ResultOf = Callable[[str], ExpressionResult | None]
 
 
 def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -> Draft:
@@ -57,6 +59,29 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
 }
 """The sentences that tell the asker why a draft is refused, one for each way in which it can contradict the question.
 """
+NOT_TIED: Final = f"The model put things together that nothing in the graph ties{_NOT_SHOWN}"
+TIED_TWICE: Final = f"The model did not say how things are tied, and there are several ways{_NOT_SHOWN}"
+
+
+class TieError(Exception):
+    """No single relation ties the two sets of a `having(A, B)`; the error's text says why, for the asker."""
+
+
+def with_ties(expression: Expression, labels: Sequence[str], result_of: ResultOf) -> Expression:
+    """Returns `expression` with each `having(A, B)` as a filter by the only relation of `labels` that ties A to B.
+
+    Relations that keep the same members of A count as one. Raises TieError if no relation fits, or several.
+    """
+    if isinstance(expression, Name):
+        return expression
+    operands = tuple(with_ties(each, labels, result_of) for each in expression.operands)
+    if expression.function != "having" or expression.words:
+        return Call(expression.function, operands, expression.words)
+    filters = [Call("filter", operands, (label, "=")) for label in labels]
+    tied = [(found.mids, each) for each in filters if (found := result_of(written(each))) is not None]
+    if len({frozenset(mids) for mids, _ in tied}) != 1:
+        raise TieError(TIED_TWICE if tied else NOT_TIED)
+    return tied[0][1]
 
 
 @dataclass(slots=True)
@@ -84,12 +109,28 @@ class CheckedDrafts:
         reply = await self.inquiry.reasoner.ask(task)
         self.own = OwnReading(reply.scores) if reply.scores else self.read
         self.asks_back = reply.asks_back
-        found, given, answer = None, task.input, _answer_of(reply.value)
+        found, given, value, self.refusal = None, task.input, reply.value, ""
+        if isinstance(given, StepInput) and isinstance(value, StepReply) and given.graph:
+            try:
+                value = cast(ReplyT, self._with_ties(value, labels_in(given.graph)))
+            except TieError as error:
+                self.refusal = str(error)
+                return value
+        answer = _answer_of(value)
         checks = self._of_question() if reply.is_of_model and answer else None
         if checks is not None and isinstance(given, StepInput | AnswerInput):
             found = checks.contradiction(answer, given)
         self.refusal = REFUSALS[found] if found is not None else ""
-        return reply.value
+        return value
+
+    def _with_ties(self, reply: StepReply, labels: Sequence[str]) -> StepReply:
+        try:
+            trees = [parse(each) for each in reply.answer]
+        except ExpressionError:
+            return reply
+        result_of = cache(self.inquiry.result_of)
+        tied = [with_ties(each, list(dict.fromkeys(labels)), result_of) for each in trees]
+        return reply if tied == trees else reply.model_copy(update={"answer": list(map(written, tied))})
 
     def _of_question(self) -> DraftChecks | None:
         dialogue, graph = self.inquiry.dialogue, self.inquiry.graph

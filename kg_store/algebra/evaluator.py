@@ -248,6 +248,8 @@ class _Evaluation:
         return all(truths)
 
     def _having(self, call: Call) -> Result:
+        if not call.words:
+            raise ExpressionError("the relation that ties them has to be named first")
         entities = self._set(call, 0)
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         values = self._relations.values(edges.tails).items()

@@ -15,6 +15,7 @@
 | `outnumbers(A, B)`                             | yes or no: whether A has more members than B               |
 | `holds(A)`                                     | yes or no: whether the truth values A are true             |
 | `having(A, "relation")`                        | the members of A that have it, or for which it is true     |
+| `having(A, B)`                                 | those tied to B by any relation (`with_ties` names it)     |
 | `kind(A)`                                      | the name of the class that the members of A are of         |
 | `count(A)`                                     | how many distinct members A has                            |
 | `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
@@ -66,7 +67,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "none": ("s",),
     "outnumbers": ("s", "s"),
     "holds": ("s",),
-    "having": ("s", "r"),
+    "having": ("s", "b"),
     "kind": ("s",),
     "count": ("s",),
     "sum": ("s", "r?"),
@@ -169,7 +170,7 @@ def _arguments(
     while True:
         want = shape[0] if shape else ""
         is_set = want in ("s", "s*") or (want == "m" and tokens[:1] and tokens[0][0] != "number")
-        if is_set or (want == "b?" and tokens[:1] and tokens[0][0] != "relation"):
+        if is_set or (want in ("b", "b?") and tokens[:1] and tokens[0][0] != "relation"):
             operand, tokens = _expression(tokens)
             operands.append(operand)
         else:
@@ -192,6 +193,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
     fits = {
         "r": kind == "relation",
         "r?": kind == "relation",
+        "b": kind == "relation",
         "b?": kind == "relation",
         "o": kind == "operator",
         "d": kind == "word" and text in DIRECTIONS,
@@ -322,12 +324,12 @@ def written(expression: Expression) -> str:
     operands, words = [written(each) for each in expression.operands], list(expression.words)
     parts: list[str] = []
     for shape in FUNCTIONS[expression.function]:
-        if shape in ("s", "s*") or (shape == "m" and not words):
+        if shape in ("s", "s*") or (shape in ("m", "b", "b?") and not words):
             taken = operands[: None if shape == "s*" else 1]
             parts, operands = parts + taken, operands[len(taken) :]
         elif words:
             word = words.pop(0)
-            parts.append(f'"{word}"' if shape.startswith("r") else word)
+            parts.append(f'"{word}"' if shape[0] in "rb" else word)
     return f"{expression.function}({', '.join(parts)})"
 
 

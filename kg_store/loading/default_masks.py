@@ -17,6 +17,7 @@ from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples
 from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, TextOfNode, Wordings, WordsToShow, is_common
 from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
+from kg_store.sources.raw_graph import TermIds
 from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
 from kg_store.storage.version_reports import MaskedTerm, MaskReason
@@ -206,16 +207,24 @@ def _masked(
 
 
 def _pivot(triples: SortedTriples) -> set[int]:
-    """Returns the columns of tables that are values of one property: MIN_PIVOT or more with the same few cells."""
+    """Returns the columns that are values of one property: MIN_PIVOT or more of the same things and cells."""
     raw = triples.raw
     cells: dict[int, frozenset[int]] = {}
+    things: dict[int, TermIds] = {}
     for position in np.unique(raw.predicates[triples.facts]).tolist():
         if raw.text(position).startswith(RELATION_NAMESPACE):
-            found = frozenset(raw.objects[triples.facts & (raw.predicates == position)].tolist())
+            rows = triples.facts & (raw.predicates == position)
+            found = frozenset(raw.objects[rows].tolist())
             if len(found) <= MAX_MARKS:
-                cells[position] = found
-    alike = ([position for position, found in cells.items() if found <= marks] for marks in set(cells.values()))
-    return {position for positions in alike if len(positions) >= MIN_PIVOT for position in positions}
+                cells[position], things[position] = found, np.unique(raw.subjects[rows])
+    return {position for position in cells if _beside(position, cells, things) >= MIN_PIVOT}
+
+
+def _beside(column: int, cells: Mapping[int, frozenset[int]], things: Mapping[int, TermIds]) -> int:
+    """Returns the greatest number of columns, with `column`, that share things with it and have the same cells."""
+    near = [other for other in cells if len(np.intersect1d(things[column], things[other], assume_unique=True))]
+    marks = {cells[other] for other in near if cells[column] <= cells[other]}
+    return max(sum(cells[other] <= each for other in near) for each in marks)
 
 
 def _usual(uses: Sequence[int]) -> int:

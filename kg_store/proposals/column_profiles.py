@@ -96,17 +96,24 @@ MONEY_WORDS = frozenset(
 TRUTH_WORDS = frozenset({"is", "has", "flag", "can", "active", "enabled", "deleted", "aktiv", "was", "allow", "in"})
 
 _ABBREVIATIONS = {
-    "acc": "account", "acct": "account", "addr": "address", "amt": "amount", "avg": "average", "bal": "balance",
-    "bday": "birthday", "br": "branch", "cat": "category", "ccy": "currency", "cd": "code", "cmts": "comments",
-    "cnt": "count", "co": "company", "ctry": "country", "cty": "city", "cust": "customer", "dept": "department",
-    "desc": "description", "dob": "date of birth", "doc": "document", "dt": "date", "emp": "employee", "flg": "flag",
-    "fname": "first name", "freq": "frequency", "inv": "invoice", "lang": "language", "lname": "last name",
-    "loc": "location", "mgmt": "management", "mgr": "manager", "mod": "modified", "nm": "name", "num": "number",
-    "opn": "open", "ord": "order", "org": "organisation", "pct": "percent", "pos": "position", "prc": "price",
-    "prio": "priority", "prod": "product", "qty": "quantity", "ref": "reference", "rep": "representative",
-    "res": "residence", "rev": "revenue", "sal": "salary", "seg": "segment", "segm": "segment", "stat": "status",
-    "supp": "supplier", "tel": "telephone", "tot": "total", "trx": "transaction", "txn": "transaction", "typ": "type",
-    "usr": "user", "val": "value", "vend": "vendor", "wgt": "weight", "yr": "year",
+    "acc": "account", "acct": "account", "addr": "address", "amt": "amount", "appt": "appointment",
+    "avail": "available", "avg": "average", "bal": "balance", "bday": "birthday", "bkg": "booking", "bldg": "building",
+    "br": "branch", "cat": "category", "ccy": "currency", "cd": "code", "cmts": "comments", "cnt": "count",
+    "co": "company", "ctry": "country", "cttee": "committee", "cty": "city", "cust": "customer", "deliv": "delivery",
+    "dept": "department", "desc": "description", "diag": "diagnosis", "diam": "diameter", "dob": "date of birth",
+    "doc": "document", "dt": "date", "emp": "employee", "equip": "equipment", "flg": "flag", "fname": "first name",
+    "freq": "frequency", "govt": "government", "grp": "group", "hosp": "hospital", "ht": "height", "inv": "invoice",
+    "lang": "language", "lname": "last name", "loc": "location", "maint": "maintenance", "mem": "member",
+    "memb": "member", "mfr": "manufacturer", "mgmt": "management", "mgr": "manager", "mod": "modified",
+    "mtg": "meeting", "mth": "month", "nbr": "number", "nm": "name", "num": "number", "opn": "open", "ord": "order",
+    "org": "organisation", "pct": "percent", "pd": "paid", "pkg": "package", "pmt": "payment", "pos": "position",
+    "prc": "price", "prev": "previous", "prio": "priority", "prod": "product", "purch": "purchase", "qtr": "quarter",
+    "qty": "quantity", "rcpt": "receipt", "rcvd": "received", "recd": "received", "ref": "reference",
+    "reg": "registration", "regn": "registration", "rep": "representative", "reqd": "required", "res": "residence",
+    "rev": "revenue", "sal": "salary", "sched": "scheduled", "seg": "segment", "segm": "segment", "stat": "status",
+    "supp": "supplier", "sz": "size", "tel": "telephone", "tot": "total", "trx": "transaction", "txn": "transaction",
+    "typ": "type", "usr": "user", "val": "value", "veh": "vehicle", "vend": "vendor", "wgt": "weight",
+    "whse": "warehouse", "wk": "week", "wt": "weight", "yr": "year",
 }  # fmt: skip
 # Units in the names of columns, with the form in which they are written behind a value.
 _UNITS = {
@@ -131,7 +138,7 @@ _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
 
 def words_of_column(column: str) -> list[str]:
     """Returns the words of a column's name in lower case, without punctuation: `Supplier No.` -> supplier, no."""
-    plain = _CAPITALS.sub(_parted, _IN_BRACKETS.sub(" ", column))
+    plain = _CAPITALS.sub(_parted, _IN_BRACKETS.sub(" ", re.sub(r"(?<=\w)['’](?=\w)", "", column)))
     spaced = readable(re.sub(r"[-./#:,;|]+", " ", plain))
     return re.findall(r"[^\W_]+", re.sub(r"\be mail\b", "email", spaced.lower()))
 

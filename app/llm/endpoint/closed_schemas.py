@@ -184,12 +184,12 @@ def _arguments(
 
 def _argument(want: str, words: Sequence[str], hint: str, depth: int) -> Iterator[tuple[str, Sequence[str]]]:
     word, rest = (words[0], words[1:]) if words else ("", ())
-    if want in ("r", "r?", "b?") and word and not _is_set(word) and word not in OPERATORS and '"' not in word:
+    if want in ("r", "r?", "b", "b?") and word and not _is_set(word) and word not in OPERATORS and '"' not in word:
         yield f'"{word}"', rest
     closed = {"o": OPERATORS, "d": DIRECTIONS, "p?": PERIODS}
     if word in closed.get(want, ()) or (want == "m" and word.isdecimal()):
         yield word, rest
-    if want in ("s", "m", "b?"):
+    if want in ("s", "m", "b", "b?"):
         yield from _expressions(words, hint, depth + 1)
 
 
@@ -235,7 +235,7 @@ def _words_of(expression: Expression) -> Iterator[str]:
     yield expression.function
     operands, words = list(expression.operands), list(expression.words)
     for want in FUNCTIONS[expression.function]:
-        if want in ("s", "s*") or (want in ("m", "b?") and operands and not words):
+        if want in ("s", "s*") or (want in ("m", "b", "b?") and operands and not words):
             yield from _words_of(operands.pop(0))
         elif words:
             yield words.pop(0)

@@ -26,18 +26,21 @@ follow way(n) ... shows where up to 3 lead; more: none fits; none: not in the gr
 _GRAPH_WORDS = SafeText(
     """Answer from a private graph. `graph` lists its kinds of things with their relations and what each leads to; ^ \
 means backwards, a|b through a nameless node. `things` are stand-ins: E for a thing (of one of the kinds behind \
-it), V for a value, S for all things of a kind; any other in the question is for words that the graph does not know. \
-Things are answered by their names, which may be numbers.
+it), V for a value, S for all things of a kind (of two S for one kind, that of the question is for those of one \
+name); any other in the question is for words that the graph does not know. Things are answered by their names, which \
+may be numbers.
 `answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
 stand-in or another expression), r is a relation of the things of A:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.
 filter A r < V: those of A whose r is so; also <= > >= = !=. having A r: those that have an r, or for which it is true.
+having A E, having A V: those of A that it belongs to, where its kind or r is not clear.
 argmax A r, argmin A r: those with the greatest or latest, least or earliest r. compare A B r: the one with the \
 greater r. sort A r descending. limit A 3: the first of a sort or group.
 most A r, fewest A r, counted A r >= 2: by how many r leads to; with B behind, by how many of B. most A r m, fewest \
 A r m: by the sum of m of what r leads to.
 count A. sum A r, average A r, min A r, max A r. minus A B.
-Yes or no: exists A, none A, outnumbers A B; is the r of A over that of B: exists filter A r > reach B r.
+Yes or no: exists A, none A, outnumbers A B, holds A (of truth values); is the r of A over that of B: \
+exists filter A r > reach B r.
 group A r: how many of A for each r; group A r year. sums A r m, averages A r m: of m for each r.
 both A B: two answers. hint: a first reading, which may be wrong.
 Example, how many of S1a2b3 does E4c5d6 not own: count difference S1a2b3 reach E4c5d6 owns

@@ -70,7 +70,7 @@ WORDS = {
 
 def test_every_function_has_words() -> None:
     shapes = {"s": "Sa", "s*": "Sb", "r": '"age"', "r?": '"age"', "o": "<", "d": "ascending", "m": "3", "p?": "year"}
-    shapes["b?"] = "Sb"
+    shapes |= {"b": '"age"', "b?": "Sb"}
     for function, shape in FUNCTIONS.items():
         call = parse(f"{function}({', '.join(shapes[each] for each in shape)})")
         assert in_words(call, lambda word: WORDS[word], lambda _word: False), function

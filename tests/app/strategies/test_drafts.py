@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from app.egress.disclosure import Profile
@@ -12,10 +14,21 @@ from app.llm.in_house import ReadingScores
 from app.llm.tasks import Task
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import StrategyInput
-from app.strategies.drafts import REFUSALS, CheckedDrafts, QuestionMeaning, draft_of, meaning_of
+from app.strategies.drafts import (
+    NOT_TIED,
+    REFUSALS,
+    TIED_TWICE,
+    CheckedDrafts,
+    QuestionMeaning,
+    TieError,
+    draft_of,
+    meaning_of,
+    with_ties,
+)
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places
+from kg_store.algebra.expressions import ExpressionResult, parse, written
 from tests.support.asking import Asked, Bench, secrets_in
 from tests.support.languages import english
 from tests.support.processes.model_server import Canned, Request, in_turn, reply
@@ -149,3 +162,37 @@ async def test_a_strict_prompt_has_no_hint_and_another_no_name(talk: Talk) -> No
         assert secrets_in(talk.server.everything) == []
     assert any(each.startswith("count(") for each in hints[Profile.KIND])
     assert hints[Profile.STRICT] == {""}
+
+
+LABELS = ["colour", "size", "made in"]
+
+
+def tied(text: str, found: Mapping[str, tuple[int, ...]]) -> str:
+    """Returns `text` with its relations named; `found` maps each filter that keeps something to the MIDs it keeps."""
+
+    def result_of(expression: str) -> ExpressionResult | None:
+        return ExpressionResult("set", found[expression]) if expression in found else None
+
+    return written(with_ties(parse(text), LABELS, result_of))
+
+
+def test_the_only_relation_is_named() -> None:
+    found = {'filter(Sa, "size", =, E1)': (1, 2), 'filter(filter(Sa, "size", =, E1), "colour", =, E2)': (2,)}
+    told = tied('reach(having(having(Sa, E1), E2), "worn by")', found)
+    assert told == 'reach(filter(filter(Sa, "size", =, E1), "colour", =, E2), "worn by")'
+
+
+def test_relations_that_keep_the_same_count_as_one() -> None:
+    found = {'filter(Sa, "size", =, V1)': (1,), 'filter(Sa, "made in", =, V1)': (1,)}
+    assert tied("count(having(Sa, V1))", found) == 'count(filter(Sa, "size", =, V1))'
+
+
+@pytest.mark.parametrize(("sizes", "why"), [((), NOT_TIED), (((1,), (2,)), TIED_TWICE)])
+def test_no_relation_or_several_are_refused(sizes: tuple[tuple[int, ...], ...], why: str) -> None:
+    found = dict(zip(('filter(Sa, "size", =, V1)', 'filter(Sa, "colour", =, V1)'), sizes, strict=False))
+    with pytest.raises(TieError, match=why[:30]):
+        tied("count(having(Sa, V1))", found)
+
+
+def test_a_relation_that_is_named_stays() -> None:
+    assert tied('having(Sa, "size")', {}) == 'having(Sa, "size")'

@@ -26,7 +26,7 @@ from evaluation.scale.guard_and_ledger import (
     scale_measures,
 )
 from evaluation.scale.made_up import TREATED, entries_of, made_names, write_graph
-from evaluation.scale.speed_run import SpeedFigure, lower, measures
+from evaluation.scale.speed_run import SpeedFigure, least, measures
 from evaluation.tables.endpoint_table import MAX_TIMES_IDEAL, LoadReport, run_load
 from evaluation.tables.measures import Measure
 
@@ -105,10 +105,10 @@ def test_a_figure_is_held_to_that_of_the_last_release_where_there_is_one(
     assert (line.passed, line.bound, line.reached) == (passed, bound, f"{times:.1f}")
 
 
-def test_of_two_runs_the_lower_of_each_figure_counts() -> None:
-    first = [SpeedFigure("load", "a peer", 4.0), SpeedFigure("answer", "a loop", 1.0)]
-    second = [SpeedFigure("load", "a peer", 3.0), SpeedFigure("answer", "a loop", 2.0)]
-    assert [figure.times for figure in lower(first, second)] == [3.0, 1.0]
+def test_of_two_runs_the_least_of_each_figure_and_of_each_peer_counts() -> None:
+    first = [SpeedFigure("load", "a peer", 40.0, 20.0), SpeedFigure("answer", "a loop", 1.0)]
+    second = [SpeedFigure("load", "a peer", 30.0, 10.0), SpeedFigure("answer", "a loop", 2.0)]
+    assert [figure.times for figure in least(first, second)] == [3.0, 1.0]
 
 
 def test_the_made_up_graph_is_the_same_each_time(tmp_path: Path) -> None:

@@ -173,3 +173,14 @@ def test_among_many_names_some_are_words_of_the_schema_by_chance(people: int, ma
             parts.add(node, ["zorvik", surname], TextKind.NAME, 0, ())
         found += [relation] if parts.found(()).get("price") else []
     assert found == masked
+
+
+@pytest.mark.parametrize(("each", "masked"), [(4, 8), (2, 0)])
+def test_columns_are_a_pivot_only_within_one_table(each: int, masked: int, tmp_path: Path) -> None:
+    columns = ["paid", "insured", "printed", "closed", "signed", "painted", "heated", "cleaned"]
+    for at, name in enumerate(("people", "boats")):
+        marks = columns[4 * at : 4 * at + each]
+        rows = [{"id": f"{name[0]}{row}", **dict.fromkeys(marks, "yes" if row % 2 else "no")} for row in range(6)]
+        _csv(tmp_path / f"{name}.csv", rows)
+    raw, policy = read_and_propose(sorted(tmp_path.iterdir()))
+    assert sum(term.mask is not None for term in preview(raw, policy, 3).relations) == masked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from app.strategies.base import RetrievalResult
 from app.strategies.sets.prompts import STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from kg_store.algebra.expressions import ExpressionResult
 from tests.support.asking import Bench, plan_along, secrets_in
 from tests.support.processes.model_server import Canned, Request, reply
 from tests.support.talk import Talk
@@ -101,3 +103,19 @@ def test_masks_have_the_conversations_words_in_it() -> None:
     assert shown == {"patient": ["Rz9y8x: doctor"], "Rx7w6v": ["^Rz9y8x: patient"]}
     assert labels_in(shown) == ["Rz9y8x", "^Rz9y8x"]
     assert {"Eq7f2k", "Rz9y8x", "^Rz9y8x"} <= set(words_offered(sent.input))  # type: ignore[arg-type]
+
+
+async def test_a_relation_that_a_model_leaves_open_is_found_in_the_graph(talk: Talk) -> None:
+    def doctors_of_topic(request: Request) -> Canned:
+        things = json.loads(request.block)["things"]
+        doctors = next(line[:6] for line in things if line[0] == "S" and line.endswith(": doctor"))
+        return reply({"action": "answer", "answer": [f"having({doctors}, {things[0][:6]})"]})
+
+    def result_of(expression: str) -> ExpressionResult | None:
+        return ExpressionResult("set", (1,)) if '"^treated by", =' in expression else None
+
+    talk.server.replies = doctors_of_topic
+    inquiry = talk.asked.inquiry(talk.model, "Which doctor has Zofia Quarrel?", profile=Profile.KIND)
+    finding = await SetsStrategy(talk.embedder).find(replace(inquiry, result_of=result_of))
+    assert finding.draft is not None
+    assert '"^treated by", =' in finding.draft.expressions[0]
