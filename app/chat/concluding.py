@@ -23,7 +23,7 @@ from app.strategies.dialogue import written
 from app.strategies.drafts import REFUSALS
 from app.strategies.retrieval import evidence_of
 from app.strategies.start import declares_kinds
-from client_sdk.protocol import Sentence
+from client_sdk.protocol import Names, Sentence
 from kg_store.algebra.expressions import Expression, names_in, parse
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.errors import ExpressionError
@@ -262,7 +262,7 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         return ConclusionResult(sentence=NAMELESS)
     missing = run.executor.missing_values(grounded.expressions)
     for each in missing:
-        if each.lacking == each.total and not each.counts_as_not:
+        if each.lacking == each.total and not each.counts_as_not and not each.texts:
             return ConclusionResult(sentence=NONE_KNOWN.format(relation=each.relation, fitting=_fitting(each)))
     conclusion = _with_missing(run, conclusion, missing)
     known = min((1 - each.lacking / each.total for each in missing), default=1.0)
@@ -283,22 +283,38 @@ MAX_TOLD: Final = 2
 """The greatest number of relations of which an answer says how many things lack them. Chosen by hand."""
 NONE_KNOWN: Final = "I can not tell: no “{relation}”{fitting} is known there."
 SOME_LACK: Final = "{some} of {total} {have} no “{relation}”{fitting}; {end}."
+TEXTS_ALONE: Final = "{some} of {total} {have} only a text as “{relation}”, which names nothing listed."
 
 
 def _with_missing(run: QuestionRun, conclusion: Conclusion, missing: Sequence[MissingValues]) -> Conclusion:
     """Returns `conclusion` with a sentence for each of `missing`; the numbers in it are sealed like names."""
     text, names = conclusion.text, dict(conclusion.names)
     for each in missing[:MAX_TOLD]:
-        about, is_one = f'{each.of}, "{each.relation}"', each.lacking == 1
-        some, some_names = run.executor.of_number(each.lacking, f"lacking({about})")
-        total, total_names = run.executor.of_number(each.total, f"total({about})")
-        names |= {some: some_names, total: total_names}
+        if each.texts:
+            some, total, more = _counted(run, each, each.texts, "texts")
+            have = "has" if each.texts == 1 else "have"
+            text += " " + TEXTS_ALONE.format(some=some, total=total, have=have, relation=each.relation)
+            names |= more
+        if each.lacking == each.texts:
+            continue
+        lacking = each.lacking - each.texts
+        is_one = lacking == 1
+        some, total, more = _counted(run, each, lacking, "lacking")
+        names |= more
         counts, are = ("it counts", "it is") if is_one else ("they count", "they are")
         end = f"{counts} as not" if each.counts_as_not else f"{are} left out"
         have, fitting = "has" if is_one else "have", _fitting(each)
         told = SOME_LACK.format(some=some, total=total, have=have, relation=each.relation, fitting=fitting, end=end)
         text += f" {told}"
     return replace(conclusion, text=text, names=names)
+
+
+def _counted(run: QuestionRun, missing: MissingValues, some: int, what: str) -> tuple[str, str, dict[str, Names]]:
+    """Returns the pseudonyms of `some` and of the total, with what they mean; `what` tells what `some` counts."""
+    about = f'{missing.of}, "{missing.relation}"'
+    few, few_names = run.executor.of_number(some, f"{what}({about})")
+    total, total_names = run.executor.of_number(missing.total, f"total({about})")
+    return few, total, {few: few_names, total: total_names}
 
 
 def _fitting(missing: MissingValues) -> str:

@@ -10,7 +10,7 @@ from app.chat.conversations import ConversationStore, Reason
 from app.chat.execution import AnswerExecutor, Conclusion
 from app.chat.names_budget import NamesBudget, RestoredNames, told_by
 from app.chat.question_run import QuestionRun
-from app.chat.sealing import hints_for, names_of_masks, seal_names
+from app.chat.sealing import hints_for, names_of_masks, seal_names, with_kinds_to_restore
 from app.chat.understanding import count_of, understood, worked_out
 from app.llm.confidence import as_confidence, confidence_of
 from app.memory.case_memory import CaseMemory, is_one_path, paths_of_answer
@@ -193,7 +193,7 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     table = run.conversation.table
     names = AnswerExecutor(run.graph, table, NAMES_IN_A_REASON).names_of(table.known(text))
     names |= names_of_masks(run.graph, [text, *(step for fact in reason.facts for step in fact.path)])
-    return _sealed(run, answer, names, budget)
+    return _sealed(run, *with_kinds_to_restore(answer, names, run.graph), budget)
 
 
 def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAnswer:
@@ -230,8 +230,11 @@ def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAn
         suggestions=[each.text for each in run.suggestions],
         usage=Usage(),
     )
-    names = {} if run.request.public_key is None else _names(run, read, answer)
-    return _sealed(run, answer, names, budget, _asked_about(run) if answer.answered else ())
+    about = _asked_about(run) if answer.answered else ()
+    if run.request.public_key is None:
+        return _sealed(run, answer, {}, budget, about)
+    answer, names = with_kinds_to_restore(answer, _names(run, read, answer), run.graph)
+    return _sealed(run, answer, names, budget, about)
 
 
 def _sealed(

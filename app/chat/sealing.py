@@ -5,8 +5,9 @@ The encrypted part of a reply is called its capsule.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -34,10 +35,11 @@ from client_sdk.protocol import (
 )
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.schema import masks_of
+from kg_store.graph.schema import MASKED_KIND, kinds_of_masked, mask_word, masks_of
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.vault import readable_name
 from kg_store.terms import Hop, Mid, NodeKind, ValueKind, as_mids
+from kg_store.text.inflection import plural, with_article
 
 PAD_BYTES: Final = 512
 
@@ -114,6 +116,69 @@ def names_of_masks(
     records = graph.vault.records([mid_of[word] for word in said])
     held = {word: records[mid_of[word]] for word in sorted(said) if mid_of[word] in records}
     return {word: Names(names=[readable_name(record)], total=1) for word, record in held.items()}
+
+
+def with_kinds_to_restore(
+    answer: ChatAnswer, names: Mapping[str, Names], graph: PrivateGraph
+) -> tuple[ChatAnswer, dict[str, Names]]:
+    """Returns `answer` with an opaque word wherever it names a masked kind ("masked items"), and `names` with these.
+
+    The asker reads the kind's own word in their place, in the same number and with its article. Promise: the texts of
+    the result hold no word of a masked kind; only the names do, which are to be sealed.
+    """
+    # In versions that were loaded earlier, a masked kind is called by a noun alone, which other words may equal.
+    found = kinds_of_masked(graph.blind.schema).items()
+    kinds = {mid: concept for mid, concept in found if concept.startswith(MASKED_KIND)}
+    records, named = graph.vault.records([*kinds]) if kinds else {}, dict(names)
+    listed = [item.pseudonym for item in answer.entities if item.concept == "kind" and item.pseudonym in named]
+    for mid, concept in kinds.items():
+        if mid not in records:
+            continue
+        one = _KindWords(mid, concept, readable_name(records[mid]), masks_of(graph.blind.schema).values())
+        content = _replaced(answer.model_dump(mode="json"), one)
+        answer = ChatAnswer.model_validate(content) if one.names else answer
+        for word in listed:
+            own = [one.in_own_words(text) for text in named[word].names]
+            named[word] = named[word].model_copy(update={"names": own})
+        named |= one.names
+    return answer, named
+
+
+class _KindWords:
+    """Puts an opaque word in the place of a masked kind's concept, one for each form. `names`: their meanings."""
+
+    def __init__(self, mid: int, concept: str, own: str, taken: Iterable[str]) -> None:
+        self._concept, self._own, self._taken = concept, own, set(taken)
+        self._key = mid.to_bytes(8, "big", signed=True)
+        forms = "|".join(re.escape(each) for each in (plural(concept), concept))
+        self._form = re.compile(rf"\b(an? )?({forms})\b", re.IGNORECASE)
+        self.names: dict[str, Names] = {}
+
+    def replaced(self, text: str) -> str:
+        return self._form.sub(self._opaque, text)
+
+    def in_own_words(self, text: str) -> str:
+        return self._form.sub(self._own_form, text)
+
+    def _opaque(self, found: re.Match[str]) -> str:
+        form = self._own_form(found)
+        word = mask_word(self._key, form, self._taken)
+        self.names[word] = Names(names=[form], total=1)
+        return word
+
+    def _own_form(self, found: re.Match[str]) -> str:
+        form = self._own if found[2].lower() == self._concept.lower() else plural(self._own)
+        form = with_article(form) if found[1] else form
+        return form[:1].upper() + form[1:] if found[0][:1].isupper() else form
+
+
+def _replaced(content: Any, kind: _KindWords) -> Any:
+    """Returns the JSON value `content` with the concept of `kind` replaced in all its texts."""
+    if isinstance(content, str):
+        return kind.replaced(content)
+    if isinstance(content, dict):
+        return {name: _replaced(each, kind) for name, each in content.items()}
+    return [_replaced(each, kind) for each in content] if isinstance(content, list) else content
 
 
 # A date distinguishes people best; plain text comes last, because it may be long.

@@ -56,10 +56,10 @@ class RefinementPlan:
 def askable(schema: Schema, least: int) -> RefinementPlan:
     """Returns the signatures that at least `least` entities share; a rarer set of relations may identify an entity.
 
-    Entities with a class are left out, because that class is the owner's own word for them.
+    Entities with a class, shown or masked, are left out, because that class is the owner's own word for them.
     """
     entities = [each for each in schema.signatures if each.kind is NodeKind.ENTITY and _worded(schema, each)]
-    unclassed = [each for each in entities if not each.classes]
+    unclassed = [each for each in entities if not (each.classes or each.masked)]
     shared = tuple(each for each in unclassed if each.size >= least)
     return RefinementPlan(shared, len(unclassed) - len(shared), len(entities) - len(unclassed))
 

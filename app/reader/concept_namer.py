@@ -20,6 +20,7 @@ import numpy.typing as npt
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.relation_wording import VALUES
 from app.reader.relation_nouns import Noun, kind_of, object_noun, subject_noun, told
+from kg_store.graph.schema import MASKED_KIND
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind, is_mask_word
 from kg_store.text.english import NOUNS
 from kg_store.text.labels import readable_step
@@ -374,14 +375,15 @@ def _apart(schema: Schema, concepts: Sequence[str]) -> list[str]:
     """Returns `concepts` with one of its own for the things of each masked class, or of each group of them.
 
     Things of two classes are never called alike, and none like things of a shown class: a count of one would count the
-    others too. The most frequent concept of a class counts; if it is taken, a general noun stands for it ("item").
+    others too. The most frequent concept of a class counts, with a word in front that no text has by chance ("masked
+    person"): in what its asker reads, the class's own word takes its place. If that is taken, a general noun is used.
     """
     found: dict[tuple[int, ...], Counter[str]] = {}
     for signature, concept in zip(schema.signatures, concepts, strict=True):
         if signature.masked and not signature.classes:
             found.setdefault(signature.masked, Counter())[concept] += signature.size
     shown = {each for signature in schema.signatures for each in signature.classes}
-    named, taken = dict[tuple[int, ...], str](), set(shown)
+    named, taken = dict[tuple[int, ...], str](), {*shown, *(each.label for each in schema.relations)}
     for masked, counts in sorted(found.items(), key=lambda each: (-each[1].total(), each[0])):
         concept = min(counts, key=lambda each: (-counts[each], each))
         named[masked] = _untaken("thing" if concept in shown else concept, taken)
@@ -398,7 +400,7 @@ _GENERAL: Final = ("item", "entry", "record", "object", "unit")
 
 def _untaken(concept: str, taken: Collection[str]) -> str:
     names = chain((concept, *_GENERAL), (f"{concept} {at}" for at in count(2)))
-    return next(name for name in names if name not in taken)
+    return next(name for each in names if (name := MASKED_KIND + each) not in taken)
 
 
 def _has_classes(schema: Schema) -> bool:

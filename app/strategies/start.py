@@ -145,7 +145,7 @@ def declares_kinds(schema: Schema) -> bool:
 
     False for schemas of more than MAX_RELATIONS relations: there a thing has many kinds, and questions use others.
     """
-    return len(schema.relations) <= MAX_RELATIONS and any(each.classes for each in schema.signatures)
+    return len(schema.relations) <= MAX_RELATIONS and any(each.classes or each.masked for each in schema.signatures)
 
 
 def is_wide(schema: Schema) -> bool:

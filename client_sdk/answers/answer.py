@@ -193,7 +193,7 @@ def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
     names = table.get(item.pseudonym)
     return Entity(
         names=_names(item.pseudonym, table),
-        concept=item.concept,
+        concept=restore(item.concept, table),
         kind=item.kind,
         pseudonym=item.pseudonym,
         total=names.total if names else item.size,
@@ -220,10 +220,10 @@ def _unnamed(answer: ChatAnswer) -> dict[str, Names]:
 def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -> RestoredFact:
     return RestoredFact(
         head=restore(fact.head, short),
-        head_concept=fact.head_concept,
+        head_concept=restore(fact.head_concept, table),
         path=tuple(restore(step, short) for step in fact.path),
         tail=restore(fact.tail, short),
-        tail_concept=fact.tail_concept,
+        tail_concept=restore(fact.tail_concept, table),
         size=fact.size,
         head_names=_names(fact.head, table),
         tail_names=_names(fact.tail, table),
@@ -284,4 +284,4 @@ def _step(fact: Fact, table: Mapping[str, Names]) -> str:
     tail = restore(fact.tail, table)
     words = " > ".join(restore(step.replace("|", " / ").replace("^", ""), table) for step in fact.path)
     arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"
-    return f"{arrow} {words} ({fact.tail_concept}) {arrow} {tail}"
+    return f"{arrow} {words} ({restore(fact.tail_concept, table)}) {arrow} {tail}"

@@ -21,8 +21,8 @@ class MissingValues:
     """Members of the set `of` (an expression) that lack a value of `relation`.
 
     `total`: the size of the set. `empty`: members without any value; `unfit`: members whose values are text where
-    others have a number or a date (`kind`; None if the relation has neither). `counts_as_not`: the expression takes
-    them for members that do not fulfil a condition; otherwise they are left out.
+    others have a number or a date (`kind`; None if the relation has neither), or a thing. `counts_as_not`: the
+    expression takes them for members that do not fulfil a condition; otherwise they are left out.
     """
 
     of: str
@@ -36,6 +36,11 @@ class MissingValues:
     @property
     def lacking(self) -> int:
         return self.empty + self.unfit
+
+    @property
+    def texts(self) -> int:
+        """The number of members that have a text where others have a thing; they are not left out."""
+        return self.unfit if self.kind is None else 0
 
 
 class MissingValuesFinder:
@@ -94,6 +99,8 @@ class MissingValuesFinder:
             values = self._relations.values_or_dates(edges.tails).items()
             kept = [mid for mid, value in values if value.kind in ORDERED and value.read_as(value.kind) is not None]
             fitting = np.unique(edges.heads[np.isin(edges.tails, kept)])
+        elif len(texts := self._relations.texts_among_things(edges.tails)):
+            fitting = np.unique(edges.heads[~np.isin(edges.tails, texts)])
         empty, unfit = len(members) - len(with_any), len(with_any) - len(fitting)
         return MissingValues(written(call.operands[0]), label, kind, len(members), empty, unfit, denied)
 

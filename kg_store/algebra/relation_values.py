@@ -15,7 +15,7 @@ from kg_store.errors import ExpressionError
 from kg_store.graph.adjacency import distinct_pairs
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, walk, walk_each
-from kg_store.terms import Edges, Hop, Mids, NodeKind, Step, ValueKind
+from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Step, ValueKind
 from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date, parse_value
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
@@ -101,6 +101,16 @@ class RelationValues:
         Several relations with that label count as one.
         """
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
+
+    def texts_among_things(self, mids: Mids) -> Mids:
+        """Returns the values among `mids` if things are most of them; else none.
+
+        Such values are cells of references that lead to no row: "Base store" where others name a person.
+        """
+        kinds = np.array([each.kind is NodeKind.VALUE for each in self._graph.schema.signatures], dtype=bool)
+        signatures = self._graph.signatures_of(mids)
+        are_values = kinds[signatures] & (signatures >= 0) if len(kinds) else np.zeros(len(mids), dtype=bool)
+        return mids[are_values] if np.count_nonzero(are_values) * 2 < len(mids) else NO_MIDS
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
         """Returns the numbers or dates that `mids` have by the relation `label`.

@@ -107,6 +107,8 @@ def read_schema(data: bytes) -> Schema:
 
 MIN_OWN_WORD: Final = 4
 """The fewest letters of a word that may stand for a masked class: "articles" for `doaj article sample`."""
+MASKED_KIND: Final = "masked "
+"""Stands before the noun of a masked kind ("masked person"), so that no other word of an answer's text is like it."""
 _EMPTY_WORDS = ("has ", "have ", "is ")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kg_store.formats.files import Encoding
@@ -48,6 +48,7 @@ class TableProfile:
     """A table as it is in its file. Without a `key`, its rows are links between the things that they refer to.
 
     `is_certain`: the first line is clearly a header; otherwise only evidence from other files can show that.
+    `encoding`: None if its files have several; each is then read in its own.
     """
 
     file: str
@@ -57,7 +58,7 @@ class TableProfile:
     key: str | None
     is_certain: bool = True
     header_row: int | None = None
-    encoding: Encoding = "utf-8"
+    encoding: Encoding | None = "utf-8"
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -248,10 +249,7 @@ MIN_COVERED = 0.5
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Returns the table that a column refers to; None if there is none.
-
-    Tables are ranked by the column's words, and by the share of its cells that are keys there.
-    """
+    """Returns the table that a column refers to, by its words and by its share of cells that are keys; else None."""
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
     owner = _owner(column, table, tables)
@@ -281,9 +279,7 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
 def find_named_target(
     column: Column, table: TableProfile, tables: Sequence[TableProfile]
 ) -> tuple[TableProfile, str] | None:
-    """Returns the only table that a column refers to by names, codes or e-mail addresses, with that column; else
-    None.
-    """
+    """Returns the only table that a column refers to by names, codes or e-mails, with that column; else None."""
     if (owner := _owner(column, table, tables)) is not None and owner.key is not None:
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
         return None if told is None else (owner, told)
@@ -341,7 +337,21 @@ def _holds(told: Column, column: Column) -> bool:
 
 
 def _known(column: Column, other: TableProfile) -> float:
-    return sum(cell in other.keys for cell in column.parts) / len(column.parts)
+    """Returns the share of the cells that are keys of `other`.
+
+    If at least MIN_KNOWN are, cells that can be no key do not count: the place "Base store" among codes of persons.
+    """
+    held = sum(cell in other.keys for cell in column.parts)
+    likely = len(_like_keys(column.parts, other)) if held >= MIN_KNOWN * len(column.parts) else len(column.parts)
+    return held / max(1, likely)
+
+
+def _like_keys(cells: Iterable[str], other: TableProfile) -> list[str]:
+    """Returns those of `cells` that may be keys of `other`: numbers if all keys are, texts with digits if all are."""
+    if all(key.isdecimal() for key in other.keys):
+        return [cell for cell in cells if cell.isdecimal()]
+    has_digits = all(_DIGIT.search(key) for key in other.keys)
+    return [cell for cell in cells if not has_digits or _DIGIT.search(cell)]
 
 
 def _are_figures_of(column: Column, other: TableProfile) -> bool:
@@ -384,7 +394,9 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     key_rest = [word for word in key.full if word not in KEY_WORDS]
     if key_rest and any_alike(rest, key_rest) and share > MIN_KNOWN:
         return 3 + share
-    if share < MIN_KNOWN_WITHOUT_WORDS or len(column.distinct) < min(MIN_DISTINCT, table.rows):
+    # Of codes with letters and digits, no half is the same by chance.
+    least = MIN_KNOWN if _are_codes(key) else MIN_KNOWN_WITHOUT_WORDS
+    if share < least or len(column.distinct & key.distinct) < min(MIN_DISTINCT, table.rows):
         return 0
     if _says_a_concept(rest):
         return 0
@@ -428,7 +440,7 @@ def _is_beyond_chance(column: Column, other: TableProfile) -> bool:
     assert other.key is not None
     key = other.columns[other.key]
     cells = {cell for cell in column.parts if cell in key.distinct}
-    if len(cells) < MIN_DISTINCT or len(cells) < MIN_KNOWN_WITHOUT_WORDS * len(set(column.parts)):
+    if len(cells) < MIN_DISTINCT or len(cells) < MIN_KNOWN_WITHOUT_WORDS * len(_like_keys(set(column.parts), other)):
         return False
     if not all(cell.isdecimal() for cell in key.distinct):
         return _is_telling(key)
@@ -441,6 +453,14 @@ def _is_beyond_chance(column: Column, other: TableProfile) -> bool:
 def _says_a_concept(words: Sequence[str]) -> bool:
     """Returns True if a header says what its cells are: the codes of languages (DE, FR) are no countries."""
     return not CONCEPTS.isdisjoint(map(singular, words))
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def _are_codes(key: Column) -> bool:
+    """Returns True for keys that each have letters and digits: `S01`."""
+    return all(_DIGIT.search(cell) and not cell.isdecimal() for cell in key.distinct)
 
 
 def _is_telling(key: Column) -> bool:

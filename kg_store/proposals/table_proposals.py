@@ -274,7 +274,8 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     stands_apart = stands_apart or (key == first and profiles[first].numbers_rows and not re.search(r"\d", first))
     is_certain = is_called or is_headed or (stands_apart and key is not None)
     header_row = line if line != 1 else None
-    encoding: Encoding = encoding_of(sheet.path) if is_text else "utf-8"
+    encodings: set[Encoding] = {encoding_of(each.path) for each, *_ in parts} if is_text else {"utf-8"}
+    encoding = encodings.pop() if len(encodings) == 1 else None
     count = len(next(iter(columns.values())))
     return TableProfile(group.file, profiles, count, concept, key, is_certain, header_row, encoding)
 
@@ -363,12 +364,13 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         return None
     marks = {name: tuple(mark for mark in table.columns[name].empty if mark not in table.empty) for name in columns}
     columns = {name: settings.model_copy(update={"empty": marks[name]}) for name, settings in columns.items()}
+    found_in = {} if table.encoding is None else {"encoding": table.encoding}
     return TablePolicy(
         file=table.file,
         key=key,
         concept=_label(table.concept) or "thing",
         names=tuple(names),
-        encoding=table.encoding,
+        **found_in,
         header_row=table.header_row,
         empty=table.empty,
         things=_are_things(table, [*targets.values(), *(of for of, _ in named.values())], tables),

@@ -342,19 +342,19 @@ class Tables:
                 tail = self._tail(cell, settings, file, row.line, skipped)
                 if settings.table is not None:
                     self._references[table.file, column] += 1
-                    self._joined[table.file, column] += tail is not None
-                if tail is not None:
-                    yield column, tail, ()
+                    self._joined[table.file, column] += is_thing(tail)
+                yield column, tail, ()
 
-    def _tail(self, cell: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term | None:
+    def _tail(self, cell: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term:
+        """Returns what a cell leads to: a row of another table, or a value. A cell that leads to no row is a text."""
         if column.table is not None:
             key = cell if column.by is None else self._keys_by[column.table, column.by].get(cell, "")
             if key is None:
-                _count(skipped, f"references of {file} could mean several rows and were left out", line)
-                return None
+                _count(skipped, f"references of {file} could mean several rows and were kept as text", line)
+                return value_term(cell, ValueKind.TEXT)
             if key not in self._keys[column.table]:
-                _count(skipped, f"references of {file} lead to no row and were left out", line)
-                return None
+                _count(skipped, f"references of {file} lead to no row and were kept as text", line)
+                return value_term(cell, ValueKind.TEXT)
             return _subject(self._by_file[column.table], key)
         lexical = read_cell(cell, column)
         if lexical is None:
@@ -390,12 +390,12 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
 
     In a table of exactly two columns, both references, a row becomes one triple from the first to the second. Any
     other row becomes a nameless node that has the cells as facts, and to which the entity in the first reference
-    column leads. If that column is empty, no entity leads to the node; so a relation never has two meanings.
+    column leads. If that column names no entity, none leads to the node; so a relation never has two meanings.
     """
     owner = next(iter(table.references()))
-    heads = [tail for column, tail, _ in facts if column == owner]
+    heads = [tail for column, tail, _ in facts if column == owner and is_thing(tail)]
     rest = [(column, tail, further) for column, tail, further in facts if tail not in heads[:1]]
-    if not any(column in table.references() for column, *_ in facts):
+    if not any(column in table.references() and is_thing(tail) for column, tail, _ in facts):
         return
     if len(table.columns) == len(table.references()) == 2:
         yield from ((head, f"<{table.relation_iri(column)}>", tail) for head in heads[:1] for column, tail, _ in rest)
@@ -438,6 +438,11 @@ def _fits(sheet: Sheet, table: TablePolicy) -> bool:
         return set(table.used()) <= set(sheet.header(table))
     except LoadError:
         return False
+
+
+def is_thing(tail: Term) -> bool:
+    """Returns True for the term of a thing; False for that of a value."""
+    return tail.startswith("<")
 
 
 def _subject(table: TablePolicy, key: str) -> Term:

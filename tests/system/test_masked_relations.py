@@ -1,4 +1,4 @@
-"""A masked relation through the whole service: asked by its description or its own words, told to the asker alone."""
+"""Masked relations and kinds through the whole service: asked by their own words, which the asker alone is told."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from evaluation.bench.bench import TENANT, Bench
 from evaluation.checks.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.graph.schema import masks_of
+from kg_store.proposals.propose import propose_policy
 
 pytestmark = pytest.mark.model
 
@@ -34,9 +35,9 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         yield opened
 
 
-async def ask(bench: Bench, question: str) -> tuple[Answer, bytes]:
+async def ask(bench: Bench, question: str, strategy: str = "sets") -> tuple[Answer, bytes]:
     """The answer as its asker reads it, and what was sent for it."""
-    before, dialogue = len(bench.sent), Dialogue("house", KeyPair.generate(), "sets", {})
+    before, dialogue = len(bench.sent), Dialogue("house", KeyPair.generate(), strategy, {})
     reply = await bench.services.chat.answer(CALLER, dialogue.request(question, None, {}))
     return dialogue.accept(question, reply), b"\n".join(bench.sent[before:])
 
@@ -94,3 +95,35 @@ async def test_its_opaque_word_stays_through_a_conversation(bench: Bench) -> Non
         reply = await bench.services.chat.answer(CALLER, dialogue.request(question, None, {}))
         assert dialogue.accept(question, reply).names == ["Fenwhistle"]
     assert len(set(_MASK.findall(b"\n".join(bench.sent[before:])))) == 1
+
+
+ZORBLES = (
+    "zorble_id,name,keeper,weight\nZ1,Tarn,Ann Lee,30\nZ2,Fell,Ann Lee,45\nZ3,Gill,Bob Marsh,60\nZ4,Brae,Cy Dunn,20\n"
+)
+
+
+async def test_the_asker_reads_a_masked_kind_in_its_own_word_and_nothing_else_holds_it(tmp_path: Path) -> None:
+    """Also in the number and with the article that the sentence needs."""
+    file = tmp_path / "zorbles.csv"
+    file.write_text(ZORBLES, "utf-8")
+    policy = propose_policy([file]).to_toml()
+    told = {
+        "Which zorble has the highest weight?": "Of all 4 zorbles the greatest",
+        "How many zorbles are there?": "All 4 zorbles, counted.",
+        "What kind of thing is Fell?": "Fell is a zorble.",
+    }
+    async with Bench("embedded") as bench:
+        bench.services.graphs.load(TENANT, "house", [file], policy).run(lambda _step, _percent: None)
+        for question, said in told.items():
+            answer, sent = await ask(bench, question, "auto")
+            assert said in f"{answer.text} {answer.explanation}", (question, answer.text)
+            assert "masked" not in f"{answer.text} {answer.why()} {answer.entities} {answer.suggestions}"
+            assert b"zorble" not in sent.lower(), question
+            assert "zorble" not in answer.pseudonymous_text
+    async with Bench("scripted", scripted=ScriptedEndpoint()) as asked:
+        asked.load("house", [file], policy, masks=True)
+        for question in told:
+            await ask(asked, question)
+        prompts = b"".join(asked.sent).lower()
+        assert b"masked" in prompts
+        assert b"zorble" not in prompts

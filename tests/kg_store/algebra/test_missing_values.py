@@ -18,11 +18,13 @@ VALUES = {
     201: literal("2016", ValueKind.DATE),
     202: literal("2017", ValueKind.DATE),
     203: literal("pending", ValueKind.TEXT),
+    301: literal("on tour", ValueKind.TEXT),
 }
 TRIPLES = [
     *((PETREL, "length", 101), (GANNET, "length", 102), (TERN, "length", 103)),
     *((PETREL, "sold", 201), (TERN, "sold", 203), (GANNET, "sold", 202)),
     *((PETREL, "port", OSKHAM), (SKUA, "port", OSKHAM)),
+    *((PETREL, "yard", OSKHAM), (SKUA, "yard", OSKHAM), (TERN, "yard", 301)),
 ]
 ALGEBRA = SetAlgebra(GRAPH := FakeGraph(TRIPLES, VALUES), GRAPH)
 SETS = {"S": (PETREL, GANNET, TERN, SKUA), "T": (PETREL, GANNET), "O": (OSKHAM,), "V": (102,), "P": (PETREL, SKUA)}
@@ -47,11 +49,21 @@ def operand(word: str) -> Operand:
         ('difference(S, filter(S, "port", =, O))', [("port", 4, 2, 0, True)]),
         ('group(S, "port")', [("port", 4, 2, 0, False)]),
         ('group(O, "^port")', []),
+        # A reference that leads to no row is a text among things.
+        ('group(S, "yard")', [("yard", 4, 1, 1, False)]),
+        ('count(having(S, "yard"))', [("yard", 4, 0, 1, False)]),
     ],
 )
 def test_members_without_a_value_are_counted(expression: str, missing: list[tuple[str, int, int, int, bool]]) -> None:
     found = ALGEBRA.missing_values(parse(expression), operand)
     assert [(each.relation, each.total, each.empty, each.unfit, each.counts_as_not) for each in found] == missing
+
+
+def test_texts_among_things_are_told_apart_from_what_is_left_out() -> None:
+    (found,) = ALGEBRA.missing_values(parse('group(S, "yard")'), operand)
+    assert (found.texts, found.lacking) == (1, 2)
+    (found,) = ALGEBRA.missing_values(parse('argmax(S, "length")'), operand)
+    assert (found.texts, found.lacking) == (0, 2)
 
 
 def test_text_in_a_column_of_dates_is_no_date() -> None:

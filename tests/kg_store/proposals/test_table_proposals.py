@@ -82,12 +82,22 @@ def test_two_rows_of_one_name_are_no_reference_and_are_counted(tmp_path: Path) -
         TablePolicy(file="b.csv", key="id", names=("name",), columns={"of": ColumnPolicy(table="a.csv", by="name")}),
     ]
     raw = read_sources([tmp_path / "a.csv", tmp_path / "b.csv"], tables=tables)
-    assert raw.notes == ("1 references of b.csv could mean several rows and were left out (the first in line 2)",)
+    assert raw.notes == ("1 references of b.csv could mean several rows and were kept as text (the first in line 2)",)
     tables[1] = tables[1].model_copy(update={"columns": {"of": ColumnPolicy(table="a.csv", by="nom")}})
     with pytest.raises(LoadError, match="a\\.csv, line 1: the header has no column for `by`"):
         read_sources([tmp_path / "a.csv", tmp_path / "b.csv"], tables=tables)
     with pytest.raises(ValueError, match="`by` is a column of a table"):
         ColumnPolicy(by="name")
+
+
+def test_files_of_one_table_are_each_read_in_their_own_encoding(tmp_path: Path) -> None:
+    (tmp_path / "orders-north.csv").write_text("id,name,city\n1,Zoë,Tarn\n2,Bo,Osk\n", "latin-1")
+    (tmp_path / "orders-south.csv").write_text("id,name,city\n3,Chloë,Tarn\n4,Di,Osk\n", "utf-16")
+    raw, policy = read_and_propose(sorted(tmp_path.iterdir()))
+    assert [table.file for table in policy.tables] == ["orders-*.csv"]
+    read = read_by_policy(sorted(tmp_path.iterdir()), type(policy).from_toml(policy.to_toml()))
+    assert read.terms == raw.terms
+    assert {"Zoë", "Chloë"} <= {raw.literal(at).lexical for at in set(raw.objects.tolist()) if not raw.is_iri(at)}
 
 
 def test_a_workbook_as_people_export_it_is_read(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_references_to_no_row_and_cells_of_another_kind_are_noted_with_their_fir
     notes = read_sources(both(tmp_path, odd), tables=tables_of()).notes
     assert set(notes) == {
         "1 columns of patients.csv are not mapped by the policy, and were not read",
-        "2 references of patients.csv lead to no row and were left out (the first in line 3)",
+        "2 references of patients.csv lead to no row and were kept as text (the first in line 3)",
         "1 cells of patients.csv are no number and were kept as text (the first in line 3)",
         "1 cells of patients.csv are no date and were kept as text (the first in line 4)",
     }

@@ -81,7 +81,7 @@ names = ["name"]
     reply = await service.http.post("/admin/graphs/tables", files=files, headers=OPERATOR)
     job = JobStatus.model_validate(await service.ended(reply.json()["id"], OPERATOR))
     assert (job.state, job.error) == ("done", None)
-    assert "1 references of file-2.csv lead to no row and were left out (the first in line 3)" in job.notes
+    assert "1 references of file-2.csv lead to no row and were kept as text (the first in line 3)" in job.notes
     answer = await service.http.post("/chat", json={**question(), "graph": "tables"}, headers=OPERATOR)
     assert answer.json()["answered"]
 

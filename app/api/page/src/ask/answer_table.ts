@@ -1,6 +1,6 @@
 /** Answers as rows: what a table of them holds, in which order, and as a file. */
 
-import { shown } from "../protocol/restoration";
+import { restore, shown } from "../protocol/restoration";
 import type { Item, NameTable } from "../protocol/wire";
 
 export interface Table {
@@ -36,7 +36,7 @@ function columnsOf(line: string): string[] {
 /** The names of the answer with their kinds, as a table; null where there is one name or none. */
 export function listOf(items: readonly Item[], names: NameTable): Table | null {
   const listed = items.filter((item) => item.kind === "entity" || item.kind === "set" || item.kind === "value");
-  const rows = listed.flatMap((item) => (names.get(item.pseudonym)?.names ?? []).map((name) => [name, item.concept]));
+  const rows = listed.flatMap((item) => (names.get(item.pseudonym)?.names ?? []).map((name) => [name, restore(item.concept, names)]));
   const more = listed.reduce((sum, item) => sum + Math.max(0, (names.get(item.pseudonym)?.total ?? 0) - (names.get(item.pseudonym)?.names.length ?? 0)), 0);
   return rows.length > 1 ? { columns: ["Name", "Kind"], rows, more } : null;
 }

@@ -32,10 +32,10 @@ export function rowsOf(facts: readonly Fact[], table: NameTable): Row[] {
   const rows = facts.map((fact, at) => ({
     at,
     head: endOf(fact, "head", short),
-    headConcept: hasName(fact.head, short) ? fact.head_concept : "",
+    headConcept: hasName(fact.head, short) ? restore(fact.head_concept, table) : "",
     ...relationOf(fact, table),
     tail: endOf(fact, "tail", short),
-    tailConcept: hasName(fact.tail, short) ? fact.tail_concept : "",
+    tailConcept: hasName(fact.tail, short) ? restore(fact.tail_concept, table) : "",
     cited: fact.cited,
   }));
   return [...rows.filter((row) => row.cited), ...rows.filter((row) => !row.cited)];
@@ -76,7 +76,7 @@ export interface Picture {
 export function pictureOf(facts: readonly Fact[], table: NameTable, opensAll: boolean): Picture {
   const cited = facts.filter((fact) => fact.cited);
   const drawn = cited.length > 0 ? cited : facts;
-  const concepts = new Map(drawn.flatMap((fact) => [[fact.head, fact.head_concept], [fact.tail, fact.tail_concept]]));
+  const concepts = new Map(drawn.flatMap((fact) => [[fact.head, restore(fact.head_concept, table)], [fact.tail, restore(fact.tail_concept, table)]]));
   const words = new Map(drawn.flatMap((fact) => [[fact.head, endOf(fact, "head", table)], [fact.tail, endOf(fact, "tail", table)]]));
   const nodes: PictureNode[] = [];
   let left = 0;

@@ -3,8 +3,8 @@
 import { useRef, useState } from "preact/hooks";
 import { type Opened, useExcerpt } from "../browse/excerpt";
 import { hrefOfThing } from "../browse/place";
-import { shown } from "../protocol/restoration";
-import type { ChatAnswer } from "../protocol/wire";
+import { restore, shown } from "../protocol/restoration";
+import type { ChatAnswer, NameTable } from "../protocol/wire";
 import { isInspectable } from "../shared/session";
 import { ask, live } from "./asking";
 
@@ -15,7 +15,13 @@ const NARROW = 320;
 const VALUE = "V";
 
 /** The kind of what a pseudonym stands for; null where it is a value, a number or nothing that the answer holds. */
-export function kindOf(pseudonym: string, reply: ChatAnswer): string | null {
+export function kindOf(pseudonym: string, reply: ChatAnswer, names: NameTable): string | null {
+  const kind = sealedKindOf(pseudonym, reply);
+  return kind === null ? null : restore(kind, names);
+}
+
+/** The same with an opaque word in the place of a kind that is masked. */
+function sealedKindOf(pseudonym: string, reply: ChatAnswer): string | null {
   if (pseudonym.startsWith(VALUE)) {
     return null;
   }

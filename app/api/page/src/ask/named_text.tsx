@@ -19,7 +19,7 @@ export function NamedText({ segments, links }: Props) {
         if (segment.pseudonym === null) {
           return segment.text;
         }
-        const kind = links === undefined ? null : kindOf(segment.pseudonym, links.reply);
+        const kind = links === undefined ? null : kindOf(segment.pseudonym, links.reply, links.table);
         return links === undefined || (kind === null && !isLong(segment.pseudonym, links.table)) ? (
           <b key={at} class="name" title={`It came as ${segment.pseudonym}`}>{segment.text}</b>
         ) : (

@@ -14,7 +14,7 @@ export function endOf(fact: Fact, end: "head" | "tail", table: NameTable): strin
   if (names !== undefined && names.names.length > 0) {
     return shown(names);
   }
-  return someOf(fact, end, concept || "thing");
+  return someOf(fact, end, restore(concept, table) || "thing");
 }
 
 function someOf(fact: Fact, end: "head" | "tail", concept: string): string {
@@ -54,7 +54,7 @@ function lineOf(chain: readonly Fact[], table: NameTable): string {
 /** One name as it is, of several their count. */
 function inShort(fact: Fact, end: "head" | "tail", table: NameTable): string {
   const names = table.get(end === "head" ? fact.head : fact.tail);
-  const concept = (end === "head" ? fact.head_concept : fact.tail_concept) || "thing";
+  const concept = restore(end === "head" ? fact.head_concept : fact.tail_concept, table) || "thing";
   return names !== undefined && names.total > 1 ? countOf(names.total, concept) : endOf(fact, end, table);
 }
 
