@@ -5,7 +5,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip --disable-pip-version-check install --quiet --quiet
+# INSTALL_OPTIONS=--no-compile: of all modules that are installed a run imports an eighth, and compiles that itself.
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet --quiet $(INSTALL_OPTIONS)
 # torch comes first and pinned, in its CPU build where that index is reachable. For the CUDA build of PyPI:
 #   make serve TORCH="torch==2.13.0"
 CPU_INDEX := https://download.pytorch.org/whl/cpu
@@ -21,7 +22,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-speed bench-ledger bench-data lint-deploy locks sbom clean
+.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test collect coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-speed bench-ledger bench-data lint-deploy locks sbom clean
 
 serve: $(VENV)/.installed-$(if $(LIGHT),light,server) page-if-npm
 	@$(BIN)/arog serve
@@ -85,6 +86,10 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 TESTS = -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=tests/house/test_layers.py
 test: $(VENV)/.installed-dev
 	@$(PYTEST) $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
+
+# Compiles what tests import, once instead of once in each worker.
+collect: $(VENV)/.installed-dev
+	@$(PYTEST) --collect-only -qq >/dev/null
 
 # The same with what of the code they reach; slower.
 coverage: $(VENV)/.installed-dev

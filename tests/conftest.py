@@ -28,10 +28,17 @@ from tests.fuzz.examples import MANY
 if TYPE_CHECKING:
     from app.llm.embeddings.embedder import Embedder
 
+# What is imported and collected is no garbage: looking for some in it takes long.
+gc.disable()
+# jsonschema builds 38 parsers with it for formats that no test has, which takes nearly as long as to import torch.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+
 WEIGHTS = (".safetensors", ".onnx")
 # Python's `platform` asks it when libraries are loaded.
 SYSTEM_PROGRAMS = ("uname",)
 LONG = ("process", "model", "slow")
+# Files that take a minute or more come before the other long ones.
+LONGEST = ("test_documents_run.py", "test_faults.py", "test_canaries.py", "test_attacks.py", "test_onnx_export.py")
 # The marks that all tests of a file have.
 MARKS_OF_FILE = re.compile(r"^pytestmark = (.+)$", re.M)
 
@@ -96,13 +103,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "embedder" in getattr(item, "fixturenames", ()):
             item.add_marker("model")
     long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
-    items.sort(key=lambda item: item.path not in long)
+    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path not in long))
 
 
 def pytest_collection_finish() -> None:
     """All that was imported and collected stays to the end: the collector of garbage need not look at it again, and
     what tests make is small enough to be looked at seldom."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(100_000, 20, 100)
 
 

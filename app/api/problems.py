@@ -299,7 +299,8 @@ def _of_budget(error: BaseException) -> Problem | None:
             message = f"You may read no more {error.kind} of this graph {when} ({error.most} in one {error.period})."
             more = f"There are more in {_hours(error.renews_in_s)}"
             hint = "This answer alone tells more: ask about fewer things" if error.fits_never else more
-            return Problem(429, "budget_used_up", message, f"{hint}, or have {setting} raised.")
+            owners = "" if error.period == "hour" else ", or `budget` in the graph's policy,"
+            return Problem(429, "budget_used_up", message, f"{hint}, or have {setting}{owners} raised.")
         case ConversationRevealsUsedUpError():
             message = "This conversation has shown the model as many facts as one may."
             hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."

@@ -30,8 +30,8 @@ USUAL: Final = {"names": 200, "facts": 400}
 
 Chosen by hand: several lists.
 """
-LEAST: Final = {"names": 100, "facts": 150}
-"""The least budget of a day, however small the graph: two of the longest lists, and what they cite. Chosen by hand."""
+LEAST: Final = {"names": 20, "facts": 30}
+"""The least budget of a day, however small the graph: a few short answers, and what they cite. Chosen by hand."""
 MIN_HOUR: Final = 200
 """The least budget of an hour, where a day's is not less. Chosen by hand."""
 HOUR_SHARE: Final = 0.5
@@ -161,7 +161,7 @@ class NamesBudget:
         if not (things or any(told.values())):
             return
         sizes = _sizes((graph.whole or graph).blind.schema)
-        most = {kind: self._limit(kind, size) for kind, size in sizes.items()}
+        most = {kind: self._limit(graph, kind, size) for kind, size in sizes.items()}
         reader = Reader(graph.tenant, graph.name, caller.key_id, restored.person, caller.is_admin)
         entry = AccessEntry(graph.tenant, caller.key_id, graph.name, "read", len(told["names"]), restored.answer)
         entry = replace(entry, person=restored.person)
@@ -173,22 +173,30 @@ class NamesBudget:
         event: AccessEvent = "read_lifted" if graph.name in caller.lifted else "read"
         self._record.add(replace(entry, event=event, reason=restored.reason, things=things))
         for kind, (before, now) in counts.items():
-            if before < self._alarm_at(kind, most[kind], sizes[kind]) <= now:
+            if before < self._alarm_at(graph, kind, most[kind], sizes[kind]) <= now:
                 self._alarm(entry, kind, now)
 
-    def _limit(self, kind: ReadKind, size: int) -> ReadLimit:
-        limit, day = limit_of(kind, size), self._per_day[kind]
-        names = self._per_day["names"]
+    def _set_days(self, graph: PrivateGraph) -> dict[ReadKind, int | None]:
+        """Returns the limits of a day that the graph's owner set in its policy, or else whoever runs the service."""
+        budget = graph.policy.budget
+        return {
+            "names": budget.names_per_day or self._per_day["names"],
+            "facts": budget.facts_per_day or self._per_day["facts"],
+        }
+
+    def _limit(self, graph: PrivateGraph, kind: ReadKind, size: int) -> ReadLimit:
+        days = self._set_days(graph)
+        limit, day, names = limit_of(kind, size), days[kind], days["names"]
         if kind == "facts" and day is None and names is not None and FACTS_A_NAME * names > limit.day:
             day = FACTS_A_NAME * names
         if day is not None:
             limit = ReadLimit(day, max(MIN_HOUR, int(HOUR_SHARE * day)))
         return replace(limit, hour=self._per_hour) if self._per_hour and kind == "names" else limit
 
-    def _alarm_at(self, kind: ReadKind, limit: ReadLimit, size: int) -> float:
+    def _alarm_at(self, graph: PrivateGraph, kind: ReadKind, limit: ReadLimit, size: int) -> float:
         """Returns the number of names or facts a day at which an alarm is due."""
-        half = ALARM_AT * limit.day
-        is_default = self._per_day["names"] is None and self._per_day[kind] is None
+        half, days = ALARM_AT * limit.day, self._set_days(graph)
+        is_default = days["names"] is None and days[kind] is None
         return min(half, max(MIN_ALARMED, ALARM_SHARE * size)) if is_default else half
 
     def _alarm(self, entry: AccessEntry, kind: ReadKind, count: int) -> None:

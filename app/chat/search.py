@@ -309,7 +309,7 @@ class GraphSearch:
             truth_of=run.executor.truth_of,
             result_of=run.executor.result_of,
             turn=run.turn,
-            may_leave=guarded.may_leave if guarded else lambda _text: True,
+            may_leave=guarded.may_leave if guarded else lambda texts: (True,) * len(texts),
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
             typed={} if runner.is_model else _typed(run),

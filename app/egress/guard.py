@@ -23,7 +23,7 @@ MIN_STATIC_BYTES: Final = 16
 """Static segments shorter than this are read as well, because a name could be split around one. Chosen by hand."""
 
 MAX_READINGS: Final = 64
-_BORDER = "\n|\n"  # Stands for a static segment. White space alone would not do, because names may hold spaces.
+BORDER: Final = "\n|\n"  # Stands for a static segment. White space alone would not do, because names may hold spaces.
 _SHORT_ESCAPES: Final = (
     ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\/", "/"),
     ("\\'", "'"), ("\\r", "\r"), ("\\b", "\b"), ("\\f", "\f"),
@@ -139,7 +139,7 @@ class Guard:
 
         Neighbouring variable segments are joined, so that a name split over two is found.
         """
-        border = _BORDER.encode()
+        border = BORDER.encode()
         parts = (border if self._is_static(segment) else segment.data for segment in egress.segments)
         return b"".join(parts).decode("utf-8", errors="strict")
 

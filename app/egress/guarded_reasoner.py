@@ -16,7 +16,7 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
 from app.egress.disclosure import QuestionDisclosure, ask_in_house
-from app.egress.guard import BlockedError, Guard, digest_of
+from app.egress.guard import BORDER, BlockedError, Guard, digest_of
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome, RequestLog
 from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, Task, TaskModel
@@ -209,8 +209,16 @@ class GuardedReasoner:
             return True
         return self._fit([self.inner.egress_of(self._worded(task)) for task in tasks])
 
-    def may_leave(self, text: str) -> bool:
-        """Returns True if the guard would let `text` pass; nothing is sent or recorded."""
+    def may_leave(self, texts: Sequence[str]) -> tuple[bool, ...]:
+        """Returns True for each text that the guard would let pass; nothing is sent or recorded.
+
+        All are checked in one, with borders between them, and each by itself only if the guard objects to that.
+        """
+        if self._passes(BORDER.join(texts)):
+            return (True,) * len(texts)
+        return tuple(map(self._passes, texts)) if len(texts) > 1 else (False,) * len(texts)
+
+    def _passes(self, text: str) -> bool:
         try:
             self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms().issued)
         except BlockedError:

@@ -12,7 +12,7 @@ from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
 from app.privacy.pseudonyms import Meaning, PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource
+from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource, unknown_span
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading
@@ -227,8 +227,8 @@ class Anonymiser:
         """Returns the question with common nouns read as names, or None if no common noun in it names a thing."""
         if self._is_concept is None:
             return None
-        found = map(self._known, self._finder.kinds(turn.found, turn.spans, self._is_concept))
-        kinds = [span for span in found if span.mids]
+        found = self._finder.kinds(turn.found, turn.spans, self._is_concept)
+        kinds = [span for each in found if (span := self._known(turn.text, each)).mids]
         if not kinds:
             return None
         text, words = self._replace(replace(turn, spans=self._spans(turn.found, kinds)), table)
@@ -284,7 +284,8 @@ class Anonymiser:
         return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
 
     def _spans(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
-        spans = [self._known(span) for span in self._finder.settle(found, more)]
+        text = found.text
+        spans = [self._with_value(text, self._known(text, span)) for span in self._finder.settle(found, more)]
         words = [span for span in spans if span.source is SpanSource.WORD]
         categories = list(self._categories(found, [span for span in spans if span.source is not SpanSource.WORD]))
         # A word that is replaced anyway says more as a value of the graph, such as the status "lost".
@@ -328,11 +329,32 @@ class Anonymiser:
         """Returns True for "clients" in "how many clients", which names no thing called so, if that is a kind."""
         return span.value_kind is None and singular(text[span.start : span.end].lower()) in self._kinds
 
-    def _known(self, span: Span) -> Span:
-        mids = self._holds(span.mids) if span.mids else ()
-        if mids == span.mids:
+    def _with_value(self, text: str, span: Span) -> Span:
+        """Returns unknown words as the only text value that has them: "elmbridge" may mean "Elmbridge Singers"."""
+        written = text[span.start : span.end]
+        if span.source not in (SpanSource.UNKNOWN, SpanSource.WORD) or (" " not in written and is_ordinary(written)):
             return span
-        return replace(span, mids=mids) if mids else Span(span.start, span.end, SpanSource.UNKNOWN)
+        mids = self._names.value_with(written, self._holds)
+        return Span(span.start, span.end, SpanSource.MENTION, mids, ValueKind.TEXT, inexact=True) if mids else span
+
+    def _known(self, text: str, span: Span) -> Span:
+        """Returns the span with only what the caller may know of. Without any its words are read as typed, like those
+        that the graph does not have: or the time of the answer would tell them.
+        """
+        mids = self._holds(span.mids) if span.mids else ()
+        if mids:
+            return span if mids == span.mids else replace(span, mids=mids)
+        if not span.mids and not self._is_hidden(text, span):
+            return span
+        is_number = any(map(str.isdigit, text[span.start : span.end]))
+        unknown = unknown_span(text, span.start, span.end)
+        return replace(unknown, source=SpanSource.LITERAL) if is_number else unknown
+
+    def _is_hidden(self, text: str, span: Span) -> bool:
+        """Returns True for words that are replaced for a name or value that no question can ask for."""
+        written = text[span.start : span.end]
+        is_name = span.source in _NAMED or (span.source is SpanSource.UNKNOWN and len(written) > MAX_INITIALS)
+        return is_name and not self._equal_values(*_meant(span, written))
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
         """Returns the safe text, and the pseudonyms of what the question may be about in their order in the text."""

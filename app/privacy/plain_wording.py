@@ -31,6 +31,8 @@ Leading = Callable[[Sequence[int]], Collection[tuple[str, str]]]
 """A function that returns (relation label, concept of its subject) for each relation that leads to the given MIDs."""
 
 _WORD: Final = re.compile(r"(?<![\w'’-])[A-Za-z]{3,}(?![\w'’-])")
+_RUN: Final = re.compile(r"[\w'’-]+")
+_SIGNS: Final = str.maketrans({code: " " for code in range(128) if not _RUN.match(chr(code))})
 _IN_TWO: Final = re.compile(r"\be-mails?\b", re.IGNORECASE)
 _OF_PEOPLE: Final = re.compile(
     r"\b(?:speciali\w+|specialt(?:y|ies)|profession\w*|occupation\w*|discipline|expertise|field|vocation|craft|trade"
@@ -69,13 +71,14 @@ class PlainWording:
         """Returns the typed text with dates, amounts, occupations and kinds in plain words."""
         visible = Visible.of_typed(typed)
         text = visible.text
-        nouns = {word.lower() for word in set(_WORD.findall(text))}
+        words = words_of(text)
+        nouns = {word for word in words if len(word) > 2 and word.isascii() and word.isalpha()}
         said = [
             *(
                 Rewording(*found.span(), found[0].replace("-", ""))
                 for found in (_IN_TWO.finditer(text) if "-" in text else ())
             ),
-            *(each for each in in_full(text) if not self._lexicon.names.has(text[each.start : each.end].lower())),
+            *(each for each in in_full(text, words) if not self._is_name_word(text[each.start : each.end])),
             *in_plain_notation(text, self._notation),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),
@@ -149,6 +152,9 @@ class PlainWording:
             if len(kinds) == 1 and min(kinds).isalpha():
                 yield name, min(kinds)
 
+    def _is_name_word(self, word: str) -> bool:
+        return self._lexicon.names.has(word.lower())
+
     def _is_known(self, noun: str) -> bool:
         """True if `noun`, in singular or plural, is a word of the schema or a name or value of the graph."""
         return any(self._lexicon.is_own(one) or self._whole(one) for one in {noun, noun.removesuffix("s")})
@@ -171,6 +177,12 @@ class PlainWording:
             if mids := found.get((start, start + len(name))):
                 yield name, sorted(mids)
             start += len(name) + 1
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Returns the words of `text` in lower case, with their apostrophes and hyphens."""
+    small = text.lower()
+    return frozenset(small.translate(_SIGNS).split() if text.isascii() else _RUN.findall(small))
 
 
 def _may_be_title(text: str, noun: re.Match[str]) -> bool:

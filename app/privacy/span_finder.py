@@ -21,8 +21,6 @@ from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, SearchCache, has_capitals
 from kg_store.names.other_forms import Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
-from kg_store.text.literals import find_literals
-from kg_store.text.number_expressions import find_number_expressions
 from kg_store.text.relative_dates import find_shortened_dates
 
 
@@ -172,15 +170,15 @@ class SpanFinder:
         forged = [Span(word.start, word.end, SpanSource.FORGED) for word in words if word.word not in issued]
         # A literal or pattern may overlap a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
         covered = cover(text, kept)
-        literals = [piece for literal in _literals(text) for piece in uncovered(text, literal, covered)]
+        cache = SearchCache(fits)
+        literals = [piece for literal in _literals(text, cache) for piece in uncovered(text, literal, covered)]
         found = [Span(span.start, span.end, SpanSource.PATTERN) for span in find_patterns(text, self._regions)]
         pieces = [piece for pattern in found for piece in uncovered(text, pattern, covered)]
         patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
-        cache = SearchCache(fits)
         named = [
             *self._mentions(visible, original, cache),
-            *self._protected(text),
-            *self._protected_in_disguise(visible),
+            *self._protected(text, cache),
+            *self._protected_in_disguise(visible, cache),
         ]
         named = [span for span in named if not _is_clitic(text, span)]
         return Found(text, issued, (*kept, *named, *patterns, *literals, *forged), cache)
@@ -198,9 +196,7 @@ class SpanFinder:
         text = found.text
         chosen = choose(text, [*found.spans, *more])
         chosen += self._recognised(text, chosen)
-        unknown = [
-            _without_permission(text, *span) for span in unknown_spans(text, _taken(text, chosen), self._lexicon)
-        ]
+        unknown = [unknown_span(text, *span) for span in unknown_spans(text, _taken(text, chosen), self._lexicon)]
         chosen += [span for span in unknown if span.source is SpanSource.UNKNOWN]
         chosen += self._near_names(found, chosen)
         chosen += _left_of([span for span in unknown if span.source is SpanSource.WORD], text, chosen)
@@ -279,20 +275,21 @@ class SpanFinder:
         found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.cache.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
-    def _protected(self, text: str) -> Iterator[Span]:
+    def _protected(self, text: str, cache: SearchCache) -> Iterator[Span]:
         """Yields names and values that the guard would block although the policy does not link them.
 
         The text is searched twice: as it is, and with the signs between its words replaced by spaces.
         """
         parted = _PARTING.sub(" ", text) if _MAY_PART.search(text) else text
-        for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
+        hits = self._names.secret_among(cache.hits_in(text, self._names), text)
+        for hit in [*hits, *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.kind == "name" else hit.value_kind or ValueKind.TEXT
             yield Span(hit.start, hit.end, SpanSource.PROTECTED, hit.mids, kind)
 
-    def _protected_in_disguise(self, visible: Visible) -> Iterator[Span]:
+    def _protected_in_disguise(self, visible: Visible, cache: SearchCache) -> Iterator[Span]:
         """Yields the spans of `_protected` that appear when look-alike letters are read as Latin ones."""
         if (plain := visible.skeleton()) is not None:
-            for span in self._protected(plain.text):
+            for span in self._protected(plain.text, cache):
                 start, end = plain.original_span(span.start, span.end)
                 yield replace(span, start=start, end=end)
 
@@ -315,7 +312,8 @@ def _taken(text: str, spans: Iterable[Span]) -> list[Taken]:
     return [(span.start, span.end, _stand(text, span)) for span in spans]
 
 
-def _without_permission(text: str, start: int, end: int) -> Span:
+def unknown_span(text: str, start: int, end: int) -> Span:
+    """Returns the span of words that are neither in the graph nor permitted to leave."""
     return Span(start, end, SpanSource.UNKNOWN if has_capitals(text[start:end]) else SpanSource.WORD)
 
 
@@ -338,15 +336,16 @@ def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
     return [Span(*match.span(1), SpanSource.UNKNOWN) for match in _INITIAL.finditer(masked(text, places(chosen)))]
 
 
-def _literals(text: str) -> list[Span]:
+def _literals(text: str, cache: SearchCache) -> list[Span]:
     """Returns numbers and dates in every notation, except everyday number words ("two films", "the second one")."""
+    written_out, literals = cache.written_out_in(text), cache.literals_in(text)
     found = [
         Span(each.start, each.end, SpanSource.LITERAL, value_kind=each.kind, lexical=each.lexical)
-        for each in find_shortened_dates(text)
+        for each in find_shortened_dates(text, [*written_out, *literals])
     ]
-    found += [Span(span.start, span.end, SpanSource.LITERAL) for span in find_literals(text)]
+    found += [Span(span.start, span.end, SpanSource.LITERAL) for span in literals]
     plain = masked(text, places(found))
-    for each in find_number_expressions(text):
+    for each in written_out:
         # An everyday number word is replaced only if it touches a number in digits, which may be part of a date.
         touches = not each.is_everyday or _TOUCHING.match(plain, each.end) or _TOUCHED.search(plain, 0, each.start)
         if touches and any(map(str.isalnum, plain[each.start : each.end])):

@@ -94,8 +94,8 @@ class StrategyInput:
     cases: tuple[CasePath, ...] = ()
     """Paths that answered earlier questions like this one (`app.memory`)."""
     turn: TurnKind = "question"
-    may_leave: Callable[[str], bool] = lambda _text: True
-    """True if the guard lets the text leave the service."""
+    may_leave: Callable[[Sequence[str]], tuple[bool, ...]] = lambda texts: (True,) * len(texts)
+    """Returns True for each text that the guard lets leave the service."""
     typed: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Maps pseudonyms to the words that the user typed; empty if a model is asked (`Anonymised.typed`)."""
 

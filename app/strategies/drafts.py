@@ -59,8 +59,8 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
 }
 """The sentences that tell the asker why a draft is refused, one for each way in which it can contradict the question.
 """
-NOT_TIED: Final = f"The model put things together that nothing in the graph ties{_NOT_SHOWN}"
-TIED_TWICE: Final = f"The model did not say how things are tied, and there are several ways{_NOT_SHOWN}"
+NOT_TIED: Final = f"The model put things together that nothing in the graph connects{_NOT_SHOWN}"
+TIED_TWICE: Final = f"The model did not say how things are connected, and several answers are possible{_NOT_SHOWN}"
 
 
 class TieError(Exception):

@@ -77,10 +77,10 @@ def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate], known: P
     The phrase is "" if there is no good wording, or if the wording must not be sent to a model.
     """
     keys = [(each.start, each.concept, *each.path) for each in candidates]
-    for key, each in zip(keys, candidates, strict=True):
-        if key not in known:
-            phrase = inquiry.language.word_candidate(each)
-            known[key] = phrase if phrase and inquiry.may_leave(phrase) else ""
+    fresh = {key: each for key, each in zip(keys, candidates, strict=True) if key not in known}
+    worded = {key: inquiry.language.word_candidate(each) for key, each in fresh.items()}
+    may_leave = dict(zip(worded, inquiry.may_leave(list(worded.values())), strict=True))
+    known |= {key: phrase if may_leave[key] else "" for key, phrase in worded.items()}
     return tuple(known[key] for key in keys)
 
 

@@ -67,7 +67,7 @@ def forms_of_family_12() -> list[str]:
 async def links_on_demo(targets: AttackTargets) -> list[Attempted]:
     """Asks the demo through the whole service, with a model whose every draft is one of the link forms."""
     forms = link_forms()
-    shown, restored = await _shown(forms[: targets.at_most(len(forms))]), await _shown(_TOLD["prose"])
+    shown, restored = await _shown(forms[: targets.at_most(len(forms))], _TOLD["prose"])
     taken, prose = map(_follows_by_hand, forms), map(_is_restored, restored)
     what = "names restored into what a program follows"
     return [
@@ -82,7 +82,7 @@ async def family_12(targets: AttackTargets) -> list[Attempted]:
     """Asks the demo with a model whose drafts are the forms of family 12."""
     forms = forms_of_family_12()
     chosen = forms[:: max(1, len(forms) // targets.at_most(len(forms)))]
-    shown, prose = await _shown(chosen), await _shown(_TOLD["prose"][:3])
+    shown, prose = await _shown(chosen, _TOLD["prose"][:3])
     followed, refused = map(_is_followed, shown), f"{sum(not each for each in shown)} refused"
     least = min(200, len(chosen))
     return [
@@ -145,8 +145,8 @@ class LinkingEndpoint(ScriptedEndpoint):
         return WordedReply(sentences=[WordedSentence(text=text, facts=facts) for text in told])
 
 
-async def _shown(drafts: Sequence[str]) -> list[Answer | None]:
-    """Returns the answer shown for each draft, or None if it was refused.
+async def _shown(forms: Sequence[str], prose: Sequence[str]) -> tuple[list[Answer | None], list[Answer | None]]:
+    """Returns the answer shown for each draft of either kind, or None if it was refused.
 
     The drafts name the answer by its number and by its pseudonym in turn.
     """
@@ -154,7 +154,7 @@ async def _shown(drafts: Sequence[str]) -> list[Answer | None]:
     endpoint, shown = DraftingEndpoint(), list[Answer | None]()
     async with Bench("scripted", scripted=endpoint, changes=TO_THE_MODEL) as bench:
         bench.load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
-        for draft, named, question in zip(drafts, cycle((MARK, PSEUDONYM)), cycle(asked), strict=False):
+        for draft, named, question in zip([*forms, *prose], cycle((MARK, PSEUDONYM)), cycle(asked), strict=False):
             endpoint.draft, text = draft.replace(MARK, named), question.texts[0]
             endpoint.expect(question.plan, text)
             try:
@@ -163,7 +163,7 @@ async def _shown(drafts: Sequence[str]) -> list[Answer | None]:
                 shown.append(None)
             else:
                 shown.append(answer if answer.answered else None)
-    return shown
+    return shown[: len(forms)], shown[len(forms) :]
 
 
 def _is_restored(answer: Answer | None) -> bool:

@@ -39,7 +39,7 @@ from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.schema import phrases_of
 from kg_store.proposals.propose import propose_policy
-from kg_store.sources.policy import Policy
+from kg_store.sources.policy import BudgetPolicy, Policy
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
 
@@ -275,7 +275,8 @@ class Bench:
         """
         given = propose_policy(sources) if policy is None else Policy.from_toml(policy)
         shown = {} if masks else {"show_relations": "all", "show_classes": "all"}
-        used = given.model_copy(update=shown).to_toml()
+        # The settings of the bench limit how many names are read, or the defaults, where an attack asks for these.
+        used = given.model_copy(update={**shown, "budget": BudgetPolicy()}).to_toml()
         self.services.graphs.load(TENANT, name, sources, used).run(progress)
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 

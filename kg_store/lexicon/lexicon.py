@@ -51,6 +51,16 @@ def in_lexicon_of(code: str, word: str) -> bool:
     return word in words_of_language(code) or word in _further().get(code, frozenset())
 
 
+def languages_of(word: str) -> tuple[str, ...]:
+    """Returns the codes of the languages other than English that `word` is a common word of."""
+    return _languages_by_word().get(word, ())
+
+
+def languages_of_rarer(word: str) -> tuple[str, ...]:
+    """Returns those of German, French and Spanish (as codes) that have `word`, if only the longer lists do."""
+    return tuple(code for code, words in _further().items() if word in words and word not in words_of_language(code))
+
+
 def in_large_lexicon(word: str) -> bool:
     """Returns True if `word` is a word of English, German, French or Spanish that names nobody."""
     return word in _english() or any(word in words for words in _further().values())
@@ -69,6 +79,14 @@ def size() -> int:
 @cache
 def _of_all_languages() -> frozenset[str]:
     return frozenset().union(*_others().values(), *_further().values())
+
+
+@cache
+def _languages_by_word() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for code, words in _others().items():
+        found |= {word: (*found.get(word, ()), code) for word in words}
+    return found
 
 
 @cache

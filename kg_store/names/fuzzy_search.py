@@ -103,7 +103,7 @@ class FuzzyWindow:
     _found: dict[tuple[int, int], list[tuple[float, bool, Sequence[int]]]] = field(default_factory=dict, repr=False)
 
     def hits(self) -> list[InexactHit]:
-        self.spellings = [word.text for word in self.words]
+        self.spellings = [forms[0] for _, _, forms, _ in self.words]
         for at, (_, _, forms, joins) in enumerate(self.words):
             is_skipped = bool(self.skip) and self.text[slice(*self._span(at, at))] in self.skip
             is_initial = len(forms[0]) == 1 and self._reads_as_initial(at)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import struct
-import sys
 import unicodedata
-from array import array
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
@@ -14,10 +12,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from kg_store.errors import FormatTooNewError, StoreError
+from kg_store.errors import StoreError
 from kg_store.lexicon.lexicon import PlaceAdjectives, places_called
 from kg_store.names.fuzzy_search import Fits, InexactHit, InexactNames, IsName, MayHold
-from kg_store.names.name_table import NameTable
+from kg_store.names.name_table import NameTable, pack, packed_numbers, unpack
+from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.literals import canonical
@@ -142,51 +141,12 @@ def _without_signs(spelling: str) -> str:
     return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
 
 
-_MAGIC = b"AROGNAM1"
-_LENGTH = struct.Struct("<Q")
-
-
-def pack(sections: Sequence[bytes | memoryview]) -> bytes:
-    """Returns the sections as bytes, each after its length and padded to 8 bytes so that arrays stay aligned."""
-    parts = [_MAGIC, _LENGTH.pack(len(sections))]
-    for section in sections:
-        data = bytes(section)
-        parts += [_LENGTH.pack(len(data)), data, bytes(-len(data) % 8)]
-    return b"".join(parts)
-
-
-def unpack(data: bytes) -> list[memoryview]:
-    """Returns the sections of `pack` without copying. Raises FormatTooNewError or StoreError."""
-    if data[: len(_MAGIC)] != _MAGIC:
-        raise FormatTooNewError("the name index was written by another format version")
-    view, position = memoryview(data), len(_MAGIC) + _LENGTH.size
-    sections = []
-    for _ in range(_number_at(data, len(_MAGIC))):
-        length = _number_at(data, position)
-        start, end = position + _LENGTH.size, position + _LENGTH.size + length
-        if end > len(data):
-            raise StoreError("the name index is cut off")
-        sections.append(view[start:end])
-        position = end + -length % 8
-    return sections
-
-
-def packed_numbers(values: Iterable[int]) -> memoryview:
-    """Returns signed 64-bit numbers as a read-only buffer. Raises StoreError on a big-endian machine."""
-    if sys.byteorder != "little":
-        raise StoreError("name indexes are written on little-endian machines only")
-    return memoryview(array("q", values)).toreadonly()
-
-
-def _number_at(data: bytes, position: int) -> int:
-    if position + _LENGTH.size > len(data):
-        raise StoreError("the name index is cut off")
-    return int(_LENGTH.unpack_from(data, position)[0])
-
-
 _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
+_TEXT_VALUE = _VALUE | _KINDS.index(ValueKind.TEXT) << _KIND_SHIFT | _LINKABLE
+MAX_VALUE_WORDS, MAX_PLACES = 6, 1_000
+"""A value of more words is a note; a text that stands in more places says too little. Chosen by hand."""
 _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(256))
 """A table that maps the flags of a spelling to 1 if the guard blocks it, else 0."""
 
@@ -325,8 +285,12 @@ class NameIndex:
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
-        hits += [hit for hit in self.find_adjectives(text) if hit.protected and not hit.public]
-        return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+        return self.secret_among(hits, text)
+
+    def secret_among(self, hits: Iterable[NameHit], text: str) -> list[NameHit]:
+        """Returns the same as `find_secret`, from what `find` returned for `text`."""
+        able = [hit for hit in (*hits, *self.find_adjectives(text)) if hit.protected and not hit.public]
+        return sorted(able, key=lambda hit: (hit.start, -hit.end))
 
     def find_adjectives(self, text: str) -> list[NameHit]:
         """Returns the places whose adjectives occur in `text`, by their names and text values: France for "French"."""
@@ -378,6 +342,26 @@ class NameIndex:
         """Returns the linkable text values that are spelt like `text`."""
         hits = [hit for hit in self.find(text) if hit.value_kind is ValueKind.TEXT and hit.linkable]
         return sorted({mid for hit in hits if hit.start == 0 and hit.end == len(text) for mid in hit.mids})
+
+    def value_with(self, text: str, holds: VisibilityFilter) -> tuple[int, ...]:
+        """Returns the nodes of the only short text value that `holds` leaves and that has `text` as some of its words.
+
+        Empty if several different values have them, if none has, or if too many spellings hold the letters.
+        """
+        wanted = normalise(text).text.strip(AROUND_NAMES)
+        said, found, at = wanted.encode(), set[tuple[int, ...]](), -1
+        for _ in range(MAX_PLACES):
+            at = self._texts.find(said, at + 1) if said else -1
+            if at < 0:
+                return found.pop() if len(found) == 1 else ()
+            pattern = bisect_right(self._text_ends, at)
+            kind = self._flags[pattern] & (_KEY | _KIND_MASK << _KIND_SHIFT | _VALUE | _LINKABLE)
+            if kind == _TEXT_VALUE and at + len(said) <= self._text_ends[pattern]:
+                whole = self._text(pattern)
+                is_meant = whole.count(" ") < MAX_VALUE_WORDS and stands_in(wanted, whole)
+                if is_meant and (mids := holds(self._mids_of(pattern))):
+                    found.add(mids)
+        return ()
 
     def looks_like_name(self, text: str) -> bool:
         """Returns True if a word of `text` is neither in the dictionary nor in the service's phrases."""

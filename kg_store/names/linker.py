@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from kg_store.names.other_forms import (
     Mention,
     find_common_names,
     find_inflected,
-    find_nouns_behind_a,
     in_other_number_of,
     longest_mentions,
     merged,
     no_facts,
+    nouns_behind_a,
     plural_names_of,
     well_known,
     with_adjectives,
@@ -36,7 +36,7 @@ from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural, is_rare, may_be_proper, stems
 from kg_store.text.literals import LiteralSpan, find_literals
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.number_expressions import find_number_expressions
+from kg_store.text.number_expressions import NumberExpression, find_number_expressions
 from kg_store.text.words import words_of
 
 MIN_SCORE = 0.5
@@ -172,7 +172,29 @@ class SearchCache:
     """Results that several searches of one text need; it lives no longer than the request."""
 
     fits: Fits = field(default_factory=Fits, repr=False)
+    hits: dict[str, list[NameHit]] = field(default_factory=dict, repr=False)
     inflected: dict[str, list[NameHit]] = field(default_factory=dict, repr=False)
+    literals: dict[str, list[LiteralSpan]] = field(default_factory=dict, repr=False)
+    written_out: dict[str, list[NumberExpression]] = field(default_factory=dict, repr=False)
+
+    def hits_in(self, text: str, index: NameIndex) -> list[NameHit]:
+        """Returns the same as `index.find`, which is that of the request's graph."""
+        return _once(self.hits, text, index.find)
+
+    def literals_in(self, text: str) -> list[LiteralSpan]:
+        return _once(self.literals, text, find_literals)
+
+    def written_out_in(self, text: str) -> list[NumberExpression]:
+        return _once(self.written_out, text, find_number_expressions)
+
+
+_FoundT = TypeVar("_FoundT")
+
+
+def _once(found: dict[str, _FoundT], text: str, find: Callable[[str], _FoundT]) -> _FoundT:
+    if text not in found:
+        found[text] = find(text)
+    return found[text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +215,8 @@ class EntityLinker:
         """
         cache = cache or SearchCache()
         marks = EmphasisMarks.of(text)
-        literals = find_literals(text)
-        written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
+        literals = cache.literals_in(text)
+        written_out = [each for each in cache.written_out_in(text) if not each.is_everyday]
         found = [*self._named(text, marks, literals, cache), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
         longest = merged(longest_mentions(found, marks.enclosed))
@@ -214,7 +236,8 @@ class EntityLinker:
         if has_capitals(text):
             return self._plural_names(text, public, cache)
         marks = EmphasisMarks.of(text)
-        hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.kind == "name"]
+        able = (hit for hit in cache.hits_in(text, self.index) if hit.linkable and hit.public)
+        hits = [hit for hit in able if hit.kind == "name"]
         named = [hit for hit in hits if _says_much(hit.text, public)]
         exact = merged(
             longest_mentions([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks.enclosed)
@@ -222,8 +245,8 @@ class EntityLinker:
         near = self.index.find_inexact(
             text, (), lambda start, end: _says_much(text[start:end], public), None, cache.fits
         )
-        able = [hit for hit in near if not _is_common_noun(text, hit)]
-        chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
+        telling = [hit for hit in near if not _is_common_noun(text, hit)]
+        chosen = choose_inexact(text, [], (), telling, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         # Exact names precede inexact ones, unless the exact name is only a part of the inexact one.
         longer = [each for each in read if not any(_within(each, other) for other in exact)]
@@ -232,9 +255,7 @@ class EntityLinker:
         return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
 
     def _inflected(self, text: str, cache: SearchCache) -> list[NameHit]:
-        if text not in cache.inflected:
-            cache.inflected[text] = list(find_inflected(self.index, text))
-        return cache.inflected[text]
+        return _once(cache.inflected, text, lambda text: list(find_inflected(self.index, text)))
 
     def _plural_names(self, text: str, public: PublicWords, cache: SearchCache) -> list[Mention]:
         """Returns mentions by plural: "dogs", if something is called Dog."""
@@ -245,8 +266,8 @@ class EntityLinker:
 
     def find_categories(self, text: str, public: PublicWords, cache: SearchCache | None = None) -> list[Mention]:
         """Returns everyday words that equal a text value, in singular or plural: "lost" in "lost shipments"."""
-        inflected = self._inflected(text, cache or SearchCache())
-        found = [*self.index.find(text), *in_other_number_of(inflected)]
+        cache = cache or SearchCache()
+        found = [*cache.hits_in(text, self.index), *in_other_number_of(self._inflected(text, cache))]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
             Mention(hit.start, hit.end, hit.mids, ValueKind.TEXT)
@@ -258,10 +279,11 @@ class EntityLinker:
 
     def find_sorts(self, text: str, public: PublicWords, cache: SearchCache | None = None) -> list[Mention]:
         """Returns plurals and nouns behind "a" that are the name of a thing shared by others: "how many violins"."""
-        inflected = self._inflected(text, cache or SearchCache())
+        cache = cache or SearchCache()
+        behind_a = nouns_behind_a(cache.hits_in(text, self.index), text)
         mentions = [
             Mention(hit.start, hit.end, hit.mids, None)
-            for hit in (*plural_names_of(inflected, text), *find_nouns_behind_a(self.index, text))
+            for hit in (*plural_names_of(self._inflected(text, cache), text), *behind_a)
             if hit.linkable
             and all(map(is_ordinary, hit.text.split()))
             and _says_much(text[hit.start : hit.end], public)
@@ -376,7 +398,7 @@ class EntityLinker:
         self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan], cache: SearchCache
     ) -> Iterator[Mention]:
         is_name = self._telling(text, marks)
-        for hit in (*self.index.find(text), *in_other_number_of(self._inflected(text, cache))):
+        for hit in (*cache.hits_in(text, self.index), *in_other_number_of(self._inflected(text, cache))):
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)) or _is_genitive(text, hit):
                 continue
             # A number or date inside a longer one has another meaning: 120 is not -120.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import sys
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.errors import StoreError
+from kg_store.errors import FormatTooNewError, StoreError
 from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
 from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
@@ -399,3 +402,45 @@ def may_be_ordinary(word: str) -> bool:
 @cache
 def _frequent() -> NearWords:
     return NearWords.of(frequent_ordinary())
+
+
+_MAGIC = b"AROGNAM1"
+_LENGTH = struct.Struct("<Q")
+
+
+def pack(sections: Sequence[bytes | memoryview]) -> bytes:
+    """Returns the sections as bytes, each after its length and padded to 8 bytes so that arrays stay aligned."""
+    parts = [_MAGIC, _LENGTH.pack(len(sections))]
+    for section in sections:
+        data = bytes(section)
+        parts += [_LENGTH.pack(len(data)), data, bytes(-len(data) % 8)]
+    return b"".join(parts)
+
+
+def unpack(data: bytes) -> list[memoryview]:
+    """Returns the sections of `pack` without copying. Raises FormatTooNewError or StoreError."""
+    if data[: len(_MAGIC)] != _MAGIC:
+        raise FormatTooNewError("the name index was written by another format version")
+    view, position = memoryview(data), len(_MAGIC) + _LENGTH.size
+    sections = []
+    for _ in range(_number_at(data, len(_MAGIC))):
+        length = _number_at(data, position)
+        start, end = position + _LENGTH.size, position + _LENGTH.size + length
+        if end > len(data):
+            raise StoreError("the name index is cut off")
+        sections.append(view[start:end])
+        position = end + -length % 8
+    return sections
+
+
+def packed_numbers(values: Iterable[int]) -> memoryview:
+    """Returns signed 64-bit numbers as a read-only buffer. Raises StoreError on a big-endian machine."""
+    if sys.byteorder != "little":
+        raise StoreError("name indexes are written on little-endian machines only")
+    return memoryview(array("q", values)).toreadonly()
+
+
+def _number_at(data: bytes, position: int) -> int:
+    if position + _LENGTH.size > len(data):
+        raise StoreError("the name index is cut off")
+    return int(_LENGTH.unpack_from(data, position)[0])

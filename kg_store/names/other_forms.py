@@ -101,9 +101,9 @@ def plural_names_of(inflected: Iterable[NameHit], text: str) -> Iterator[NameHit
             yield hit
 
 
-def find_nouns_behind_a(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields names that occur in `text` in small letters behind "a": "a swing", if something is called Swing."""
-    for hit in index.find(text):
+def nouns_behind_a(hits: Iterable[NameHit], text: str) -> Iterator[NameHit]:
+    """Yields names among `hits` in small letters behind "a" in `text`: "a swing", if something is called Swing."""
+    for hit in hits:
         before = _WORD_BEFORE.search(text, 0, hit.start)
         is_one = before is not None and before[1].lower() in ("a", "an")
         if hit.kind == "name" and is_one and text[hit.start : hit.end].islower():

@@ -23,9 +23,7 @@ KEY_WORDS = frozenset(
     "id ids key code nr no number num uuid guid isbn sku ean cd pk fk nummer kennung issn oid identifier schluessel "
     "ref reference serial plate registration matricula codigo numero clave referenz barcode strichcode".split()
 )
-NAME_WORDS = frozenset(
-    {"name", "names", "title", "label", "bezeichnung", "titel", "benennung", "nom", "nombre", "naam"}
-)
+NAME_WORDS = frozenset("name names title label bezeichnung titel benennung nom nombre naam".split())
 ALIAS_WORDS = frozenset(
     "nickname alias aliases nick spitzname aka synonym handle rufname kürzel kuerzel abbreviation abkürzung acronym "
     "suchbegriff matchcode apodo surnom bijnaam".split()
@@ -71,9 +69,7 @@ CONCEPTS = frozenset(
     "allergy ville pays".split()
 )
 # Concepts that a column's label is reduced to: `billing city` and `city of birth` both hold cities.
-PLACES = frozenset(
-    {"city", "town", "country", "region", "county", "state", "province", "district", "language", "currency"}
-)
+PLACES = frozenset("city town country region county state province district language currency".split())
 COUNT_WORDS = frozenset(
     "count amount quantity total sum price cost fee age size rate balance salary weight height length width score "
     "rating revenue budget percent discount anzahl menge preis betrag alter gehalt umsatz capacity pages beds "

@@ -9,7 +9,16 @@ from functools import cache
 from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+    model_validator,
+)
 
 from kg_store.errors import PolicyError
 from kg_store.formats.files import Encoding
@@ -339,6 +348,13 @@ class MediatorPolicy(PolicyPart):
     classes: tuple[Predicate, ...] = ()
 
 
+class BudgetPolicy(PolicyPart):
+    """The names and facts of this graph that one person may read on a day, in place of the service's own limits."""
+
+    names_per_day: Annotated[StrictInt, Field(ge=1)] | None = None
+    facts_per_day: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
 class RolePolicy(PolicyPart):
     """The part of a graph that a role may see, by relations (predicate or label) and concepts (or classes).
 
@@ -363,7 +379,7 @@ class Policy(PolicyPart):
     (`~is-a`). `show_relations`, `show_classes`: predicates, classes or their words that are always shown, or "all".
     `mask_classes`: classes whose words are masked. `skip`: names of files that are not read. `words`: words that may
     be sent in questions about this graph, besides common words and the schema. `classes`: settings of classes and
-    concepts, by IRI or word.
+    concepts, by IRI or word. `budget`: how much of the graph one person may read on a day.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -386,6 +402,7 @@ class Policy(PolicyPart):
     tables: tuple[TablePolicy, ...] = ()
     triples: tuple[TriplesPolicy, ...] = ()
     roles: dict[RoleName, RolePolicy] = Field(default_factory=dict)
+    budget: BudgetPolicy = BudgetPolicy()
 
     @model_validator(mode="after")
     def _tables_can_name(self) -> Self:
@@ -420,6 +437,7 @@ class Policy(PolicyPart):
         """Returns the policy as TOML, without settings that equal the default."""
         parts = [
             self.mediators.lines("[mediators]"),
+            self.budget.lines("[budget]"),
             *(settings.lines(f"[relations.{toml(predicate)}]") for predicate, settings in self.relations.items()),
             *(told.lines(f"[classes.{toml(kind)}]") for kind, told in self.classes.items()),
         ]

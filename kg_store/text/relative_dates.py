@@ -8,14 +8,14 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from kg_store.terms import ValueKind
-from kg_store.text.literals import LiteralSpan, find_literals, read_literal
-from kg_store.text.number_expressions import find_number_expressions, value_of
+from kg_store.text.literals import LiteralSpan, read_literal
+from kg_store.text.number_expressions import value_of
 from kg_store.text.quantities import Rewording
 
 _UNITS: Final = "day|week|month|quarter|year|decade"
@@ -266,17 +266,18 @@ _DATED: Final = re.compile(r"(\d{4})-(\d\d)(?:-\d\d)?")
 MAX_BEFORE: Final = 16
 
 
-def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
+def find_shortened_dates(text: str, found: Iterable[LiteralSpan]) -> Iterator[LiteralSpan]:
     """Yields, in digits, each date that a later date completes: "March" in "between March and June 2023".
 
-    A decade without a century belongs to the 20th ("the 50s"); "the 20s" is left alone.
+    `found`: the numbers and dates of the text, in words or digits. A decade without a century belongs to the 20th
+    ("the 50s"); "the 20s" is left alone.
     """
     for decade in _DECADE.finditer(text) if "0" in text else ():
         begin = decade.start(1)
         yield LiteralSpan(begin, decade.end(), ValueKind.DATE, f"19{decade[1]}s")
     if not _JOINED_BY.search(text):
         return
-    spans = {span.start: span for span in (*find_number_expressions(text), *find_literals(text))}
+    spans = {span.start: span for span in found}
     for span in spans.values():
         joining = _JOINED_BY.match(text, span.end)
         behind = spans.get(joining.end()) if joining else None

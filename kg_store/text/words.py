@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, Final, NamedTuple
 
 import daachorse
@@ -89,9 +89,12 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
     Runs in scripts without spaces are left out and separate the words beside them, because misspellings are not
     handled in such scripts.
     """
+    end = len(text) if end is None else end
+    if PLAIN_WORDS.fullmatch(text, start, end):
+        return _plain_words_of(text[start:end], start)
     found: list[WordForms] = []
     last = -1
-    for match in _WORD.finditer(text, start, len(text) if end is None else end):
+    for match in _WORD.finditer(text, start, end):
         for begin, stop in (match.span(),) if match[0].isascii() else _spaced(match):
             written = text[begin:stop]
             joins = last >= 0 and (text[last:begin] == " " or _NO_BREAK.fullmatch(text, last, begin) is not None)
@@ -101,6 +104,17 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
             if written:
                 found.append(WordForms(begin, stop, forms_of(written), joins))
     return found
+
+
+def _plain_words_of(text: str, start: int) -> list[WordForms]:
+    """Returns the words of a text that `PLAIN_WORDS` matches, and which begins at `start`."""
+    words = text.split(" ")
+    ends = list(accumulate(map(len, words), lambda end, length: end + length + 1, initial=start - 1))
+    forms = [(_SHORTENED.get(word, word),) for word in words]
+    return [
+        WordForms(begin + 1, stop, form, begin >= start)
+        for begin, stop, form in zip(ends, ends[1:], forms, strict=False)
+    ]
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:

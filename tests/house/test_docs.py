@@ -49,35 +49,29 @@ CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), IN
 }
 
 
-@pytest.mark.parametrize("name", Settings.model_fields)
-def test_every_setting_has_its_line(name: str) -> None:
-    assert f"`{PREFIX}{name.upper()}`" in (ROOT / "docs" / "operations" / "settings.md").read_text("utf-8")
+def test_every_setting_has_its_line() -> None:
+    told = (ROOT / "docs" / "operations" / "settings.md").read_text("utf-8")
+    assert [name for name in Settings.model_fields if f"`{PREFIX}{name.upper()}`" not in told] == []
 
 
 def test_the_sdk_branches_on_codes_that_the_service_has() -> None:
     assert {code for _, code in _BY_CODE} <= CODES
 
 
-@pytest.mark.parametrize(
-    "route",
-    [*caller_router.routes, *admin_router.routes, *probe_router.routes],
-    ids=lambda route: route.path,
-)
-def test_every_route_is_described(route: object) -> None:
-    for method in route.methods:  # type: ignore[attr-defined]
-        assert f"{method} {route.path}".replace("{job_id}", "{id}").replace("{key_id}", "{id}") in API  # type: ignore[attr-defined]
+def test_every_route_is_described() -> None:
+    routes = [*caller_router.routes, *admin_router.routes, *probe_router.routes]
+    told = [f"{method} {route.path}" for route in routes for method in route.methods]  # type: ignore[attr-defined]
+    assert [each for each in told if each.replace("{job_id}", "{id}").replace("{key_id}", "{id}") not in API] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_leads_somewhere(document: Path) -> None:
-    for target in re.findall(r"\]\((?!https?://)([^)#]+)", document.read_text("utf-8")):
-        assert (document.parent / target).exists(), target
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_to_a_heading_finds_it(document: Path) -> None:
-    for target, heading in re.findall(r"\]\((?!https?://)([^)#]*)#([^)]+)\)", document.read_text("utf-8")):
-        assert heading in headings_of(document.parent / target if target else document), f"{target}#{heading}"
+def test_every_link_leads_somewhere_and_to_a_heading_that_is_there() -> None:
+    for document in DOCUMENTS:
+        text = document.read_text("utf-8")
+        for target in re.findall(r"\]\((?!https?://)([^)#]+)", text):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+        for target, heading in re.findall(r"\]\((?!https?://)([^)#]*)#([^)]+)\)", text):
+            found = headings_of(document.parent / target if target else document)
+            assert heading in found, f"{document.name}: {target}#{heading}"
 
 
 def test_every_answer_to_a_hospital_names_its_test_or_says_no() -> None:
@@ -92,12 +86,14 @@ def test_every_answer_to_a_hospital_names_its_test_or_says_no() -> None:
         assert all((ROOT / each).is_file() for each in tests), row
 
 
-@pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)
-def test_every_path_that_is_told_is_there(document: Path) -> None:
-    for path in re.findall(rf"`((?:{OURS})/[\w./*-]+)", document.read_text("utf-8")):
+def test_every_path_and_function_that_is_told_is_there() -> None:
+    told = "\n".join(document.read_text("utf-8") for document in TOLD_AS_THEY_ARE)
+    for path in set(re.findall(rf"`((?:{OURS})/[\w./*-]+)", told)):
         # NAME stands for the reader's own; the page is built later.
         pattern = path.rstrip("./").replace("NAME", "*")
         assert path.startswith("app/api/page/dist") or any(ROOT.glob(pattern)), path
+    for path, name in re.findall(rf"`((?:{OURS})/[\w./-]+\.py)::([\w.]+)`", told):
+        assert name in definitions_of(path), f"{path}::{name}"
 
 
 @pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
@@ -106,12 +102,6 @@ def test_every_python_file_that_the_maps_for_developers_name_is_there(document: 
     files = [f"/{path.relative_to(ROOT)}" for part in OURS.split("|") for path in (ROOT / part).rglob("*.py")]
     # NAME stands for the reader's own file. Some are named without the folder that the text gives before.
     assert [path for path in told if "NAME" not in path and not any(f.endswith(f"/{path}") for f in files)] == []
-
-
-@pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)
-def test_every_function_that_is_told_is_there(document: Path) -> None:
-    for path, name in re.findall(rf"`((?:{OURS})/[\w./-]+\.py)::([\w.]+)`", document.read_text("utf-8")):
-        assert name in definitions_of(path), f"{path}::{name}"
 
 
 def test_the_map_of_the_architecture_is_that_of_the_layers() -> None:

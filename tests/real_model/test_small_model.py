@@ -16,10 +16,13 @@ from client_sdk.answers.answer import Answer
 from evaluation.bench.bench import TO_THE_MODEL, Bench
 from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.datasets.questions import Question, read_questions
+from evaluation.models import models_table
 from evaluation.models.models_table import AskedModel, run_models_table, serving_small_model
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
-SOME = 12
+SOME = 8
+# Another program does the work, in its own time.
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,10 @@ async def asked(
     return outcomes, answers, report.leaks.leaks
 
 
-async def test_every_bound_of_the_table_holds_at_small_size(model: AskedModel) -> None:
+async def test_every_bound_of_the_table_holds_at_small_size(
+    model: AskedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models_table, "TURNS", models_table.TURNS[:6])
     measures = await run_models_table(model, Path("no public sets"), SOME, "real model", lambda *_: None)
     assert len(measures) > 9
     assert not [measure for measure in measures if not measure.passed]
@@ -59,16 +65,16 @@ async def test_the_probe_finds_what_it_can_do(model: AskedModel) -> None:
     assert status.seconds > 0
 
 
-@pytest.mark.parametrize(("strategy", "profile"), [("sets", "strict"), ("sets", "open"), ("arog", "open")])
-async def test_no_question_ends_in_an_error(model: AskedModel, strategy: str, profile: str) -> None:
-    outcomes, _, leaks = await asked({**model.settings, "profile": profile}, QUESTIONS[:3], strategy)
-    assert [outcome.problem for outcome in outcomes] == [""] * 3
+async def test_no_question_of_the_papers_method_ends_in_an_error(model: AskedModel) -> None:
+    """Those of the other strategies are in the table above, and below with the open profile."""
+    outcomes, _, leaks = await asked({**model.settings, "profile": "open"}, QUESTIONS[:2], "arog")
+    assert [outcome.problem for outcome in outcomes] == [""] * 2
     assert leaks == 0
 
 
 async def test_alone_it_may_be_wrong_and_still_ends_in_no_error(model: AskedModel) -> None:
-    outcomes, _, leaks = await asked({**model.settings, "endpoint_use": "alone"}, QUESTIONS[:SOME])
-    assert [outcome.problem for outcome in outcomes] == [""] * SOME
+    outcomes, _, leaks = await asked({**model.settings, "endpoint_use": "alone", "profile": "open"}, QUESTIONS[:4])
+    assert [outcome.problem for outcome in outcomes] == [""] * 4
     assert leaks == 0
 
 

@@ -158,6 +158,18 @@ def load_in_every_way(walk: Walk) -> None:
     walk.key = {"Authorization": f"Bearer {made.json()['key']}"}
 
 
+def ask_in_other_forms(walk: Walk) -> None:
+    """Forms of a name, which matter where a model reads the question."""
+    walk.ask("misspelt", "Who is Vexqilda Thrombruy treated by?", TREATERS)
+    walk.ask("small and misspelt", "who is vexqilda thrombruy treated by", TREATERS, strategy="sets")
+    walk.ask("by initial", "Who is V. Thrombury treated by?", TREATERS)
+    walk.ask("turned round", "Who is Thrombury, Vexquilda treated by?", TREATERS)
+    walk.ask("by surname", "who is thrombury treated by", TREATERS)
+    walk.ask("run together", "who is vexquildathrombury treated by", TREATERS)
+    walk.ask("apostrophe apart", "who is grizzlewick 's nook treated by", TREATERS)
+    walk.ask("apostrophe left out", "who is grizzlewick s nook treated by", TREATERS, strategy="sets")
+
+
 def ask_well(walk: Walk) -> None:
     # Prompts that leave the machine tell of kinds alone, which is less than the paper's method shows.
     paper = "arog" if walk.endpoint is None else "sets"
@@ -171,14 +183,8 @@ def ask_well(walk: Walk) -> None:
     walk.ask("later turn", more, None, conversation=first.conversation, messages=[*turns, asked])
     walk.ask("by alias", "Where does Quillowmere live?", HOMES)
     walk.ask("by local part", "Where does orvindel jaskworthy live?", HOMES, strategy=paper)
-    walk.ask("misspelt", "Who is Vexqilda Thrombruy treated by?", TREATERS)
-    walk.ask("small and misspelt", "who is vexqilda thrombruy treated by", TREATERS, strategy=paper)
-    walk.ask("by initial", "Who is V. Thrombury treated by?", TREATERS)
-    walk.ask("turned round", "Who is Thrombury, Vexquilda treated by?", TREATERS)
-    walk.ask("by surname", "who is thrombury treated by", TREATERS)
-    walk.ask("run together", "who is vexquildathrombury treated by", TREATERS)
-    walk.ask("apostrophe apart", "who is grizzlewick 's nook treated by", TREATERS)
-    walk.ask("apostrophe left out", "who is grizzlewick s nook treated by", TREATERS, strategy=paper)
+    if walk.endpoint is not None:
+        ask_in_other_forms(walk)
     walk.ask("by accent", "Who lives in zofstenbruck?", INHABITANTS)
     walk.ask("by value", "Whose ssn is 536-22-8174, salary 4841739.25, date of birth 1961-07-23?", TREATERS)
     walk.ask("hidden relation", "What Glimdossier has Vexquilda, is it Klabautrix?", TREATERS)
@@ -392,7 +398,7 @@ def test_every_way_out_was_walked(walk: Walk) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("canary", ALL)
 @pytest.mark.parametrize("form", FORMS)
-def test_a_canary_that_got_out_would_be_found(form: str, canary: str) -> None:
-    assert canaries_in(b"\x00\xffbefore" + FORMS[form](canary) + b"after\x00", [canary]) == [canary]
+def test_a_canary_that_got_out_would_be_found(form: str) -> None:
+    out = {canary: b"\x00\xffbefore" + FORMS[form](canary) + b"after\x00" for canary in ALL}
+    assert [canary for canary, told in out.items() if canaries_in(told, [canary]) != [canary]] == []

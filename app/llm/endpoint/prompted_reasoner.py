@@ -40,6 +40,8 @@ from app.llm.endpoint.request_body import (
     Completion,
     body_of,
     checked_tokens,
+    least_tokens,
+    plausible_tokens,
     statics_of,
     text_read,
 )
@@ -260,8 +262,11 @@ class PromptedReasoner:
         return str(int.from_bytes(hmac.digest(self._salt_key, tenant.encode(), "sha256"), "big"))
 
     def _tokens(self, endpoint: CompletesChats, egress: Egress, completion: Completion) -> Tokens:
-        written = self._embedder.count_tokens(completion.content)
-        tokens = checked_tokens(completion, self.tokens_in(egress), written, endpoint.wording.max_tokens)
+        most, text = endpoint.wording.max_tokens, text_read(egress.body)
+        tokens = plausible_tokens(completion, least_tokens(text), most)
+        if tokens is None:  # Only then they are counted here, which takes longer than most checks of a request.
+            ours, written = self._embedder.count_tokens(text), self._embedder.count_tokens(completion.content)
+            tokens = checked_tokens(completion, ours, written, most)
         cost = endpoint.price.of(tokens.prompt, tokens.completion) if endpoint.price else None
         return replace(tokens, retries=completion.retries, cost=cost)
 

@@ -371,6 +371,22 @@ MAX_FRAME_TOKENS: Final = 256
 """
 
 
+_WORD_OR_SIGN: Final = re.compile(r"[A-Za-z0-9][^\s!-/:-@\[-`{-~]*|[!-/:-@\[-`{-~]")
+
+
+def least_tokens(text: str) -> int:
+    """Returns the number of words and signs; the tokenizer in the box makes at least so many tokens of a text."""
+    return len(_WORD_OR_SIGN.findall(text))
+
+
+def plausible_tokens(completion: Completion, prompt_tokens: int, max_tokens: int) -> Tokens | None:
+    """Returns the endpoint's token counts if both are there and plausible, else None (see `checked_tokens`)."""
+    prompt, written = completion.prompt_tokens, completion.completion_tokens
+    if prompt is None or written is None or _is_odd(completion, prompt_tokens, max_tokens):
+        return None
+    return Tokens(prompt, written, by_endpoint=True)
+
+
 def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: int, max_tokens: int) -> Tokens:
     """Returns the endpoint's token counts if both are plausible, else the service's own; adds no retries and no price.
 
@@ -378,12 +394,16 @@ def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: i
     whatever the endpoint reports, neither count is negative; that of the prompt is at most MAX_TIMES_OURS times the
     service's plus MAX_FRAME_TOKENS, that of the reply at most `max_tokens`. Limit: too low counts are believed.
     """
-    prompt, written = completion.prompt_tokens, completion.completion_tokens
+    if plausible := plausible_tokens(completion, prompt_tokens, max_tokens):
+        return plausible
+    is_odd = _is_odd(completion, prompt_tokens, max_tokens)
+    return Tokens(prompt_tokens, min(written_tokens, max_tokens), odd_counts=int(is_odd))
+
+
+def _is_odd(completion: Completion, prompt_tokens: int, max_tokens: int) -> bool:
     most = prompt_tokens * MAX_TIMES_OURS + MAX_FRAME_TOKENS
-    is_odd = completion.has_odd_usage or not (_is_within(prompt, most) and _is_within(written, max_tokens))
-    if prompt is None or written is None or is_odd:
-        return Tokens(prompt_tokens, min(written_tokens, max_tokens), odd_counts=int(is_odd))
-    return Tokens(prompt, written, by_endpoint=True)
+    within = _is_within(completion.prompt_tokens, most) and _is_within(completion.completion_tokens, max_tokens)
+    return completion.has_odd_usage or not within
 
 
 def _is_within(reported: int | None, most: int) -> bool:

@@ -11,7 +11,15 @@ from typing import Final
 from unicodedata import category
 
 from kg_store.graph.schema import phrases_of
-from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon, in_lexicon_of, languages, words_of_language
+from kg_store.lexicon.lexicon import (
+    in_any_lexicon,
+    in_lexicon,
+    in_lexicon_of,
+    languages,
+    languages_of,
+    languages_of_rarer,
+    words_of_language,
+)
 from kg_store.names.name_words import NameWords, is_short_name
 from kg_store.sources.triple_files import words_of
 from kg_store.terms import Schema, cached_by_version
@@ -158,11 +166,10 @@ def language_of(words: Iterable[str]) -> str:
         bases[base_of(word)] += times
     if bases.total() < _MIN_WORDS or all(map(in_lexicon, bases)):
         return ""
-    foreign = {base for base in bases if not in_lexicon(base)}
-    counts = {code: _times(bases, words_of_language(code).intersection(bases)) for code in languages()}
-    for code in counts:
-        rarer = (base for base in foreign if in_lexicon_of(code, base) and base not in words_of_language(code))
-        counts[code] += _times(bases, rarer)
+    counts = dict.fromkeys(languages(), 0)
+    for base, times in bases.items():
+        for code in (*languages_of(base), *(() if in_lexicon(base) else languages_of_rarer(base))):
+            counts[code] += times
     best = max(counts, key=lambda code: counts[code])
     # Many languages share short words, so only words that the other language lacks count for English.
     english = _times(bases, filter(in_lexicon, bases.keys() - words_of_language(best)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from kg_store.lexicon.lexicon import kinds_of
@@ -15,22 +15,28 @@ _WITHOUT_APOSTROPHE: Final = re.compile(
     r"|would|should)n)t|(we|they|you|i)ve|(i)m)(?![\w'’-])",
     re.IGNORECASE,
 )
+_SHORT: Final = frozenset(
+    """whats whos wheres whens hows thats theres havent hasnt hadnt dont doesnt didnt isnt arent wasnt werent cant wont
+    couldnt wouldnt shouldnt weve theyve youve ive im""".split()
+)
+"""All that `_WITHOUT_APOSTROPHE` matches, in lower case."""
+
 _NUMBER: Final = re.compile(
-    r"\b([a-z]+) (no)(?=\.?\s*(?:[?!,;]|\Z|(?:of|for|on|at|is|was|to|with|in|and)\b))", re.IGNORECASE
+    r"\b([a-z]+) (no)\b(?=\.?\s*(?:[?!,;]|\Z|(?:of|for|on|at|is|was|to|with|in|and)\b))", re.IGNORECASE
 )
 MAX_NOUN_ZIPF: Final = 5.8
 """Nouns that are more frequent are other words first: "can", "will", "say". Chosen by hand."""
 
 
-def in_full(text: str) -> Iterator[Rewording]:
-    """Yields a rewording for each short form in `text`.
+def in_full(text: str, words: Collection[str]) -> Iterator[Rewording]:
+    """Yields a rewording for each short form in `text`, which has the `words` (in lower case).
 
     Those without an apostrophe get it back. A "no" is short for "number" behind a noun, where no noun follows it.
     """
-    for match in _WITHOUT_APOSTROPHE.finditer(text):
+    for match in () if _SHORT.isdisjoint(words) else _WITHOUT_APOSTROPHE.finditer(text):
         start = next(part for part in match.groups() if part)
         yield Rewording(*match.span(), f"{start}'{match[0][len(start) :]}")
-    for match in _NUMBER.finditer(text):
+    for match in _NUMBER.finditer(text) if "no" in words else ():
         noun = match[1].lower()
         if "n" in kinds_of(noun) and zipf_frequency(noun) < MAX_NOUN_ZIPF:
             yield Rewording(*match.span(2), "number")

@@ -109,7 +109,7 @@ def _turn(text: str, matches: Sequence[re.Match[str]], taken: Sequence[Taken], l
     words = [match[0].lower() for match in matches]
     places = map(re.Match.start, matches), map(re.Match.end, matches)
     # Made by `map` alone, since a long text has many words.
-    tokens = list(map(Token._make, zip(*places, repeat(Stand.WORD), words, strict=False)))
+    tokens = list(map(tuple.__new__, repeat(Token), zip(*places, repeat(Stand.WORD), words, strict=False)))
     return TurnTokens(text, _with_parts(tokens, [Token(*each) for each in taken]), lexicon, language_of(words))
 
 

@@ -345,7 +345,7 @@ def _step(
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:
-        progress.may_leave[hint] = inquiry.may_leave(hint)
+        progress.may_leave[hint] = inquiry.may_leave([hint])[0]
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
 
 

@@ -129,10 +129,10 @@ def test_facts_have_a_limit_of_their_own_over_all_persons_and_replicas(engine: E
 
 
 def test_the_default_limits_keep_a_key_under_a_tenth_of_a_graph() -> None:
-    for size in (2_000, 5_000, 20_000, 1_000_000):
+    for size in (202, 1_000, 2_000, 5_000, 20_000, 1_000_000):
         for kind in KINDS:
             limit = limit_of(kind, size)
-            assert max(1.0, limit.of_key) * limit.day < 0.1 * size
+            assert max(1.0, limit.of_key) * limit.day < max(0.1 * size, LEAST[kind] + 1)
     assert limit_of("names", 50).day == LEAST["names"]
 
 
@@ -154,6 +154,20 @@ async def test_an_alarm_comes_before_a_twentieth_is_given_out(tmp_path: Path) ->
         read = {f"E{n}": Names(names=[f"Person {n}"], total=1) for n in range(36, 49)}
         budget.take(graph, caller, RestoredNames(read, answer="b"))
         assert alarms() == 1
+
+
+async def test_the_owner_of_a_graph_sets_its_budget_over_that_of_the_service(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        store, caller = house.services.store, Caller("default", "k", "user", frozenset({"few", "usual"}))
+        facts = "".join(f'<x:p{at}> <x:name> "Person {at}" ; <x:knows> <x:p{at + 1}> .\n' for at in range(30))
+        house.load(name="few", turtle=facts, policy='names = ["x:name"]\nbudget.names_per_day = 2\n')
+        house.load(name="usual", turtle=facts, policy='names = ["x:name"]\n')
+        for per_day, graph, most in ((5, "few", 2), (None, "few", 2), (5, "usual", 5), (None, "usual", 20)):
+            budget = NamesBudget(store.names_read, store.access_record, per_day)
+            read = {f"E{n}": Names(names=[f"Person {n}"], total=1) for n in range(most + 1)}
+            with pytest.raises(NamesUsedUpError) as caught:
+                budget.take(store.catalog.open("default", graph), caller, RestoredNames(read, answer="a"))
+            assert caught.value.most == most
 
 
 async def read_all(house: Running, key: str, person: str = "") -> tuple[set[str], RefusedError | None]:

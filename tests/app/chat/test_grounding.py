@@ -43,13 +43,13 @@ def test_there_are_forms_enough() -> None:
     assert len(set(EVERYWHERE)) >= 1_000
 
 
-@pytest.mark.parametrize("draft", [*links.link_forms(), *LURES])
-def test_a_draft_whose_name_would_be_followed_is_refused(draft: str) -> None:
+def test_a_draft_whose_name_would_be_followed_is_refused() -> None:
     table = PseudonymTable.new()
     one = table.of_entity(Mid(1))
-    with pytest.raises(NotGroundedError) as refused:
-        ground(f"{draft} {{1}}", [one], {one}, table)
-    assert refused.value.reason == "address"
+    for draft in (*links.link_forms(), *LURES):
+        with pytest.raises(NotGroundedError) as refused:
+            ground(f"{draft} {{1}}", [one], {one}, table)
+        assert refused.value.reason == "address", draft
 
 
 def test_a_pseudonym_of_its_own_is_refused_where_an_expression_is() -> None:
@@ -63,11 +63,10 @@ def test_a_pseudonym_of_its_own_is_refused_where_an_expression_is() -> None:
                 ground(draft, [one], {one}, table)
 
 
-@pytest.mark.parametrize("form", TOLD["prose"])
-def test_prose_passes_with_spaces_at_most(form: str) -> None:
+def test_prose_passes_with_spaces_at_most() -> None:
     table = PseudonymTable.new()
     one = table.of_entity(Mid(1))
-    for draft in (form, form.replace("{1}", one)):
+    for draft in (each for form in TOLD["prose"] for each in (form, form.replace("{1}", one))):
         told = ground(draft, [one], {one}, table).text
         assert told.replace(" ", "") == draft.replace(" ", "")
         assert ground(told, [one], {one}, table).text == told

@@ -312,3 +312,11 @@ def test_fields_of_the_house_are_kept_and_renamed_and_never_dumped() -> None:
     assert (sent.steps[0].label, sent.kinds[0].name, sent.own) == ("Rz9y8x", "Sd0c7r", {"Ea1b2c": ("Rz9y8x",)})
     assert not {"steps", "kinds", "own"} & set(sent.model_dump())
     assert "Eq7f2k" not in sent.model_dump_json()
+
+
+def test_texts_that_are_checked_together_are_told_apart(guarded: GuardedReasoner) -> None:
+    assert guarded.may_leave([]) == ()
+    assert guarded.may_leave(["b c", "Eq7f2k"]) == (True, True)
+    assert guarded.may_leave(["b c", "Zofia Quarrel", "c"]) == (True, False, True)
+    # Two texts beside each other make no name.
+    assert guarded.may_leave(["b", "Zofia"]) == (True, guarded.may_leave(["Zofia"])[0])

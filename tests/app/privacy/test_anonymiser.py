@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -319,6 +320,26 @@ def test_a_title_goes_with_a_hidden_name_just_as_with_one_that_nobody_knows(type
         assert sent(hidden, typed.format(name)) == sent(hidden, typed.format(stranger))
 
 
+@pytest.mark.parametrize("typed", ["who has {}?", "does Eve Quill have {}", "how many have the {}", "and {}?"])
+def test_a_hidden_value_is_read_as_typed_just_as_one_that_nobody_has(typed: str) -> None:
+    """Otherwise the reader would read other words, and take another time for them."""
+    readings = []
+    for value in ("zilmo brask", "zilmo flint"):
+        entries = [
+            NameEntry(1, "Eve Quill", "name", None, True, True),
+            NameEntry(2, value, "value", ValueKind.TEXT, False, False),
+        ]
+        public = PublicWords.of(["status"])
+        index = NameIndex.build(entries).with_public(public)
+        hidden = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords.of(()), frozenset({"status"})))
+        table = PseudonymTable.new()
+        made = hidden.anonymise(dialogue(typed.format("zilmo brask")), table, partial(members, table))
+        readings.append((list(made.typed.values()), [len(each.mids) for each in made.dialogue.topics]))
+        assert not {"zilmo", "brask"} & set(text_of(made).strip("?").split())
+    assert readings[0] == readings[1]
+    assert readings[0][0] == ["zilmo brask"]
+
+
 def named(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
     public = PublicWords.of(["nurse"])
     index = NameIndex.build([NameEntry(1, "Ann Zilmer", "name", None, True, True)]).with_public(public)
@@ -332,3 +353,26 @@ def test_a_word_of_a_name_is_no_short_form() -> None:
         safe = named.safe(text).lower()
         assert not {"ive", "whos", "i've", "who's"} & set(safe.split()), safe
     assert named.safe("whens the ward full").startswith("when's ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("what did elmbridge borrow", [1]),
+        ("what did the elmbridge singers borrow", [1]),
+        ("what did quorvex borrow", []),  # Two values have it.
+        ("what did zilmer borrow", []),  # No value has it.
+    ],
+)
+def test_an_unknown_word_is_the_only_value_that_has_it(typed: str, read: list[int]) -> None:
+    values = ("Elmbridge Singers", "Quorvex Band", "Quorvex School")
+    entries = [NameEntry(mid, text, "value", ValueKind.TEXT, True, True) for mid, text in enumerate(values, 1)]
+    public = PublicWords.of(["what did borrow"])
+    index = NameIndex.build(entries).with_public(public)
+    table = PseudonymTable.new()
+    for holds, expected in ((None, read), (lambda _mids: (), list[int]())):
+        lexicon = Lexicon(public, NameWords.of(()), frozenset({"borrow"}))
+        anonymiser = Anonymiser(EntityLinker(index), index, lexicon, holds=holds)
+        made = anonymiser.anonymise(dialogue(typed), table, lambda word: members(table, word))
+        assert [mid for topic in made.dialogue.topics for mid in topic.mids.tolist()] == expected
+        assert not {"elmbridge", "quorvex", "zilmer"} & set(text_of(made).lower().split())

@@ -12,7 +12,6 @@ from typing import Any
 import httpx2
 import pytest
 from botocore.session import Session
-from moto.server import ThreadedMotoServer
 from pydantic import SecretStr
 
 from app import main
@@ -51,6 +50,8 @@ def vault() -> Iterator[FakeVault]:
 
 @pytest.fixture(scope="module")
 def aws() -> Iterator[str]:
+    from moto.server import ThreadedMotoServer  # Takes long to import.
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

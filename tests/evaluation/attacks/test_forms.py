@@ -293,8 +293,9 @@ def test_the_judge_and_the_families_share_nothing_with_what_is_judged() -> None:
 async def test_the_service_is_asked_by_every_family_and_nothing_of_a_name_leaves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    small = form_graphs.turtle(200)
+    small = form_graphs.turtle(60)
     monkeypatch.setattr(form_graphs, "turtle", lambda: small)
+    monkeypatch.setattr(forms, "LANGUAGES", ("en",))
     found = await run_attacks("forms", limit=1)
     names = [line.name for line in found]
     assert [name for number in range(1, 13) for name in names if name.startswith(f"forms, {number} ")]

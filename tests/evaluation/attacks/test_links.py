@@ -56,9 +56,9 @@ def test_a_name_beside_it_is_not(text: str) -> None:
     assert not follows(text, NAMES)
 
 
-@pytest.mark.parametrize("form", links.forms_of_family_12())
-def test_every_form_of_family_12_would_be_followed_with_a_name_in_it(form: str) -> None:
-    assert follows(form.replace("{1}", "Keller"), NAMES)
+def test_every_form_of_family_12_would_be_followed_with_a_name_in_it() -> None:
+    forms = links.forms_of_family_12()
+    assert [form for form in forms if not follows(form.replace("{1}", "Keller"), NAMES)] == []
 
 
 @pytest.mark.model
@@ -66,13 +66,16 @@ async def test_what_a_model_writes_beside_an_answer_is_never_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drafts, written, ground = list[str](), links.DraftingEndpoint.written, grounding.ground
-    monkeypatch.setitem(links._TOLD, "prose", links._TOLD["prose"][:6])
+    some, twelve = links.link_forms()[:4], links.forms_of_family_12()[::40]
+    monkeypatch.setitem(links._TOLD, "prose", links._TOLD["prose"][:4])
+    monkeypatch.setattr(links, "link_forms", lambda: some)
+    monkeypatch.setattr(links, "forms_of_family_12", lambda: twelve)
 
     def remembered(self: links.DraftingEndpoint, task: TaskName, block: str, reply: TaskModel) -> str:
         drafts.append(json.loads(text := written(self, task, block, reply))["text"])
         return text
 
-    async with AttackTargets(limit=4) as targets:
+    async with AttackTargets() as targets:
         kept = await links.links_on_demo(targets)
         # A service that shows a model's words instead of its own, with its check of them and without.
         monkeypatch.setattr(links.DraftingEndpoint, "written", remembered)

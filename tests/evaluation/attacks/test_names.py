@@ -26,7 +26,7 @@ from evaluation.checks.leak_scan import LeakScanner
 from kg_store.text.english import PublicWords
 
 NAMES = ["Rosalind Quillmore", "Thaddeus O'Brockhurst", "Jörg Fährmann"]
-LIMIT = 48
+LIMIT = 24
 PUBLIC = PublicWords.of(["lives in"])
 
 

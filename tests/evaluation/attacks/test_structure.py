@@ -193,13 +193,13 @@ def test_pseudonyms_and_order_make_no_difference_and_all_else_does() -> None:
 async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(attack, "REPLAYED", 4)
-    async with AttackTargets(limit=3) as targets:
+    monkeypatch.setattr(attack, "REPLAYED", 2)
+    async with AttackTargets(limit=2) as targets:
         target = await targets.open(DEMO, "scripted")
         graph = target.bench.graph(target.loaded)
         known = KnownGraph.of(graph.blind, 1.0, 0)
         judged = 0
-        for question in made_questions(graph, 4, seed=2):
+        for question in made_questions(graph, 2, seed=2):
             asked = await exchange(target, question)
             prompts = asked.prompts
             named = [word for word in (thing.name for thing in prompts[0].things) if word in prompts[0].question]
@@ -210,5 +210,5 @@ async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests
                 assert not await asks_the_same(target, known, question, node, summarise_prompts(prompts)[:-1])
         assert judged
         (line,) = await replay(targets)
-        assert 0 <= line.successes <= line.tries <= 3
+        assert 0 <= line.successes <= line.tries <= 2
         assert line.tries

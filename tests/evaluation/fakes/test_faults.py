@@ -21,6 +21,8 @@ QUESTIONS = read_questions(QUESTIONS_FILE)
 POLICY = POLICY_FILE.read_text("utf-8")
 # What even a second try does not mend within the deadline, or nobody can tell from a reply that is meant so.
 NOT_MENDED = {"hang": {"DeadlineExceededError"}, "nonsense in the schema": {"right", "refused"}}
+# The same endpoint answers every strategy: each fault meets one of them.
+FAULTS_OF = {"sets": [*FAULTS], "arog": [*FAULTS][::4]}
 
 pytestmark = [pytest.mark.usefixtures("no_waiting"), pytest.mark.model]
 
@@ -33,7 +35,7 @@ async def endings(strategy: str, *, always: bool) -> dict[str, set[str]]:
     async with Bench("scripted", scripted=endpoint, changes={"endpoint_deadline_s": 1.5}) as bench:
         loaded = bench.load("demo", [GRAPH_FILE], POLICY)
         label = RunLabel(set_name="demo", strategy=strategy, reasoner="scripted")
-        for fault in FAULTS:
+        for fault in FAULTS_OF[strategy]:
             endpoint.next = [fault] * (40 if always else 1)
             report, (outcome,) = await bench.ask(loaded, label, [question])
             right = outcome.answered and outcome.score.f1 == 1.0
@@ -47,7 +49,7 @@ async def endings(strategy: str, *, always: bool) -> dict[str, set[str]]:
 @pytest.mark.parametrize("strategy", ["sets", "arog"])
 async def test_one_fault_is_mended(strategy: str) -> None:
     met = await endings(strategy, always=False)
-    assert set(met) == set(FAULTS)
+    assert list(met) == FAULTS_OF[strategy]
     assert {fault: ended for fault, ended in met.items() if not ended <= NOT_MENDED.get(fault, {"right"})} == {}
 
 
@@ -62,11 +64,9 @@ async def test_a_fault_that_stays_ends_in_a_right_answer_a_refusal_or_a_typed_er
         "CircuitOpenError",
     }
     assert {fault: ended for fault, ended in met.items() if not ended <= typed | {"right", "refused"}} == {}
-    assert {fault for fault, ended in met.items() if ended == {"right"}} >= {
-        "slow",
-        "streamed",
-        "stream without its end",
-    }
+    mended = {"slow", "streamed", "stream without its end"} & set(met)
+    assert mended <= {fault for fault, ended in met.items() if ended == {"right"}}
+    assert mended
 
 
 LIMIT = 200_000

@@ -68,7 +68,7 @@ def test_what_is_written_is_what_the_service_reads() -> None:
 
 @pytest.mark.model
 async def test_questions_are_read_again_without_a_relation_that_they_need() -> None:
-    found = await natural_examples(4, 0, lambda *_told: None)
+    found = await natural_examples(2, 0, lambda *_told: None)
     assert {each.road for each in found} == {"meaning", "whole"}
     assert all({*each.features} == {*weights_of(each.road)} - {INTERCEPT} for each in found)
     intact = [each for each in found if each.is_intact]

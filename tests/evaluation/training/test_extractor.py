@@ -160,10 +160,10 @@ def test_each_answer_of_a_list_begins_and_ends_at_its_own_words(reader: Remember
 @pytest.mark.slow
 def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "service"))
-    monkeypatch.setattr(extractor_run, "TEST_PAIRS", 30)
+    monkeypatch.setattr(extractor_run, "TEST_PAIRS", 10)
     data, file, out = write_graphs(tmp_path / "data"), tmp_path / "extractor.safetensors", tmp_path / "out"
     runner = CliRunner()
-    words = ["extractor", "--data", str(data), "--out", str(file), "--pairs", "60"]
+    words = ["extractor", "--data", str(data), "--out", str(file), "--pairs", "20"]
     done = runner.invoke(cli_training.app, words)
     assert done.exit_code == 0, done.output
     assert read_weights(file, BOXED_MODEL).config == ExtractorConfig()

@@ -155,7 +155,7 @@ def test_many_candidates_are_thinned_out_but_for_the_right_ones(facts: list[Rank
 @pytest.mark.slow
 def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "service"))
-    data, file = write_dialogues(tmp_path / "data", films=12), tmp_path / "retriever.safetensors"
+    data, file = write_dialogues(tmp_path / "data", films=8), tmp_path / "retriever.safetensors"
     runner = CliRunner()
     done = runner.invoke(cli_training.app, ["retriever", "--data", str(data), "--out", str(file)])
     assert done.exit_code == 0, done.output

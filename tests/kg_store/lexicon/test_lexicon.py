@@ -87,14 +87,12 @@ def test_words_of_three_languages_may_leave_and_may_be_schema(language: str, wor
     assert not any(in_lexicon(word) for word in words.split())
 
 
-@pytest.mark.parametrize("word", SURNAMES.split())
-def test_surnames_are_no_words_that_may_leave(word: str) -> None:
-    assert in_lexicon(word) == (word in COMMON_SURNAMES)
+def test_surnames_are_no_words_that_may_leave() -> None:
+    assert [word for word in SURNAMES.split() if in_lexicon(word) != (word in COMMON_SURNAMES)] == []
 
 
-@pytest.mark.parametrize("word", sorted(set(EVERYDAY.split())))
-def test_words_of_everyday_questions_may_leave(word: str) -> None:
-    assert in_lexicon(word)
+def test_words_of_everyday_questions_may_leave() -> None:
+    assert [word for word in EVERYDAY.split() if not in_lexicon(word)] == []
 
 
 @pytest.mark.parametrize("word", ["Doctor", "doktör", "ｄoctor", "café", "", "doctor's", "two words", "d0ctor"])

@@ -21,10 +21,9 @@ from kg_store.names.index import (
     Spellings,
     can_be_found,
     normalise,
-    pack,
     spellings_of,
-    unpack,
 )
+from kg_store.names.name_table import pack, unpack
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
@@ -120,6 +119,27 @@ def test_one_character_is_found_and_always_public() -> None:
         ("王", True),
         ("anna", False),
     ]
+
+
+def test_a_part_of_a_value_is_found_where_only_one_short_value_has_it() -> None:
+    long = "a note of more words than a name has, with elmbridge"
+    index = NameIndex.build(
+        [
+            *(valued(mid, text) for mid, text in enumerate(["Row Ladies' Choir", "Row Men", long], 1)),
+            named(9, "Ann Elm"),
+        ]
+    )
+    tries = ["row ladies", "ladies choir", "men", "row", "elm", "elmbridge", "me", "", "n" * 3]
+    assert [index.value_with(each, lambda mids: mids) for each in tries] == [(1,), (1,), (2,), *[()] * 6]
+
+
+def test_a_hidden_value_does_not_make_the_only_one_ambiguous() -> None:
+    values = ("Elm Row", "Elm Side")
+    index = NameIndex.build(
+        NameEntry(mid, text, "value", ValueKind.TEXT, True, True) for mid, text in enumerate(values, 1)
+    )
+    assert index.value_with("elm", lambda mids: mids) == ()
+    assert index.value_with("elm", lambda mids: tuple(mid for mid in mids if mid == 1)) == (1,)
 
 
 def test_repr_and_report_hold_no_name() -> None:

@@ -30,7 +30,8 @@ def by_today(text: str, today: str = "2026-11-23") -> str:
 
 
 def shortened_dates(text: str) -> Iterator[tuple[str, str]]:
-    return ((text[each.start : each.end], each.lexical) for each in find_shortened_dates(text))
+    found = find_shortened_dates(text, [*find_number_expressions(text), *find_literals(text)])
+    return ((text[each.start : each.end], each.lexical) for each in found)
 
 
 def units(*labels: str) -> list[Unit]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from kg_store.sources.policy import (
+    BudgetPolicy,
     ClassPolicy,
     ColumnPolicy,
     MediatorPolicy,
@@ -32,6 +33,7 @@ PARTS: dict[str, type[BaseModel]] = {
     '`[classes."CLASS"]`': ClassPolicy,
     "`[mediators]`": MediatorPolicy,
     "`[roles.NAME]`": RolePolicy,
+    "`[budget]`": BudgetPolicy,
     "`[[tables]]`": TablePolicy,
     "`[tables.columns.NAME]`": ColumnPolicy,
     "`[[triples]]`": TriplesPolicy,
