@@ -6,6 +6,7 @@ import calendar
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, chain
 from typing import Final, Literal
@@ -14,7 +15,7 @@ import numpy as np
 
 from kg_store.graph.schema import own_words
 from kg_store.loading.relations import is_shown, relation_label
-from kg_store.loading.sorted_triples import NodeClasses, SortedTriples
+from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples
 from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, TextOfNode, Wordings, WordsToShow, is_common
 from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
 from kg_store.sources.raw_graph import TermIds
@@ -53,6 +54,8 @@ MIN_PIVOT, MAX_MARKS = 4, 3
 """At least so many columns of at most so many different cells, the same ones ("yes" and "no"), are a pivot: the names
 of such columns are the values of one property ("syphilis", "stroke"). Chosen by hand.
 """
+MAX_BARE = 0.5
+"""A column of whose cells fewer than this share are only named refers to rows. Chosen by hand."""
 _OF_TABLES = "urn:arog:"
 
 
@@ -85,7 +88,7 @@ def default_masks(
     hidden = {each.term for each in masked} if policy.types == "concept" else {term for term, _ in terms.values()}
     # Classes whose words every role sees as concepts.
     shown = {at for at, named in terms.items() if named[0] not in hidden and _is_told_to_all(policy, *named)}
-    return (*_masked("relation", relations, names, pivot, shown), *masked)
+    return (*_masked("relation", relations, names, pivot, shown, _Roles.of(triples)), *masked)
 
 
 def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
@@ -195,15 +198,43 @@ def _masked(
     names: NamesOfGraph,
     pivot: Container[int],
     shown: Container[int] = (),
+    roles: _Roles | None = None,
 ) -> Iterator[MaskedTerm]:
     uses = [each.uses for each in candidates]
     usual = _usual(uses)
     grows = len(uses) > max(MIN_GROWING, MAX_DECLINING_SHARE * sum(uses))
     for each in candidates:
-        reason = MaskReason.NAME if names.hold(each, shown) else _reason(each, usual, grows)
+        bare = roles.bare if roles and each.position in roles.references else None
+        reason = MaskReason.NAME if names.hold(each, shown, bare) else _reason(each, usual, grows)
         reason = MaskReason.PIVOT if reason is None and each.position in pivot else reason
         if reason is not None:
             yield MaskedTerm(kind, each.term, each.word, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    """Columns that refer to rows of a table, whose names say roles, and the things that are only named.
+
+    A column `driver` that refers to volunteers is no secret, where "Driver" is also a value of another column.
+    `references`: the columns; `bare`: flags by term, True for things and values that have no facts of their own.
+    """
+
+    references: frozenset[int]
+    bare: Flags
+
+    @classmethod
+    def of(cls, triples: SortedTriples) -> _Roles:
+        raw, facts = triples.raw, triples.facts
+        bare = np.ones(len(raw.terms), dtype=np.bool_)
+        bare[raw.subjects[facts]] = False
+        # Of each column, whether all that it leads to has facts.
+        columns = [
+            column
+            for column in np.unique(raw.predicates[facts & ~bare[raw.objects]]).tolist()
+            if raw.text(column).startswith(RELATION_NAMESPACE)
+        ]
+        of_column = {column: bare[raw.objects[facts & (raw.predicates == column)]] for column in columns}
+        return cls(frozenset(column for column, found in of_column.items() if found.mean() < MAX_BARE), bare)
 
 
 def _pivot(triples: SortedTriples) -> set[int]:

@@ -16,7 +16,7 @@ from kg_store.graph.schema import holds_any
 from kg_store.lexicon.lexicon import in_large_lexicon, in_lexicon, kinds_of
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
-from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, property_twins
+from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
 from kg_store.sources.policy import NAME_PREDICATES, RDFS, Policy
 from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_files import words_of
@@ -104,16 +104,17 @@ class NamesOfGraph:
             parts.add(node, words, kind, groups[node], classes.words[groups[node]])
         self._parts, self._parts_of_people = parts.found(doubtful), parts.found(doubtful, with_single=False)
 
-    def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
+    def hold(self, each: WordsToShow, shown: Container[int] = (), bare: Flags | None = None) -> bool:
         """Returns True if the words equal or contain a name or text value of some node, or a part of a name.
 
-        Nodes in `shown` do not count, nor does the relation or class itself if it is a node.
+        Nodes in `shown` or flagged in `bare` do not count, nor does the relation or class itself if it is a node.
         """
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
         # A value may be called like a class: "client", where somebody's role is told.
         parts = self._parts_of_people if each.is_class else self._parts
         nodes += [parts.get(word, ()) for word in each.words]
-        return any(node != each.position and node not in shown for node in chain.from_iterable(nodes))
+        told = (node for node in chain.from_iterable(nodes) if node != each.position and node not in shown)
+        return any(bare is None or not bare[node] for node in told)
 
 
 class PartsOfNames:

@@ -224,6 +224,7 @@ class Tables:
         self._keys: dict[str, set[str]] = {}
         self._references, self._joined = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         self._keys_by: dict[tuple[str, str], dict[str, str | None]] = {}
+        self._folded_keys: dict[tuple[str, str | None], dict[str, str | None]] = {}
         for sheet, table in self._policies:
             self._keys.setdefault(table.file, set()).update(self._fresh_keys(sheet, table))
         for table in self._by_file.values():
@@ -345,14 +346,28 @@ class Tables:
                     self._joined[table.file, column] += is_thing(tail)
                 yield column, tail, ()
 
+    def _folded(self, file: str, by: str | None) -> Mapping[str, str | None]:
+        """Returns the key of a row by what cells call it, in small letters; None if several rows are called so."""
+        found = self._folded_keys.get((file, by))
+        if found is None:
+            found = self._folded_keys[file, by] = {}
+            called = {key: key for key in self._keys[file]} if by is None else self._keys_by[file, by]
+            for cell, key in called.items():
+                found[_folded(cell)] = key if found.get(_folded(cell), key) == key else None
+        return found
+
     def _tail(self, cell: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term:
         """Returns what a cell leads to: a row of another table, or a value. A cell that leads to no row is a text."""
         if column.table is not None:
             key = cell if column.by is None else self._keys_by[column.table, column.by].get(cell, "")
+            if key is not None and key not in self._keys[column.table]:
+                key = self._folded(column.table, column.by).get(_folded(cell), "")
+                if key:
+                    _count(skipped, f"references of {file} lead to a row that is written in other capitals", line)
             if key is None:
                 _count(skipped, f"references of {file} could mean several rows and were kept as text", line)
                 return value_term(cell, ValueKind.TEXT)
-            if key not in self._keys[column.table]:
+            if not key:
                 _count(skipped, f"references of {file} lead to no row and were kept as text", line)
                 return value_term(cell, ValueKind.TEXT)
             return _subject(self._by_file[column.table], key)
@@ -361,6 +376,10 @@ class Tables:
             _count(skipped, f"cells of {file} are no {column.kind.value} and were kept as text", line)
             return value_term(cell, ValueKind.TEXT)
         return value_term(lexical, column.kind)
+
+
+def _folded(cell: str) -> str:
+    return " ".join(cell.casefold().split())
 
 
 def read_rows(
@@ -401,6 +420,8 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
         yield from ((head, f"<{table.relation_iri(column)}>", tail) for head in heads[:1] for column, tail, _ in rest)
         return
     joint = "_:" + re.sub(r"[^0-9A-Za-z]", ".", quote(f"{stem_of(table.file)}.{place}", safe=""))
+    if len(table.columns) > len(table.references()):
+        yield joint, _TYPE, f"<{table.class_iri}>"
     if heads:
         yield heads[0], f"<{table.class_iri.replace(':class:', ':relation:')}>", joint
     for column, tail, further in rest:

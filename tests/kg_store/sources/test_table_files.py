@@ -154,6 +154,39 @@ def test_references_to_no_row_and_cells_of_another_kind_are_noted_with_their_fir
     }
 
 
+STAFF = "init,name,may\nTH,Tess Hale,driver\nJO,Jo Orr,guard\nPW,Pia Wynn,guard\n"
+TURNS = "day,driver,guard,late\n2025-04-05,TH,JO,2\n2025-04-05,th,Jo,0\n2025-04-06,TH,PW,5\n2025-04-07,XX,PW,1\n"
+
+
+def read_turns(folder: Path, staff: str, turns: str, *own: str) -> RawGraph:
+    """Reads staff and rows without a key that refer to them; `own`: the columns of the rows that refer to nothing."""
+    columns = {name: {"table": "staff.csv"} for name in ("driver", "guard")} | {name: {} for name in own}
+    tables = [
+        TablePolicy(file="staff.csv", key="init"),
+        TablePolicy.model_validate({"file": "turns.csv", "concept": "turn", "columns": columns}),
+    ]
+    return read_sources([written(folder, staff, "staff.csv"), written(folder, turns, "turns.csv")], tables=tables)
+
+
+@pytest.mark.parametrize(("own", "kinds"), [(("day", "late"), 4), ((), 0)])
+def test_rows_without_a_key_that_say_something_of_their_own_are_a_kind(
+    tmp_path: Path, own: tuple[str, ...], kinds: int
+) -> None:
+    """They can be counted and compared then; rows that only join things stay nameless."""
+    read = rows(read_turns(tmp_path, STAFF, TURNS, *own))
+    assert sum(row[1:] == ("type", "turn") for row in read) == kinds
+
+
+def test_references_in_other_capitals_lead_to_the_only_row_that_is_called_so(tmp_path: Path) -> None:
+    staff = STAFF + "jo,Joan Orr,guard\n"  # "Jo" may be either.
+    raw = read_turns(tmp_path, staff, TURNS, "day")
+    assert sorted(note for note in raw.notes if "references" in note) == [
+        "1 references of turns.csv could mean several rows and were kept as text (the first in line 3)",
+        "1 references of turns.csv lead to a row that is written in other capitals (the first in line 3)",
+        "1 references of turns.csv lead to no row and were kept as text (the first in line 5)",
+    ]
+
+
 def test_a_table_without_a_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="table 2 of the policy matches none"):
         read_sources([written(tmp_path, PATIENTS, "patients.csv")], tables=tables_of())
