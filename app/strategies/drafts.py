@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, cast
@@ -183,21 +183,8 @@ class QuestionMeaning:
             text = text.replace(walked_along(way.start, way.path), f"way({way.number})")
         shown = {each.name for each in given.things} | {each.end for each in given.evidence}
         steps = {*steps_shown(given.evidence, given.candidates), *given.relations, *labels_in(given.graph)}
-        text = written(in_single_steps(parse(text), steps)) if given.graph else text
         is_shown = set(ALMOST_PSEUDONYM.findall(text)) <= shown and set(_LABEL.findall(text)) <= steps
         return text if is_shown else ""
-
-
-def in_single_steps(expression: Expression, shown: Collection[str]) -> Expression:
-    """Returns `expression` with each `reach(A, "a|b")` that is not in `shown` as two steps, by "a" and "b"."""
-    if isinstance(expression, Name):
-        return expression
-    operands = tuple(in_single_steps(each, shown) for each in expression.operands)
-    if expression.function != "reach" or expression.words[0] in shown:
-        return Call(expression.function, operands, expression.words)
-    for label in expression.words[0].split("|"):
-        operands = (Call("reach", operands, (label,)),)
-    return operands[0]
 
 
 async def meaning_of(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:

@@ -49,12 +49,9 @@ by hand: about 900 tokens."""
 def graph_shown(inquiry: StrategyInput, most: int = MAX_SHOWN) -> dict[str, list[str]]:
     """Returns the whole schema as a prompt shows it: for each kind, lines such as "treats: patient".
 
-    A step through a nameless node is left out where the nodes are a kind of their own, such as the rows of a table.
     Empty if no capable model is asked, if there are more than `most` lines, and under another profile than "kind".
     """
-    every = schema_steps(inquiry.graph)
-    known = {(step.kind, step.label) for step in every}
-    steps = [step for step in every if "|" not in step.label or (step.kind, step.label.split("|")[0]) not in known]
+    steps = schema_steps(inquiry.graph)
     is_wanted = inquiry.reasoner.is_model and inquiry.reasoner.is_capable and inquiry.profile is Profile.KIND
     shown: dict[str, list[str]] = {}
     for step in steps if is_wanted and len(steps) <= most else ():

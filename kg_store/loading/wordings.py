@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -107,14 +107,15 @@ class NamesOfGraph:
     def hold(self, each: WordsToShow, shown: Container[int] = (), bare: Flags | None = None) -> bool:
         """Returns True if the words equal or contain a name or text value of some node, or a part of a name.
 
-        Nodes in `shown` or flagged in `bare` do not count, nor does the relation or class itself if it is a node.
+        Nodes in `shown` do not count, nor does the relation or class itself if it is a node, nor what is flagged in
+        `bare` and called just so.
         """
-        nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
+        whole = {node for run in _runs(each.words) for node in self._whole.get(run, ())}
         # A value may be called like a class: "client", where somebody's role is told.
         parts = self._parts_of_people if each.is_class else self._parts
-        nodes += [parts.get(word, ()) for word in each.words]
-        told = (node for node in chain.from_iterable(nodes) if node != each.position and node not in shown)
-        return any(bare is None or not bare[node] for node in told)
+        nodes = whole.union(*(parts.get(word, ()) for word in each.words))
+        named = {node for node in whole if bare is not None and bare[node]}
+        return any(node != each.position and node not in shown for node in nodes - named)
 
 
 class PartsOfNames:

@@ -420,8 +420,6 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
         yield from ((head, f"<{table.relation_iri(column)}>", tail) for head in heads[:1] for column, tail, _ in rest)
         return
     joint = "_:" + re.sub(r"[^0-9A-Za-z]", ".", quote(f"{stem_of(table.file)}.{place}", safe=""))
-    if len(table.columns) > len(table.references()):
-        yield joint, _TYPE, f"<{table.class_iri}>"
     if heads:
         yield heads[0], f"<{table.class_iri.replace(':class:', ':relation:')}>", joint
     for column, tail, further in rest:

@@ -22,7 +22,6 @@ from app.strategies.drafts import (
     QuestionMeaning,
     TieError,
     draft_of,
-    in_single_steps,
     meaning_of,
     with_ties,
 )
@@ -197,9 +196,3 @@ def test_no_relation_or_several_are_refused(sizes: tuple[tuple[int, ...], ...], 
 
 def test_a_relation_that_is_named_stays() -> None:
     assert tied('having(Sa, "size")', {}) == 'having(Sa, "size")'
-
-
-def test_a_step_through_rows_that_are_shown_is_told_as_two() -> None:
-    text = 'count(reach(reach(Sa, "^driver|date"), "named|by"))'
-    told = written(in_single_steps(parse(text), {"named|by", "^driver", "date"}))
-    assert told == 'count(reach(reach(reach(Sa, "^driver"), "date"), "named|by"))'

@@ -168,15 +168,6 @@ def read_turns(folder: Path, staff: str, turns: str, *own: str) -> RawGraph:
     return read_sources([written(folder, staff, "staff.csv"), written(folder, turns, "turns.csv")], tables=tables)
 
 
-@pytest.mark.parametrize(("own", "kinds"), [(("day", "late"), 4), ((), 0)])
-def test_rows_without_a_key_that_say_something_of_their_own_are_a_kind(
-    tmp_path: Path, own: tuple[str, ...], kinds: int
-) -> None:
-    """They can be counted and compared then; rows that only join things stay nameless."""
-    read = rows(read_turns(tmp_path, STAFF, TURNS, *own))
-    assert sum(row[1:] == ("type", "turn") for row in read) == kinds
-
-
 def test_references_in_other_capitals_lead_to_the_only_row_that_is_called_so(tmp_path: Path) -> None:
     staff = STAFF + "jo,Joan Orr,guard\n"  # "Jo" may be either.
     raw = read_turns(tmp_path, staff, TURNS, "day")
