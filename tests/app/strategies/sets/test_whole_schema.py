@@ -119,3 +119,16 @@ async def test_a_relation_that_a_model_leaves_open_is_found_in_the_graph(talk: T
     finding = await SetsStrategy(talk.embedder).find(replace(inquiry, result_of=result_of))
     assert finding.draft is not None
     assert '"^treated by", =' in finding.draft.expressions[0]
+
+
+async def test_nameless_nodes_that_a_relation_passes_can_be_counted(talk: Talk) -> None:
+    def admissions(request: Request) -> Canned:
+        topic = json.loads(request.block)["things"][0][:6]
+        return reply({"answer": ["count", "reach", topic, "has admission"]})
+
+    talk.server.replies = admissions
+    finding = await found_for(talk, "How many admissions has Zofia Quarrel?")
+    assert finding.draft is not None
+    (expression,) = finding.draft.expressions
+    assert expression.startswith("count(reach(")
+    assert expression.endswith(', "has admission"))')
