@@ -296,7 +296,7 @@ class Settings(BaseSettings):
         default=None,
         ge=1,
         description="facts of a graph that one person may read on one day (UTC), twice as many for one key; by "
-        "default a twentieth of them; in a small graph 9 %, up to 400, and 30 at least",
+        "default a twentieth of them; in a small graph 9 %, up to 400, and 100 at least",
     )
     names_read_days: float = Field(default=90.0, gt=0, description="days that it is kept who read which names")
     alarm_url: HttpUrl | None = Field(
