@@ -11,7 +11,7 @@ import subprocess  # our own words alone  # nosec B404
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -139,13 +139,15 @@ class Spent:
 def spent_by(service: ServiceProcess) -> Spent:
     supervisor = service.process.pid
     children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text("ascii").split()
-    folders = [Path(f"/proc/{each}") for each in (supervisor, *children)]
-    lines = [line for each in folders for line in (each / "smaps_rollup").read_text("ascii").splitlines()]
-    times = [(each / "stat").read_text("ascii").rpartition(")")[2].split()[11:13] for each in folders]
-    return Spent(
-        [int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")],
-        [sum(map(int, each)) / os.sysconf("SC_CLK_TCK") for each in times],
-    )
+    spent = Spent([], [])
+    for each in (supervisor, *children):
+        # A child may end between being listed and being read.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            memory = Path(f"/proc/{each}/smaps_rollup").read_text("ascii")
+            ticks = Path(f"/proc/{each}/stat").read_text("ascii").rpartition(")")[2].split()[11:13]
+            spent.memory_mb.append(int(memory.partition("\nPss:")[2].split()[0]) / 1024)
+            spent.seconds.append(sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
+    return spent
 
 
 @contextmanager

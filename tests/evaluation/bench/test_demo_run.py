@@ -101,13 +101,13 @@ async def test_a_group_of_the_table_samples_each_of_its_sets() -> None:
 @pytest.mark.model
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is not here (AROG_DATA)")
 async def test_heads_are_measured_on_the_questions_that_are_asked_without_one() -> None:
-    measures = await run_embedded_table(DATA, 4, 0, "heads", lambda _title, _done, _total: None)
+    measures = await run_embedded_table(DATA, 12, 0, "heads", lambda _title, _done, _total: None)
     assert [(line.name, line.questions, line.bound) for line in measures] == [
-        ("PQ-2H, other half, nothing trained", 4, ""),
-        ("PQ-3H, other half, nothing trained", 4, ""),
-        ("PQ-2H, other half, head trained on half", 4, "0.98"),
-        ("PQ-3H, other half, head trained on half", 4, "0.95"),
-        ("names that reached the reasoner, all runs", 16, "0"),
+        ("PQ-2H, other half, nothing trained", 12, ""),
+        ("PQ-3H, other half, nothing trained", 12, ""),
+        ("PQ-2H, other half, head trained on half", 12, "0.98"),
+        ("PQ-3H, other half, head trained on half", 12, "0.95"),
+        ("names that reached the reasoner, all runs", 48, "0"),
     ]
 
 
