@@ -89,7 +89,7 @@ def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> Questi
         return remarked(own, TOO_FEW)
     if asked.ended.conclusion is None or not _uses_what_is_named(asked):
         return remarked(own, MODEL_NONE) if is_capable else own
-    if own.ended.conclusion is None:
+    if own.ended.conclusion is None or own.found.said:
         return _with_text(asked, f"{asked.ended.sentence} {MODEL_ALONE}", {}) if is_capable else own
     mine, theirs = own.found.draft, asked.found.draft
     if mine and theirs and own.executor.are_equal(mine.expressions[0], theirs.expressions[0]):

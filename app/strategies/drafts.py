@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, cast
@@ -18,6 +18,7 @@ from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput,
 from app.strategies.base import Draft, OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.start import declares_kinds, own_steps, whole_kinds
+from app.strategies.whole_schema import labels_within
 from kg_store.algebra.expressions import Call, Expression, ExpressionResult, Name, parse, walked_along, written
 from kg_store.errors import ExpressionError
 from kg_store.terms import ALMOST_PSEUDONYM
@@ -84,6 +85,25 @@ def with_ties(expression: Expression, labels: Sequence[str], result_of: ResultOf
     return tied[0][1]
 
 
+def with_joined_steps(expression: Expression, labels: Collection[str]) -> Expression:
+    """Returns `expression` with two steps, onto nameless nodes and on from them, as the one step that they make.
+
+    `labels` holds all such steps (`a|b`). Unlike two steps, it does not lead back to where it started: nobody is their
+    own spouse by their own wedding.
+    """
+    if isinstance(expression, Name):
+        return expression
+    call = Call(
+        expression.function,
+        tuple(with_joined_steps(each, labels) for each in expression.operands),
+        expression.words,
+    )
+    match call:
+        case Call("reach", (Call("reach", inner, (first,)),), (second,)) if f"{first}|{second}" in labels:
+            return Call("reach", inner, (f"{first}|{second}",))
+    return call
+
+
 @dataclass(slots=True)
 class CheckedDrafts:
     """Asks the reasoner for draft answers to one question, and checks each draft against the question.
@@ -112,7 +132,7 @@ class CheckedDrafts:
         found, given, value, self.refusal = None, task.input, reply.value, ""
         if isinstance(given, StepInput) and isinstance(value, StepReply) and given.graph:
             try:
-                value = cast(ReplyT, self._with_ties(value, labels_in(given.graph)))
+                value = cast(ReplyT, self._in_steps_of_graph(value))
             except TieError as error:
                 self.refusal = str(error)
                 return value
@@ -123,14 +143,15 @@ class CheckedDrafts:
         self.refusal = REFUSALS[found] if found is not None else ""
         return value
 
-    def _with_ties(self, reply: StepReply, labels: Sequence[str]) -> StepReply:
+    def _in_steps_of_graph(self, reply: StepReply) -> StepReply:
+        """Returns the reply with what it left open or wrote in two steps as steps of the graph. Raises TieError."""
         try:
             trees = [parse(each) for each in reply.answer]
         except ExpressionError:
             return reply
-        result_of = cache(self.inquiry.result_of)
-        tied = [with_ties(each, list(dict.fromkeys(labels)), result_of) for each in trees]
-        return reply if tied == trees else reply.model_copy(update={"answer": list(map(written, tied))})
+        labels, result_of = labels_within(self.inquiry), cache(self.inquiry.result_of)
+        settled = [with_joined_steps(with_ties(each, labels, result_of), labels) for each in trees]
+        return reply if settled == trees else reply.model_copy(update={"answer": list(map(written, settled))})
 
     def _of_question(self) -> DraftChecks | None:
         dialogue, graph = self.inquiry.dialogue, self.inquiry.graph
@@ -183,7 +204,8 @@ class QuestionMeaning:
             text = text.replace(walked_along(way.start, way.path), f"way({way.number})")
         shown = {each.name for each in given.things} | {each.end for each in given.evidence}
         steps = {*steps_shown(given.evidence, given.candidates), *given.relations, *labels_in(given.graph)}
-        is_shown = set(ALMOST_PSEUDONYM.findall(text)) <= shown and set(_LABEL.findall(text)) <= steps
+        said = {part for label in _LABEL.findall(text) if label not in steps for part in label.split("|")}
+        is_shown = set(ALMOST_PSEUDONYM.findall(text)) <= shown and said <= steps
         return text if is_shown else ""
 
 

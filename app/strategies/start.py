@@ -6,14 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from app.egress.disclosure import Profile
-from app.language.readings import schema_steps
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.closed_schemas import LEADS_TO
 from app.llm.tasks import Thing
 from app.privacy.safe_text import Topic
 from app.strategies.base import StrategyInput
@@ -39,24 +35,6 @@ def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tu
     steps = steps_from_each(inquiry.graph, [place.mids for place in named])
     label = inquiry.graph.schema.label_step
     return {place.pseudonym: tuple(map(label, on)) for place, on in zip(named, steps, strict=True)}
-
-
-MAX_SHOWN: Final = 120
-"""A schema of at most this many steps, counted for each kind, is shown whole to a model that can write answers. Chosen
-by hand: about 900 tokens."""
-
-
-def graph_shown(inquiry: StrategyInput, most: int = MAX_SHOWN) -> dict[str, list[str]]:
-    """Returns the whole schema as a prompt shows it: for each kind, lines such as "treats: patient".
-
-    Empty if no capable model is asked, if there are more than `most` lines, and under another profile than "kind".
-    """
-    steps = schema_steps(inquiry.graph)
-    is_wanted = inquiry.reasoner.is_model and inquiry.reasoner.is_capable and inquiry.profile is Profile.KIND
-    shown: dict[str, list[str]] = {}
-    for step in steps if is_wanted and len(steps) <= most else ():
-        shown.setdefault(step.kind, []).append(f"{step.label}{LEADS_TO}{step.value or step.concept}")
-    return shown
 
 
 # Retrieval starts from at most MAX_KINDS kinds. With at most MAX_RELATIONS relations, a schema is small enough to

@@ -119,9 +119,11 @@ class ScriptedReplies:
         while len(self._evidence) > known and (gold := self._gold(asked.question)):
             known = len(self._evidence)
             for _, start, rest in gold.open_ends():
-                if label := labels.get(rest[0]):
-                    end = walked_along(start, [label])
-                    self._evidence[end] = Evidence(start=start, path=[label], end=end, end_concept="thing")
+                # A prompt shows a step through nameless nodes in its parts.
+                parts = [labels.get(part, "") for part in rest[0].split("|")]
+                if all(parts):
+                    end = walked_along(start, parts)
+                    self._evidence[end] = Evidence(start=start, path=["|".join(parts)], end=end, end_concept="thing")
         answer, self._evidence = self._gold_answer(asked.question), before
         return answer
 

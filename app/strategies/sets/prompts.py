@@ -24,11 +24,12 @@ follow way(n) ... shows where up to 3 lead; more: none fits; none: not in the gr
 )
 
 _GRAPH_WORDS = SafeText(
-    """Answer from a private graph. `graph` lists its kinds of things with their relations and what each leads to; ^ \
-means backwards, a|b through a nameless node, such as a row or event: a alone leads to these nodes, to be counted or \
-filtered, and b on from them. `things` are stand-ins: E for a thing (of one of the kinds behind it), V for a value, S \
-for all things of a kind (of two S for one kind, that of the question is for those of one name); any other in the \
-question is for words that the graph does not know. Things are answered by their names, which may be numbers.
+    """Answer from a private graph. `graph` lists its kinds with their relations and what each leads to; ^ means \
+backwards. Some kinds are rows or events without names: count and filter them like things, and reach from them what \
+is asked; a|b in a hint is b of the rows that a leads to. `things` are stand-ins: E for a thing (of one of the kinds \
+behind it), V for a value, S for all things of a kind (of two S for one kind, that of the question is for those of \
+one name); any other in the question is for words that the graph does not know. Things are answered by their names, \
+which may be numbers.
 `answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
 stand-in or another expression), r is a relation of the things of A:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.

@@ -52,7 +52,8 @@ from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH, nearest_paths, ques
 from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
-from app.strategies.start import MAX_SHOWN, declares_kinds, graph_shown, own_steps, starting_places, whole_kinds
+from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
+from app.strategies.whole_schema import MAX_SHOWN, draft_of_row, graph_shown, nameless_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
 from kg_store.text.labels import words_of_kinds, words_of_steps
@@ -87,7 +88,7 @@ class SearchProgress:
     them. `trails`: the path by which each set was reached. `walked`: candidates already followed; they are not offered
     again. `shown`: the evidence as prompts show it; new facts are appended. `near`: relation labels, those most like
     the question first. `is_cut`: the token budget left candidates out. `graph`: the schema as
-    prompts show it, if they show it whole.
+    prompts show it, if they show it whole; `nameless`: its kinds of nameless nodes.
     """
 
     drafts: CheckedDrafts
@@ -113,6 +114,7 @@ class SearchProgress:
     held: HeldMeaning | None = None
     timed: TimedPaths | None = None
     graph: dict[str, list[str]] = field(default_factory=dict)
+    nameless: tuple[Thing, ...] = ()
 
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
@@ -161,6 +163,7 @@ class SetsStrategy:
         if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
             progress.graph = graph_shown(inquiry, self._max_shown)
+            progress.nameless = nameless_kinds(inquiry) if progress.graph else ()
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
@@ -304,7 +307,7 @@ def _things(inquiry: StrategyInput, progress: SearchProgress, question: str) -> 
     """Returns the things that a prompt shows; to a model also the kinds that stand in `question`, or in its graph."""
     things = show_things(inquiry, progress.things.values())
     named = {each.name for each in things}
-    told = progress.kinds if inquiry.reasoner.is_model else ()
+    told = (*progress.kinds, *progress.nameless) if inquiry.reasoner.is_model else ()
     return [*things, *(each for each in told if each.name not in named and (progress.graph or each.name in question))]
 
 
@@ -401,11 +404,13 @@ def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, o
     fresh = show_evidence(inquiry, progress.facts[len(progress.shown) :], told=_told(progress))
     shown = _step(plainly, progress, offered, progress.round, 0, is_last=False)
     shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
-    return draft_of(inquiry.language, expressions, shown)
+    row = draft_of_row(inquiry, expressions) if progress.graph else None
+    return row or draft_of(inquiry.language, expressions, shown)
 
 
 def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:
-    whole = [kind.name for kind in progress.kinds if draft and kind.name in " ".join(draft.expressions)]
+    kinds = *progress.kinds, *progress.nameless
+    whole = [kind.name for kind in kinds if draft and kind.name in " ".join(draft.expressions)]
     return RetrievalResult(
         draft,
         (*progress.things, *whole),

@@ -5,12 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
 from app.accounts.quotas import UNLIMITED
-from app.chat.question_run import ChatOptions
-from app.chat.search import MODEL_ALONE, MODEL_ELSE, MODEL_NONE, NO_REPLY, NOT_REACHED, OVER_BUDGET, OWN_ELSE, SURE
+from app.chat.execution import Conclusion
+from app.chat.question_run import ChatOptions, ConclusionResult, QuestionRun
+from app.chat.search import (
+    MODEL_ALONE,
+    MODEL_ELSE,
+    MODEL_NONE,
+    NO_REPLY,
+    NOT_REACHED,
+    NOTHING_TO_SAY,
+    OVER_BUDGET,
+    OWN_ELSE,
+    SURE,
+    weighed,
+)  # fmt: skip
 from app.language.readings import Contradiction
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
@@ -18,6 +31,7 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import Dialect
 from app.llm.reasoner import Reasoner, ReasonerError
 from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.strategies.base import RetrievalResult
 from app.strategies.drafts import REFUSALS
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
@@ -187,6 +201,16 @@ async def test_what_a_model_reads_alone_is_told_as_its_own(around: Around, serve
     answer = await around().ask(UNREAD)
     assert answer.answered
     assert answer.text.endswith(MODEL_ALONE)
+
+
+def test_what_the_service_says_about_itself_is_no_second_reading() -> None:
+    def run(said: str, sentence: str) -> QuestionRun:
+        found = RetrievalResult(None, (), (), 1, said=said)
+        ended = ConclusionResult(Conclusion(sentence, (), {}), sentence=sentence)
+        return QuestionRun("", *(Mock() for _ in range(6)), found=found, ended=ended)
+
+    own, asked = run(NOTHING_TO_SAY, NOTHING_TO_SAY), run("", "On average it is 55.")
+    assert weighed(own, asked, is_capable=True).ended.sentence == f"On average it is 55. {MODEL_ALONE}"
 
 
 async def test_a_model_that_missed_the_puzzles_is_not_believed_alone(

@@ -20,6 +20,7 @@ from app.strategies.sets.prompts import STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.algebra.expressions import ExpressionResult
+from kg_store.terms import NodeKind
 from tests.support.asking import Bench, plan_along, secrets_in
 from tests.support.processes.model_server import Canned, Request, reply
 from tests.support.talk import Talk
@@ -132,3 +133,40 @@ async def test_nameless_nodes_that_a_relation_passes_can_be_counted(talk: Talk) 
     (expression,) = finding.draft.expressions
     assert expression.startswith("count(reach(")
     assert expression.endswith(', "has admission"))')
+
+
+async def test_nameless_nodes_are_kinds_with_relations_and_a_stand_in_for_all_of_them(talk: Talk) -> None:
+    talk.server.replies = nothing
+    await found_for(talk)
+    (given,) = shown_in(talk)
+    assert "has admission: has admission" in given["graph"]["patient"]
+    assert {"admitted to: ward", "^has admission: patient"} <= set(given["graph"]["has admission"])
+    assert not any("|" in line for lines in given["graph"].values() for line in lines)
+    assert [line[0] for line in given["things"] if line.endswith(": has admission")] == ["S"]
+
+
+async def test_a_single_nameless_node_is_told_by_what_it_has(talk: Talk) -> None:
+    talk.server.replies = lambda request: reply(
+        {"answer": ["argmax", "reach", json.loads(request.block)["things"][0][:6], "has admission", "admitted on"]}
+    )
+    inquiry = talk.asked.inquiry(talk.model, "What was Zofia Quarrel's last admission?", profile=Profile.KIND)
+    schema = inquiry.graph.schema
+    unnamed = [each.id for each in schema.signatures if each.kind is NodeKind.MEDIATOR]
+    one = ExpressionResult("set", (int(inquiry.graph.members(unnamed)[0]),))
+    finding = await SetsStrategy(talk.embedder).find(replace(inquiry, result_of=lambda _expression: one))
+    assert finding.draft is not None
+    assert "admitted to: {" in finding.draft.text
+    assert any(each.endswith(', "admitted to")') for each in finding.draft.expressions)
+
+
+async def test_steps_over_nameless_nodes_that_a_model_wrote_in_two_are_one(talk: Talk) -> None:
+    """In one step nobody is led back to themselves."""
+
+    def wards(request: Request) -> Canned:
+        topic = json.loads(request.block)["things"][0][:6]
+        return reply({"answer": ["reach", "reach", topic, "has admission", "admitted to"]})
+
+    talk.server.replies = wards
+    finding = await found_for(talk)
+    assert finding.draft is not None
+    assert finding.draft.expressions[0].endswith(', "has admission|admitted to")')

@@ -1,0 +1,120 @@
+"""Shows a small schema whole to a model: each kind's relations, with nameless nodes (rows, events) as kinds too."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from app.egress.disclosure import Profile
+from app.language.readings import schema_steps, step_of_kind
+from app.llm.endpoint.closed_schemas import LEADS_TO
+from app.llm.tasks import SchemaStep, Thing
+from app.strategies.base import Draft, StrategyInput
+from kg_store.graph.traversal import kind_of, kinds_of, tail_concept
+from kg_store.terms import Hop, NodeKind, Schema, Signature, SignatureId, as_mids, cached_by_version
+
+MAX_SHOWN: Final = 120
+"""A schema of at most this many steps, counted for each kind, is shown whole to a model that can write answers. Chosen
+by hand: about 900 tokens."""
+
+
+def graph_shown(inquiry: StrategyInput, most: int = MAX_SHOWN) -> dict[str, list[str]]:
+    """Returns the whole schema as a prompt shows it: for each kind, lines such as "treats: patient".
+
+    A relation that passes nameless nodes (`a|b`) is shown in two: `a` leads to a kind of such nodes, which has `b`.
+    Empty if no capable model is asked, if there are more than `most` lines, and under another profile than "kind".
+    """
+    if not (inquiry.reasoner.is_model and inquiry.reasoner.is_capable and inquiry.profile is Profile.KIND):
+        return {}
+    shown: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for step in _single_steps(inquiry):
+        shown[step.kind][f"{step.label}{LEADS_TO}{step.value or step.concept}"] = None
+    lines = {kind: list(each) for kind, each in shown.items()}
+    return lines if sum(map(len, lines.values())) <= most else {}
+
+
+def labels_within(inquiry: StrategyInput) -> list[str]:
+    """Returns the labels of all steps between named things, and of those from and to nameless nodes."""
+    steps = *schema_steps(inquiry.graph), *_single_steps(inquiry)
+    return list(dict.fromkeys(step.label for step in steps))
+
+
+def nameless_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
+    """Returns every kind of nameless nodes with a pseudonym for the set of its members, without sizes."""
+    members = ((kind, inquiry.graph.members(ids)) for kind, ids in _nameless(inquiry.graph.schema).items())
+    return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
+
+
+def draft_of_row(inquiry: StrategyInput, expressions: Sequence[str]) -> Draft | None:
+    """Returns a draft that tells a single nameless node by all that it has: "date: {1}; miles: {2}.".
+
+    None if `expressions` give anything else.
+    """
+    graph = inquiry.graph
+    found = inquiry.result_of(expressions[0]) if len(expressions) == 1 else None
+    if found is None or len(found.mids) != 1 or kind_of(graph, as_mids(found.mids)) is not NodeKind.MEDIATOR:
+        return None
+    (signature,) = graph.signatures_of(as_mids(found.mids)).tolist()
+    labels = [graph.schema.label(hop) for hop in sorted(graph.schema.signatures[signature].hops)]
+    parts = [f"{label.lstrip('^')}: {{{number}}}" for number, label in enumerate(labels, start=1)]
+    return Draft(tuple(f'reach({expressions[0]}, "{label}")' for label in labels), f"{'; '.join(parts)}.")
+
+
+def _single_steps(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:
+    """Returns every step of one relation: those of each kind of things, then those of each kind of nameless nodes."""
+    graph = inquiry.graph
+    schema, nameless = graph.schema, _nameless(graph.schema)
+    leading_to = _leading_to(schema)
+
+    def single(kind: str, hop: Hop) -> SchemaStep:
+        return step_of_kind(graph, kind, (hop,), leading_to.get(hop) or tail_concept(schema, (hop,)))
+
+    hops = {schema.label(hop): hop for signature in schema.signatures for hop in signature.hops}
+    of_things = [
+        single(step.kind, hops[step.label.partition("|")[0]]) if "|" in step.label else step
+        for step in schema_steps(graph)
+    ]
+    of_nameless = [
+        single(kind, hop)
+        for kind, ids in nameless.items()
+        for hop in sorted({hop for each in ids for hop in schema.signatures[each].hops})
+    ]
+    return (*of_things, *of_nameless)
+
+
+@cached_by_version
+def _leading_to(schema: Schema) -> dict[Hop, str]:
+    """Maps each hop that leads to nameless nodes to the kinds of those, joined by commas."""
+    found: defaultdict[Hop, dict[str, None]] = defaultdict(dict)
+    for kind, ids in _nameless(schema).items():
+        for hop in (hop for each in ids for hop in schema.signatures[each].hops):
+            found[hop.reversed()][kind] = None
+    return {hop: ", ".join(kinds) for hop, kinds in found.items()}
+
+
+@cached_by_version
+def _nameless(schema: Schema) -> dict[str, list[SignatureId]]:
+    """Maps each kind of nameless nodes without a class to its signatures.
+
+    Such a kind has the words of the relations that lead to it: rows that drivers lead to by `turn` are turns. Nodes
+    to which nothing leads belong to the only kind that has all their relations, if there is one.
+    """
+    found: defaultdict[str, list[SignatureId]] = defaultdict(list)
+    unnamed = [each for each in schema.signatures if each.kind is NodeKind.MEDIATOR and not each.classes]
+    taken = frozenset(kinds_of(schema))
+    for signature in unnamed:
+        led = sorted({schema.relations[hop.relation].label for hop in signature.hops if hop.inverse})
+        if led:
+            name = " or ".join(led)
+            found[f"{name} row" if name in taken else name].append(signature.id)
+    for signature in unnamed:
+        if not any(hop.inverse for hop in signature.hops):
+            fitting = [kind for kind, ids in found.items() if _has_all(schema, ids, signature)]
+            if len(fitting) == 1:
+                found[fitting[0]].append(signature.id)
+    return dict(found)
+
+
+def _has_all(schema: Schema, ids: list[SignatureId], signature: Signature) -> bool:
+    return set(signature.hops) <= {hop for each in ids for hop in schema.signatures[each].hops}
