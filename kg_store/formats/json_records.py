@@ -2,7 +2,8 @@
 
 An object within a record gives columns of the record (`address city`); a list of plain values is one column; the rows
 of a list inside a record refer to that record. An object whose keys are data, `{"EUR": {...}, "CHF": {...}}`, is read
-as a list. Records are streamed, so only one is in memory at a time.
+as a list. Lists in a list of the file are rows (`json_rows.py`); lists of lists in a record are kept as one text.
+Records are streamed, so only one is in memory at a time.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import codecs
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -30,6 +33,7 @@ from kg_store.formats.files import (
     bounded_lines,
     open_bytes,
 )
+from kg_store.formats.json_rows import SEPARATOR, VALUE, RowNames, as_record
 
 MIN_DATA_KEYS: Final = 15
 MAX_SHARE: Final = 1 / 3
@@ -39,7 +43,7 @@ Chosen by hand.
 """
 MIN_ALIKE: Final = 5
 """Keys are also data if an object holds at least this many objects that all have the same keys. Chosen by hand."""
-KEY, VALUE = "key", "value"
+KEY: Final = "key"
 MAX_DIGITS_OF_NUMBER: Final = 4000
 _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
 
@@ -94,8 +98,7 @@ def _see(uses: dict[tuple[str, str], _Uses], title: str, column: str, value: obj
 
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
-SEPARATOR = "\x1f"
-"""Separates the values of one list within a cell; texts do not hold it."""
+JSON_ENDINGS = (".json", ".geojson", *LINES_ENDINGS)
 PARENT = "parent"
 MAX_COLUMNS = 2_000
 MAX_TABLES = 500
@@ -116,7 +119,7 @@ TOO_LONG_RECORD = f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_S
 def refers_to_parent(table: str, column: str) -> bool:
     """Returns True for the column by which the rows of a list inside a JSON record refer to that record."""
     file, inside, _ = table.lower().partition("/")
-    return column == PARENT and bool(inside) and file.endswith((".json", *LINES_ENDINGS))
+    return column == PARENT and bool(inside) and file.endswith(JSON_ENDINGS)
 
 
 Record = dict[str, Any]
@@ -126,26 +129,49 @@ Places = frozenset[tuple[str, str]]
 def tables_of_json(path: Path) -> list[TableOfFile]:
     """Returns every table of the file, with the columns of all its records. Raises LoadError if there are none."""
     columns: dict[str, dict[str, None]] = {}
+    odd: dict[str, Counter[str]] = {}
+    names = RowNames()
     maps = places_of_maps((title, as_people_say_it(record)) for title, _, record in records_of(path))
-    for title, _, record in _all_records(path, maps):
+    for title, _, record in _all_records(path, maps, odd):
         known = columns.setdefault(title, {})
         known.update(dict.fromkeys(record))
+        names.see(title, record)
         if len(known) > MAX_COLUMNS or len(columns) > MAX_TABLES:
             reason = f"more than {MAX_COLUMNS} keys, or {MAX_TABLES} lists within each other: {_SAY_HOW}"
             raise LoadError(reason, path.name)
     if not columns:
         raise LoadError(f"no record: {_SAY_HOW}", path.name)
-    is_one, notes = _is_record(path), ((1, _BULK_NOTE.format(path.name)),) if _is_bulk(path) else ()
-    return [TableOfFile(title, _rows(path, title, [*keys], maps), notes, is_one) for title, keys in columns.items()]
+    if all([*keys] == [VALUE] for keys in columns.values()):
+        raise LoadError(f"the list holds other than objects: {_SAY_HOW}", path.name)
+    if _is_bulk(path):
+        odd.setdefault(next(iter(columns)), Counter())[_BULK_NOTE.format(path.name)] += 1
+    is_one = _is_record(path)
+    headers = {title: names.header_of(title, [*keys]) for title, keys in columns.items()}
+    return [
+        TableOfFile(
+            title,
+            _rows(path, title, [*keys], maps, headers[title]),
+            (
+                *((count, sentence) for sentence, count in odd.get(title, {}).items()),
+                *names.notes_on(title, path.name),
+            ),
+            is_one,
+        )
+        for title, keys in columns.items()
+        if title not in names.used
+    ]
 
 
-def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[[object], Rows]:
+def _rows(
+    path: Path, title: str, columns: list[str], maps: Places, header: tuple[list[str], bool]
+) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
+        names, is_first_row = header
         # Salesforce appends `__c` to column names that its users defined.
-        yield 1, [" ".join(column.removesuffix("__c").split()) or "value" for column in columns]
-        for of, line, record in _all_records(path, maps):
-            if of == title:
-                yield line, [record.get(column, "") for column in columns]
+        yield 1, [" ".join(name.removesuffix("__c").split()) or "value" for name in names]
+        records = ((line, record) for of, line, record in _all_records(path, maps, {}) if of == title)
+        for line, record in islice(records, int(is_first_row), None):
+            yield line, [record.get(column, "") for column in columns]
 
     return rows
 
@@ -230,7 +256,13 @@ def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Reco
         entries = (each.get("resource") for each in record["entry"] if isinstance(each, dict))
         yield from _numbered(entries)
     else:
-        yield "", 1, {key: value for key, value in record.items() if key != "@context"}
+        yield "", 1, {key: _as_rows(value) for key, value in record.items() if key != "@context"}
+
+
+def _as_rows(value: object) -> object:
+    """Returns a list of the file with each list in it as a row; any other value as it is."""
+    holds_rows = isinstance(value, list) and any(isinstance(each, list) for each in value)
+    return [as_record(each) for each in cast(list[object], value)] if holds_rows else value
 
 
 def _resources(stream: Rejoined) -> Iterator[tuple[str, int, Record]]:
@@ -283,7 +315,9 @@ def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
             except (ValueError, RecursionError):
                 raise LoadError("this line is no JSON object", file, number) from None
             if not _is_action(parsed):
-                yield "", number, _object(parsed, file, number)
+                if not isinstance(parsed, dict | list):
+                    raise LoadError("this line is no JSON object", file, number)
+                yield "", number, as_record(parsed)
 
 
 def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
@@ -305,26 +339,19 @@ def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
             if builder is None:
                 builder, number = ijson.ObjectBuilder(), number + 1
             builder.event(event, value)
-            if event in ("end_map", "end_array") and depth == 2 + is_object:
-                yield key, number, _object(builder.value, file, number)
+            if depth == 1 + is_object or (event in ("end_map", "end_array") and depth == 2 + is_object):
+                yield key, number, as_record(builder.value)
                 builder = None
-            elif depth == 1 + is_object:
-                raise LoadError(f"the list holds other than objects: {_SAY_HOW}", file)
         elif depth == 0 and event not in ("end_map", "end_array"):
             raise LoadError(f"no record: {_SAY_HOW}", file)
         depth -= event in ("end_map", "end_array")
 
 
-def _object(value: object, file: str, number: int) -> Record:
-    if not isinstance(value, dict):
-        raise LoadError(f"the list holds other than objects: {_SAY_HOW}", file, number)
-    return value
-
-
-def _all_records(path: Path, maps: Places) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """Yields the records of every table as (title, line, cells by column)."""
+def _all_records(path: Path, maps: Places, odd: dict[str, Counter[str]]) -> Iterator[tuple[str, int, dict[str, str]]]:
+    """Yields the records of every table as (title, line, cells by column); counts in `odd`, by title, odd values."""
     for title, line, record in records_of(path):
-        yield from _flat(title, line, as_people_say_it(record), _Place(path.name, line, title, maps), None)
+        place = _Place(path.name, line, title, maps, odd)
+        yield from _flat(title, line, as_people_say_it(record), place, None)
 
 
 def as_people_say_it(record: Record) -> Record:
@@ -340,12 +367,26 @@ def as_people_say_it(record: Record) -> Record:
     return record
 
 
+def _plain_feature(record: Record) -> Record:
+    """Returns a feature of a GeoJSON file with its properties as its own, as a table of places has them."""
+    properties = record.get("properties")
+    if record.get("type") != "Feature" or "geometry" not in record or not isinstance(properties, dict):
+        return record
+    return {**properties, **{key: each for key, each in record.items() if key not in ("type", "properties")}}
+
+
 @dataclass(slots=True)
 class _Place:
     file: str
     line: int
     title: str
     maps: Places
+    odd: dict[str, Counter[str]]
+    table: str = ""
+
+    def count(self, reason: str) -> None:
+        """Adds one to a reason's count for the table that is being filled."""
+        self.odd.setdefault(self.table, Counter())[reason.format(self.file)] += 1
 
     def refuse(self, reason: str) -> LoadError:
         return LoadError(reason, self.file, self.line)
@@ -356,6 +397,8 @@ def _flat(
 ) -> Iterator[tuple[str, int, dict[str, str]]]:
     cells: dict[str, str] = {} if parent is None else {PARENT: parent}
     lists: dict[str, list[Record]] = {}
+    record = _plain_feature(record)
+    place.table = title
     _fill(cells, lists, record, "", place, 1)
     yield title, line, cells
     # Rows of the record's lists refer to it by its `id`, or else by its first plain value.
@@ -371,7 +414,7 @@ def _fill(
 ) -> None:
     if depth > MAX_DEPTH:
         raise place.refuse(f"lists and objects lie more than {MAX_DEPTH} deep within each other")
-    for number, (key, value) in enumerate(record.items(), start=1):
+    for key, value in record.items():
         column = f"{before} {key}".strip() or "value"
         if isinstance(value, dict) and (place.title, column) in place.maps:
             if any(isinstance(each, dict | list) for each in value.values()):
@@ -383,14 +426,36 @@ def _fill(
             _fill(cells, lists, value, column, place, depth + 1)
         elif not isinstance(value, list):
             cells[column] = _plain(value)
-        elif value and all(isinstance(item, dict) for item in value):
-            lists[column] = value
-        elif any(isinstance(item, dict | list) for item in value):
-            raise place.refuse(f"key {number} of this record is a list of lists, or of objects and plain values mixed")
+        elif any(isinstance(item, dict) for item in value):
+            if not all(isinstance(item, dict) for item in value):
+                place.count(_MIXED)
+            lists[column] = [as_record(item) for item in value if item not in (None, "")]
+        elif any(isinstance(item, list) for item in value):
+            text = _as_text(value, place, depth)
+            is_long = len(text) > MAX_LITERAL_BYTES
+            place.count(_LONG_LISTS if is_long else _LISTS)
+            cells[column] = "" if is_long else text
         else:
             cells[column] = _joined(value)
         if len(cells.get(column, "")) > MAX_LITERAL_BYTES:
             raise place.refuse(TOO_LONG_LITERAL)
+
+
+_MIXED: Final = "lists of {} hold objects and other values: each of these is a row with a `value`"
+_LISTS: Final = "lists of lists of {} are kept as a text each, as the file writes them"
+_LONG_LISTS: Final = "lists of lists of {} are longer than a text may be, and were left out"
+
+
+def _as_text(value: object, place: _Place, depth: int) -> str:
+    """Returns a list of lists as JSON writes it."""
+    if depth > MAX_DEPTH:
+        raise place.refuse(f"lists and objects lie more than {MAX_DEPTH} deep within each other")
+    if isinstance(value, list):
+        return f"[{', '.join(_as_text(each, place, depth + 1) for each in value)}]"
+    if isinstance(value, dict):
+        pairs = (f"{key}: {_as_text(each, place, depth + 1)}" for key, each in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return _plain(value) or "null"
 
 
 def _joined(values: Iterable[object]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from kg_store.formats.json_records import SEPARATOR
+from kg_store.formats.json_rows import SEPARATOR
 from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.sources.policy import ColumnPolicy
 from kg_store.sources.table_files import FALSE_WORDS, TRUE_WORDS, read_cell

@@ -13,10 +13,11 @@ from os.path import commonprefix
 from typing import Final
 
 from kg_store.errors import LoadError
+from kg_store.formats.json_records import JSON_ENDINGS
 from kg_store.lexicon.lexicon import in_lexicon
-from kg_store.proposals.column_profiles import full_words
+from kg_store.proposals.column_profiles import FILE_WORDS, full_words
 from kg_store.sources.policy import pattern_of, stem_of
-from kg_store.sources.table_files import JSON_ENDINGS, Sheet, bare_name
+from kg_store.sources.table_files import Sheet, bare_name
 
 MIN_COMMON: Final = 4
 """The fewest characters that names of files with one header share at their beginning if the files are one table.
@@ -48,7 +49,9 @@ class SheetGroup:
         Empty for uploads, whose names tell nothing.
         """
         stem = stem_of(self.file)
-        if _UNNAMED.fullmatch(stem.lower()):
+        # The list `data` of `{"meta": ..., "data": [...]}` says as little as a sheet's default name.
+        is_of_json = _is_json(self.sheets[0]) and FILE_WORDS.issuperset(full_words(stem))
+        if _UNNAMED.fullmatch(stem.lower()) or is_of_json:
             stem = stem_of(bare_name(self.sheets[0].path))
         if "*" not in stem:
             return [] if _UPLOADED.fullmatch(stem) else full_words(stem)

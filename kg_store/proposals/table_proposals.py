@@ -12,7 +12,7 @@ from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.formats.files import Encoding, encoding_of
-from kg_store.formats.json_records import PARENT, refers_to_parent
+from kg_store.formats.json_records import JSON_ENDINGS, PARENT, refers_to_parent
 from kg_store.proposals.column_profiles import (
     KEY_WORDS,
     LONG_TEXT,
@@ -49,7 +49,6 @@ from kg_store.proposals.table_profiles import (
 )
 from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
-    JSON_ENDINGS,
     TABLE_ENDINGS,
     TEXT_ENDINGS,
     Sheet,

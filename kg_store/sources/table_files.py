@@ -16,7 +16,7 @@ from urllib.parse import quote
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import Rows, TableFile, filled_span, with_header
 from kg_store.formats.files import encoding_of, open_bytes
-from kg_store.formats.json_records import refers_to_parent, tables_of_json
+from kg_store.formats.json_records import JSON_ENDINGS, refers_to_parent, tables_of_json
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.formats.workbooks import sheets_of_other_workbook, sheets_of_workbook
 from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, stem_of
@@ -29,7 +29,6 @@ MIN_OF_HEADER = 0.5
 """The least share of the header's cells that a line must have; one with fewer is broken."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
-JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 
 
@@ -397,8 +396,13 @@ def read_rows(
         role = next(iter(missing.values()))
         raise LoadError(f"the header has no column for {role} of this table in the policy", sheet.name, 1)
     unsaid = dict.fromkeys(missing, "")
+    seen = Counter[int]()
     for line, cells in lines:
-        row = TableRow(line, f"{of_file}{line}", unsaid | dict(zip(header, cells, strict=True)))
+        # Rows of a list within one JSON record share its line.
+        seen = seen if line in seen else Counter()
+        seen[line] += 1
+        place = f"{of_file}{line}" + (f".{seen[line]}" if seen[line] > 1 else "")
+        row = TableRow(line, place, unsaid | dict(zip(header, cells, strict=True)))
         if table.key is not None and not row.cells[table.key]:
             raise LoadError("this line has no key", sheet.name, line)
         yield row

@@ -160,6 +160,8 @@ def files() -> dict[str, bytes]:
     records = list(csv.DictReader(io.StringIO(TABLE)))
     found["table.xlsx"] = _workbook(records)
     found["table.json"] = json.dumps([{**each, "kin": [{"id": "k", "of": "p1"}]} for each in records]).encode()
+    features = [{"type": "Feature", "properties": each, "geometry": {"coordinates": [[[7, 50]]]}} for each in records]
+    found["map.geojson"] = json.dumps({"type": "FeatureCollection", "features": features}).encode()
     found["lists.json"] = json.dumps({"people": records, "wards": [{"id": "w1", "name": "Kestrel Wing"}]}).encode()
     found["table.jsonl"] = found["table.ndjson"] = "\n".join(map(json.dumps, records)).encode()
     found["neo4j.csv"] = NEO4J.encode()

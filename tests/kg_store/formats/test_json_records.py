@@ -52,10 +52,9 @@ def test_lists_of_an_object_are_tables_by_their_keys(tmp_path: Path) -> None:
         ("", "no record|not valid"),
         ("[]", "no record"),
         ('"Zofia"', "no record"),
-        ('[{"a": 1}, "Zofia"]', "other than objects"),
+        ('["Zofia"]', "other than objects"),
+        ('{"people": ["Zofia"], "towns": ["Ulm"]}', "other than objects"),
         ('{"@context": {}, "@graph": []}', ".jsonld"),
-        ('[{"a": [[1]]}]', "key 1 of this record"),
-        ('[{"a": [{"b": 1}, 2]}]', "key 1 of this record"),
         ('[{"Zofia": 1', "not valid JSON"),
         (f'[{{"a": {NESTED}}}]', "deep"),
         ('[{"a": "' + "Z" * (MAX_LITERAL_BYTES + 100_000) + '"}]', "a text of more than 1 MB"),
@@ -104,6 +103,62 @@ def test_a_list_of_signs_refers_to_the_rows_that_they_tell_apart(tmp_path: Path)
     (table,) = read_and_propose([written(tmp_path, json.dumps(lands), "lands.json")])[1].tables
     assert table.names == ("name common",)
     assert (table.columns["borders"].table, table.columns["borders"].by) == ("lands.json", "sign")
+
+
+def test_lists_of_lists_are_rows_of_the_file_and_texts_of_a_record(tmp_path: Path) -> None:
+    series = [{"name": name, "points": [[1, 2.5], [2, None]]} for name in ("North", "South")]
+    path = written(tmp_path, json.dumps({"series": series, "rows": [["Ann", 3], ["Bob", 4]]}), "all.json")
+    raw, _ = read_and_propose([path])
+    assert {("North", "points", "[[1, 2.5], [2, null]]"), ("3", "label", "Ann"), ("3", "column%202", "3")} <= rows(raw)
+    assert raw.notes == (
+        "2 lists of lists of all.json are kept as a text each, as the file writes them",
+        "1 list of rows of all.json has no names of columns: they are called by their numbers",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"columns": ["name", "age", "town"], "index": [0, 1], "data": [["Ann", 31, "Ulm"], ["Bob", 45, "Bonn"]]}',
+        '{"source": "x", "columns": ["name", "age", "town"], "data": [["Ann", 31, "Ulm"], ["Bob", 45, "Bonn"]]}',
+        '[["name", "age", "town"], ["Ann", "31", "Ulm"], ["Bob", "45", "Bonn"]]',
+        '["name", "age", "town"]\n["Ann", 31, "Ulm"]\n["Bob", 45, "Bonn"]',
+    ],
+)
+def test_rows_have_the_names_that_a_list_beside_them_or_their_first_one_gives(tmp_path: Path, text: str) -> None:
+    raw, _ = read_and_propose([written(tmp_path, text, "people.jsonl" if "\n" in text else "people.json")])
+    assert {("Ann", "age", "31 years"), ("Bob", "age", "45 years"), ("Bob", "town", "Bonn")} <= rows(raw)
+    assert "town" not in {subject for subject, *_ in rows(raw)}
+
+
+def test_a_list_of_objects_and_other_values_is_read_whole(tmp_path: Path) -> None:
+    people = [{"id": 1, "name": "Ann", "likes": ["tea", {"name": "chess"}]}, {"id": 2, "name": "Bob", "likes": ["go"]}]
+    raw, _ = read_and_propose([written(tmp_path, json.dumps([*people, "Zofia"]), "people.json")])
+    assert any(triple[1:] == ("value", "tea") for triple in rows(raw))
+    assert any(note.startswith("1 lists of people.json hold objects and other values") for note in raw.notes)
+
+
+def test_features_of_a_map_are_rows_with_their_properties(tmp_path: Path) -> None:
+    """They stand in one record, on one line, and each is a row of its own."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"name": name, "area_ha": area},
+            "geometry": {"type": "Polygon", "coordinates": [[[7.1, 50], [7.2, 50]]]},
+        }
+        for name, area in (("Elm Park", 12), ("Oak Park", 3), ("Oak Park", 4))
+    ]
+    path = written(tmp_path, json.dumps({"type": "FeatureCollection", "features": features}), "parks.geojson")
+    raw, policy = read_and_propose([path])
+    assert policy.tables[-1].key is None
+    assert {("1", "area%20ha", "12"), ("1.3", "area%20ha", "4"), ("1.3", "label", "Oak Park")} <= rows(raw)
+    assert ("1.2", "geometry%20coordinates", "[[[7.1, 50], [7.2, 50]]]") in rows(raw)
+
+
+def test_the_records_of_an_answer_of_a_service_are_called_as_the_file(tmp_path: Path) -> None:
+    answer = {"meta": {"page": 1, "total": 2}, "data": [{"id": "c1", "name": "Mill"}, {"id": "c2", "name": "Quay"}]}
+    policy = read_and_propose([written(tmp_path, json.dumps(answer), "cafes.json")])[1]
+    assert {table.file: table.concept for table in policy.tables} == {"cafes.json": "file", "cafes.json/data": "cafe"}
 
 
 @pytest.mark.parametrize("text", ['{"people": %s}', '[{"name": "Ada", "n": %s}]', '{"people": [{"n": %s}]}'])
