@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import IO, Final, Literal
 
@@ -42,18 +42,31 @@ def first_rows_alone(count: int) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredKeys:
+    """The keys that a database declares for a table.
+
+    `references`: columns, with the table that they refer to and its columns; empty for the key of that table.
+    """
+
+    key: tuple[str, ...] = ()
+    references: Mapping[tuple[str, ...], tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class TableOfFile:
     """One table of a file that may hold several.
 
     `title` is the name of its sheet, or the keys that lead to its list; empty for the records of the file itself.
     `open_rows` returns its rows, the header first. `notes`: (count, sentence) pairs on cells that were changed or left
-    out in reading, such as formulas. `is_one_object`: the whole file is one JSON object.
+    out in reading, such as formulas. `is_one_object`: the whole file is one JSON object. `declared`: the keys that the
+    file itself declares.
     """
 
     title: str
     open_rows: Callable[[object], Rows]
     notes: tuple[tuple[int, str], ...] = ()
     is_one_object: bool = False
+    declared: DeclaredKeys | None = None
 
 
 class TableFile:

@@ -8,11 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from kg_store.errors import LoadError
-from kg_store.formats.files import Encoding, encoding_of
-from kg_store.formats.json_records import JSON_ENDINGS, PARENT, refers_to_parent
+from kg_store.formats.json_records import PARENT, refers_to_parent
 from kg_store.proposals.column_profiles import (
     KEY_WORDS,
     LONG_TEXT,
@@ -20,41 +18,16 @@ from kg_store.proposals.column_profiles import (
     PLACES,
     Column,
     any_alike,
-    full_words,
     relation_words,
     unit_of,
 )
-from kg_store.proposals.header_evidence import (
-    MIN_VALUE_COLUMNS,
-    MIN_VALUE_ROWS,
-    first_line_is_header,
-    first_line_stands_apart,
-    has_key_or_name,
-    is_called_as_table,
-    is_value,
-    may_be_header,
-)
-from kg_store.proposals.sheet_groups import SheetGroup, groups_of
-from kg_store.proposals.table_profiles import (
-    MIN_KNOWN,
-    TableProfile,
-    called_by_keys,
-    concept_words,
-    find_key,
-    find_named_target,
-    find_names,
-    find_target,
-    row_noun,
-    with_links,
-)
-from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
+from kg_store.proposals.references import MIN_KNOWN, find_named_target, find_target, with_links
+from kg_store.proposals.sheet_groups import groups_of
+from kg_store.proposals.table_profiles import TableProfile, called_by_keys, find_names, row_noun
+from kg_store.proposals.table_reading import NO_HEADER, profile_of, sheets_in
+from kg_store.sources.policy import MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
-    TABLE_ENDINGS,
-    TEXT_ENDINGS,
     Sheet,
-    bare_name,
-    delimiter_of,
-    sheets_of,
 )
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
@@ -62,12 +35,6 @@ from kg_store.text.labels import FORBIDDEN_IN_LABELS
 
 MIN_LISTED = 2
 """The least number of rows of each list below a heading, on average, if they are things and no details of it."""
-NO_HEADER, MIN_ROWS = 0, 2
-"""Lines without a header are rows of a table if they are at least MIN_ROWS, and a column holds numbers or dates."""
-NO_CERTAIN_HEADER = (
-    "lines stand above this one, and it is not certain that it is the header: say its line as `header_row` in the "
-    "[[tables]] of the policy, or take away the lines above the header"
-)
 _SAME_NAME = "another file of this name has other columns: give one of them another name"
 
 
@@ -92,13 +59,13 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
     sheets, broken = list[Sheet](), list[tuple[Path, LoadError]]()
     for path in paths:
         try:
-            sheets += _sheets(path)
+            sheets += sheets_in(path)
         except LoadError as error:
             broken.append((path, error))
     found: dict[str, tuple[TableProfile, set[Path]]] = {}
     for group in groups_of(sheets):
         has_none = any(sheet.path in without_header for sheet in group.sheets)
-        profile, paths_read, errors = _profile(group, NO_HEADER if has_none else None)
+        profile, paths_read, errors = profile_of(group, NO_HEADER if has_none else None)
         broken += errors
         if profile is not None and group.file in found:
             broken += ((sheet.path, LoadError(_SAME_NAME, sheet.name)) for sheet in group.sheets)
@@ -178,131 +145,6 @@ def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
     return found
 
 
-def _sheets(path: Path) -> list[Sheet]:
-    if Path(bare_name(path)).suffix.lower() not in TABLE_ENDINGS or len(bare_name(path)) > MAX_COLUMN_CHARS:
-        return []
-    try:
-        return sheets_of(path)
-    except LoadError:
-        if Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS:
-            return []
-        raise
-
-
-def _profile(
-    group: SheetGroup, header_row: int | None
-) -> tuple[TableProfile | None, set[Path], list[tuple[Path, LoadError]]]:
-    """Returns the profile of a table, the files that are read for it, and the errors of its broken sheets.
-
-    The profile is None if no sheet can be read or it is not a table.
-    """
-    errors: list[tuple[Path, LoadError]] = []
-    parts: list[tuple[Sheet, int, dict[str, list[str]]]] = []
-    for sheet in group.sheets:
-        try:
-            part = _part(sheet) if header_row is None else _without_header(sheet)
-            parts += [(sheet, *part)] if part is not None else []
-        except LoadError as error:
-            errors.append((sheet.path, error))
-    if not parts or len(group.file) > MAX_COLUMN_CHARS:
-        return None, set(), errors
-    return _of_parts(group, parts), {sheet.path for sheet, *_ in parts}, errors
-
-
-def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
-    """Returns the line of a sheet's header, and its columns; None if it is no table. Raises LoadError if it is
-    broken.
-    """
-    is_text = sheet.ending in TEXT_ENDINGS
-    is_called = not is_text
-    try:
-        line, header = next(sheet.lines())
-        if not may_be_header(header, is_text):
-            return None
-        is_called = is_called or is_called_as_table(header, delimiter_of(sheet.path))
-        columns = _columns(sheet)
-    except LoadError:
-        if is_called:
-            raise
-        return None
-    if not next(iter(columns.values()), ()):
-        return None
-    if line > 1 and line > sheet.first_line() and not (has_key_or_name(header) or first_line_stands_apart(columns)):
-        # A row below a title must not be mistaken for a header, because its cells would become words of the schema.
-        raise LoadError(NO_CERTAIN_HEADER, sheet.name, line)
-    return line, columns
-
-
-def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
-    """Returns the columns of lines that are all rows; None if they do not look like those of one table."""
-    columns = _columns(sheet, TablePolicy(file="*", header_row=NO_HEADER))
-    rows = len(next(iter(columns.values()), ()))
-    typed = any(any(cells) and all(is_value(cell) for cell in cells if cell) for cells in columns.values())
-    is_table = len(columns) >= MIN_VALUE_COLUMNS and rows >= MIN_ROWS and typed and all(map(any, columns.values()))
-    return (NO_HEADER, columns) if is_table else None
-
-
-def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, list[str]]]]) -> TableProfile:
-    sheet, line, _ = parts[0]
-    columns: dict[str, list[str]] = {name: [] for _, _, part in parts for name in part}
-    for _, _, part in parts:
-        rows = len(next(iter(part.values())))
-        for name, cells in columns.items():
-            cells += part.get(name, [""] * rows)
-    is_text = sheet.ending in TEXT_ENDINGS
-    is_called = not is_text or line == NO_HEADER or is_called_as_table(list(columns), delimiter_of(sheet.path))
-    is_headed = not is_called and first_line_is_header(columns)
-    stands_apart = is_headed or (not is_called and first_line_stands_apart(columns))
-    profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
-    typed = None if is_text else _type_of_all(profiles.values())
-    dropped = _types_within(profiles.values()) if sheet.ending in JSON_ENDINGS else []
-    for name in {*dropped, *([typed.name] if typed is not None else [])}:
-        del profiles[name]
-    full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
-    concept = concept_words(group.file, full)
-    key = find_key([each for each in profiles.values() if not refers_to_parent(group.file, each.name)], concept)
-    first, cells = next(iter(columns.items()))
-    if key is None and (stands_apart or line == NO_HEADER) and all(cells) and len(set(cells)) == len(cells):
-        key = first
-    if key is None and not is_text:
-        key = next((each.name for each in profiles.values() if each.is_sign and each.rows >= MIN_VALUE_ROWS), None)
-    if not concept and key is not None:
-        # An upload has no name of its own, so the key's name gives the concept: `patient_id` -> patient.
-        concept = concept_words(key, full_words(key))
-    # Codes with digits below words without any: the first line is none of the rows.
-    stands_apart = stands_apart or (key == first and profiles[first].numbers_rows and not re.search(r"\d", first))
-    is_certain = is_called or is_headed or (stands_apart and key is not None)
-    header_row = line if line != 1 else None
-    encodings: set[Encoding] = {encoding_of(each.path) for each, *_ in parts} if is_text else {"utf-8"}
-    encoding = encodings.pop() if len(encodings) == 1 else None
-    count = len(next(iter(columns.values())))
-    return TableProfile(group.file, profiles, count, concept, key, is_certain, header_row, encoding)
-
-
-def _type_of_all(columns: Iterable[Column]) -> Column | None:
-    """Returns the column that holds the same type name in every row, as programs export it, or None.
-
-    It becomes the concept of the records and is left out as a fact. The type of an object within the record is none.
-    """
-    own = (column for column in columns if " " not in column.name or column.name in _OF_RECORDS)
-    named = (column for column in own if column.full[-1:] == ["type"] and len(column.cells) == column.rows)
-    return next((column for column in named if len(column.distinct) == 1 and column.cells[0][:3].isalpha()), None)
-
-
-_OF_RECORDS: Final = ("attributes type",)
-"""Where Salesforce keeps the type of a record."""
-
-
-def _types_within(columns: Iterable[Column]) -> list[str]:
-    """Returns the columns that hold one type name in all rows, that of an object within the record: `address type`.
-
-    They tell of the format alone, and answers would name them in place of what the object holds.
-    """
-    inner = (each for each in columns if " " in each.name and each.full[-1:] == ["type"] and len(each.cells) > 1)
-    of_one = (each for each in inner if len(each.distinct) == 1)
-    return [each.name for each in of_one if re.fullmatch("[A-Z][A-Za-z]+", each.cells[0])]
-
-
 def _label(words: str) -> str:
     """Returns `words` as a label of a policy; empty if nothing is left of them."""
     return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
@@ -317,23 +159,6 @@ def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
     found = [(column, other) for column, other in targets if other is not None and other is not table]
     is_same = any(column.name == other.key for column, other in found)
     return (is_same or len(found) >= 2) and all(column.name not in other.keys for column, other in found)
-
-
-MAX_SHARED_CELLS = 100_000
-
-
-def _columns(sheet: Sheet, table: TablePolicy | None = None) -> dict[str, list[str]]:
-    lines = sheet.lines(table)
-    _, header = next(lines)
-    columns: dict[str, list[str]] = {column: [] for column in header}
-    same: dict[str, str] = {}
-    for _, cells in lines:
-        for column, cell in zip(header, cells, strict=True):
-            # Equal cells share their memory: a packed kilobyte can hold millions of them.
-            columns[column].append(same.get(cell, cell))
-            if len(same) < MAX_SHARED_CELLS:
-                same[cell] = cell
-    return columns
 
 
 def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:

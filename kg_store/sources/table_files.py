@@ -14,10 +14,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from kg_store.errors import LoadError
-from kg_store.formats.delimited_text import Rows, TableFile, filled_span, with_header
+from kg_store.formats.delimited_text import DeclaredKeys, Rows, TableFile, filled_span, with_header
 from kg_store.formats.files import encoding_of, open_bytes
 from kg_store.formats.json_records import JSON_ENDINGS, refers_to_parent, tables_of_json
 from kg_store.formats.property_graph import is_property_graph
+from kg_store.formats.sql_dumps import tables_of_sql
 from kg_store.formats.workbooks import sheets_of_other_workbook, sheets_of_workbook
 from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, stem_of
 from kg_store.sources.raw_graph import Term, value_term
@@ -29,7 +30,7 @@ MIN_OF_HEADER = 0.5
 """The least share of the header's cells that a line must have; one with fewer is broken."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
-TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
+TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS, ".sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Sheet:
 
     `name`: its name in the policy. `open_rows` yields its lines from the first one, which may be a title. `is_cut`:
     the format drops empty cells at the end of a line, so short lines are normal. `is_one_object`: the file is one JSON
-    object.
+    object. `declared`: the keys that the file itself declares.
     """
 
     path: Path
@@ -47,6 +48,7 @@ class Sheet:
     notes: tuple[tuple[int, str], ...] = ()
     is_cut: bool = False
     is_one_object: bool = False
+    declared: DeclaredKeys | None = None
 
     @property
     def ending(self) -> str:
@@ -100,7 +102,7 @@ def sheets_of(path: Path) -> list[Sheet]:
         return []
     if ending in TEXT_ENDINGS:
         return [Sheet(path, name, _text_rows(path))]
-    reader = {".xlsx": sheets_of_workbook, **dict.fromkeys(JSON_ENDINGS, tables_of_json)}
+    reader = {".xlsx": sheets_of_workbook, ".sql": tables_of_sql, **dict.fromkeys(JSON_ENDINGS, tables_of_json)}
     return [
         Sheet(
             path,
@@ -109,6 +111,7 @@ def sheets_of(path: Path) -> list[Sheet]:
             each.notes,
             is_cut=ending in BOOK_ENDINGS,
             is_one_object=each.is_one_object,
+            declared=each.declared,
         )
         for each in reader.get(ending, sheets_of_other_workbook)(path)
     ]

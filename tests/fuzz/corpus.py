@@ -169,11 +169,19 @@ def files() -> dict[str, bytes]:
     found["graph.graphml"], found["tree.ged"] = GRAPHML.encode(), GEDCOM.encode()
     found["cards.vcf"], found["dates.ics"] = VCARD.encode(), ICALENDAR.encode()
     found["statements.ttls"] = STATEMENTS.encode()
+    found["dump.sql"] = _dump(records)
     found["table.ods"] = _open_document(records)
     found["table.xls"] = _old_workbook(records)
     missing = set(FORMATS) - {".xlsb"} - {Path(name.removesuffix(".gz")).suffix for name in found}
     assert not missing, missing
     return found
+
+
+def _dump(records: list[dict[str, str]]) -> bytes:
+    columns = ", ".join(f'"{name}" text' for name in records[0])
+    quoted = [", ".join("'" + cell.replace("'", "''") + "'" for cell in each.values()) for each in records]
+    inserted = "".join(f"INSERT INTO people VALUES ({cells});\n" for cells in quoted)
+    return f"CREATE TABLE people ({columns});\n{inserted}".encode()
 
 
 def _workbook(records: list[dict[str, str]]) -> bytes:

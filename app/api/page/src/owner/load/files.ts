@@ -1,7 +1,7 @@
 /** The files of a load: their formats, and lines of them, read in this browser. */
 
 const RDF = [".ttl", ".turtle", ".ttls", ".nt", ".nq", ".trig", ".n3", ".rdf", ".owl", ".xml", ".jsonld"];
-const TABLES = [".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".ods", ".json", ".geojson", ".jsonl", ".ndjson"];
+const TABLES = [".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".ods", ".json", ".geojson", ".jsonl", ".ndjson", ".sql"];
 const GRAPHS = [".graphml", ".ged", ".vcf", ".ics"];
 export const ENDINGS = [...RDF, ...TABLES, ...GRAPHS];
 export const ACCEPTED = [...ENDINGS, ".gz", ".toml"].join(",");
