@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from kg_store.graph.schema import mask_word, own_words
 from kg_store.loading.sorted_triples import Flags, SortedTriples
-from kg_store.sources.policy import INVERSE_PREDICATE, Policy
+from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermIds, TermKind
+from kg_store.sources.vocabulary import INVERSE_PREDICATE
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid, Relation, RelationId, ValueKind, ValueView
 from kg_store.text.labels import (

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.sources.policy import OWL, RDFS, Policy
+from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, Term, TermIds, TermKind, literal_of, text_of, value_term
+from kg_store.sources.vocabulary import OWL, RDFS
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.labels import class_word
 from kg_store.text.literals import fits

@@ -17,9 +17,10 @@ from kg_store.lexicon.lexicon import in_large_lexicon, in_lexicon, kinds_of
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
-from kg_store.sources.policy import NAME_PREDICATES, RDFS, Policy
+from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_files import words_of
+from kg_store.sources.vocabulary import NAME_PREDICATES, RDFS
 from kg_store.terms import Relation
 from kg_store.text.english import is_ordinary
 from kg_store.text.inflection import regular_plural, singular, singular_phrase

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.loading.sorted_triples import Flags, turn_inverses
-from kg_store.sources.policy import RDF, SCHEMA_CLASSES, SCHEMA_PREDICATES, SUBCLASS_PREDICATES
 from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of
+from kg_store.sources.vocabulary import RDF, SCHEMA_CLASSES, SCHEMA_PREDICATES, SUBCLASS_PREDICATES
 from kg_store.terms import ValueKind
 from kg_store.text.labels import local_name, readable
 from kg_store.text.literals import fits, is_year

@@ -12,9 +12,6 @@ from kg_store.proposals.predicate_profiles import PredicateProfile, find_custom_
 from kg_store.proposals.preview import preview
 from kg_store.proposals.table_proposals import propose_tables, words_for_rows
 from kg_store.sources.policy import (
-    NAME_PREDICATES,
-    RDFS,
-    SUBCLASS_PREDICATES,
     MediatorPolicy,
     Policy,
     RelationPolicy,
@@ -24,6 +21,7 @@ from kg_store.sources.policy import (
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import Fraction, all_of, errors_of, read_sources
 from kg_store.sources.table_files import bare_name, is_text
+from kg_store.sources.vocabulary import NAME_PREDICATES, RDFS, SUBCLASS_PREDICATES
 from kg_store.text.labels import local_name
 
 if TYPE_CHECKING:

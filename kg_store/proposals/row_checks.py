@@ -97,14 +97,15 @@ class _RowCheck:
         lines = self._sheet.lines(self._table, self._odd)
         _, header = next(lines)
         self._columns = [_ColumnCheck(name, header.index(name), self._table) for name in self._table.columns]
-        key = header.index(self._table.key) if self._table.key is not None else None
+        has_key = self._table.key is not None
         expected = max(1, _lines_in(self._sheet.path))
         try:
             for line, cells in lines:
                 self._rows += 1
-                if key is not None:
-                    self._keys.append(hash(cells[key]))
-                    self._without_key += not cells[key]
+                if has_key:
+                    key = self._table.key_of(dict(zip(header, cells, strict=True)))
+                    self._keys.append(hash(key))
+                    self._without_key += not key
                 for column in self._columns:
                     column.see(cells[column.place], line)
                 if not self._rows % _ROWS_A_STEP:

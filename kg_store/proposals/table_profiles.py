@@ -44,6 +44,7 @@ class TableProfile:
 
     `is_certain`: the first line is clearly a header; otherwise only evidence from other files can show that.
     `encoding`: None if its files have several; each is then read in its own. `declared`: the keys that its file tells.
+    `key_beside`: columns that only together with `key` tell the rows apart.
     """
 
     file: str
@@ -55,6 +56,7 @@ class TableProfile:
     header_row: int | None = None
     encoding: Encoding | None = "utf-8"
     declared: DeclaredKeys | None = None
+    key_beside: tuple[str, ...] = ()
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -64,7 +66,8 @@ class TableProfile:
 
     @property
     def keys(self) -> frozenset[str]:
-        return self.columns[self.key].distinct if self.key is not None else frozenset()
+        """The cells that each tell a row apart; none if only several columns together do."""
+        return self.columns[self.key].distinct if self.key is not None and not self.key_beside else frozenset()
 
     @property
     def concept(self) -> str:

@@ -21,6 +21,7 @@ from kg_store.proposals.column_profiles import (
     relation_words,
     unit_of,
 )
+from kg_store.proposals.key_pairs import find_pair_targets, with_pairs
 from kg_store.proposals.references import MIN_KNOWN, find_named_target, find_target, with_links
 from kg_store.proposals.sheet_groups import groups_of
 from kg_store.proposals.table_profiles import TableProfile, called_by_keys, find_names, row_noun
@@ -71,7 +72,7 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
             broken += ((sheet.path, LoadError(_SAME_NAME, sheet.name)) for sheet in group.sheets)
         elif profile is not None:
             found[group.file] = profile, paths_read
-    tables = with_links(called_by_keys([profile for profile, _ in found.values()]))
+    tables = with_pairs(with_links(called_by_keys([profile for profile, _ in found.values()])))
     certain = [table for table in tables if table.is_certain or _joins(table, tables)]
     mappings = [mapping for table in certain if (mapping := _mapping(table, certain)) is not None]
     profiles = {table.file: table for table in certain}
@@ -163,6 +164,8 @@ def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
 
 def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:
     found = {name: find_target(column, table, tables) for name, column in table.columns.items() if name != table.key}
+    pairs = find_pair_targets(table, tables)
+    found |= {name: target for name, (target, _) in pairs.items()}
     targets = {name: target for name, target in found.items() if target is not None}
     named = {
         name: told
@@ -171,17 +174,10 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     }
     key = table.key
     names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
-    taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
-    parents = {name for name in table.columns if refers_to_parent(table.file, name)}
-    taken |= parents - targets.keys() - named.keys()
-    taken -= set(_asked_keys(table, names))
-    columns = {
-        name: _column(column, *named.get(name, (targets.get(name), None)), is_parent=name in parents)
-        for name, column in table.columns.items()
-        if name not in taken and column.cells
-    }
-    apart = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
-    columns = _as_people_call_them(table, apart, {other.concept for other in tables})
+    columns = _columns(table, {**{name: (of, None) for name, of in targets.items()}, **named}, names)
+    beside = {name: {"beside": others, "separator": None} for name, (_, others) in pairs.items()}
+    columns = {name: settings.model_copy(update=beside.get(name, {})) for name, settings in columns.items()}
+    columns = _as_people_call_them(table, columns, {other.concept for other in tables})
     if key is None:
         columns = _as_link(table, {**targets, **{name: of for name, (of, _) in named.items()}}, columns)
     if key is None and not columns and not names:
@@ -192,6 +188,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     return TablePolicy(
         file=table.file,
         key=key,
+        key_beside=table.key_beside,
         concept=_label(table.concept) or "thing",
         names=tuple(names),
         **found_in,
@@ -200,6 +197,29 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         things=_are_things(table, [*targets.values(), *(of for of, _ in named.values())], tables),
         columns=columns,
     )
+
+
+def _columns(
+    table: TableProfile,
+    targets: Mapping[str, tuple[TableProfile, str | None]],
+    names: Sequence[str | tuple[str, ...]],
+) -> dict[str, ColumnPolicy]:
+    """Returns the settings of the columns that say something beside the key and the names.
+
+    `targets`: the table that a column refers to, and the column there whose cells its own are, if not the key.
+    """
+    taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {table.key}
+    parents = {name for name in table.columns if refers_to_parent(table.file, name)}
+    taken |= parents - targets.keys()
+    taken -= set(_asked_keys(table, names))
+    columns = {
+        name: _column(
+            column, *targets.get(name, (None, None)), is_parent=name in parents, is_part_of_key=name == table.key
+        )
+        for name, column in table.columns.items()
+        if name not in taken and column.cells
+    }
+    return {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
 
 
 def _are_things(table: TableProfile, targets: Sequence[TableProfile], tables: Sequence[TableProfile]) -> bool:
@@ -215,7 +235,12 @@ def _are_things(table: TableProfile, targets: Sequence[TableProfile], tables: Se
 
 
 def _asked_keys(table: TableProfile, names: Sequence[str | tuple[str, ...]]) -> list[str]:
-    """Returns the key if people ask for it: the code in an ear tag, of goats that have names. Empty otherwise."""
+    """Returns the key if people ask for it: the code in an ear tag, of goats that have names. Empty otherwise.
+
+    A column that tells rows apart only beside another one says something of its own.
+    """
+    if table.key is not None and table.key_beside:
+        return [table.key]
     key = table.columns.get(table.key or "")
     is_asked = key is not None and key.name not in names and not key.is_called_key
     return [key.name] if key and is_asked and key.numbers_rows and key.kind is ValueKind.TEXT else []
@@ -285,7 +310,9 @@ def _as_people_call_them(
     return found
 
 
-def _column(column: Column, target: TableProfile | None, by: str | None, *, is_parent: bool) -> ColumnPolicy:
+def _column(
+    column: Column, target: TableProfile | None, by: str | None, *, is_parent: bool, is_part_of_key: bool = False
+) -> ColumnPolicy:
     separator = column.separator
     if target is not None:
         label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
@@ -296,7 +323,11 @@ def _column(column: Column, target: TableProfile | None, by: str | None, *, is_p
     if separator is not None:
         column = replace(column, cells=column.parts, rows=len(column.parts))
     kind = column.kind
-    if kind is ValueKind.TEXT and (column.is_concept or (separator is not None and column.comes_again)):
+    if (
+        not is_part_of_key
+        and kind is ValueKind.TEXT
+        and (column.is_concept or (separator is not None and column.comes_again))
+    ):
         concept = _concept(label)
         if separator is not None:
             *before, last = concept.split()

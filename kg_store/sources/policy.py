@@ -23,6 +23,14 @@ from pydantic import (
 from kg_store.errors import PolicyError
 from kg_store.formats.files import Encoding
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS
+from kg_store.sources.vocabulary import (
+    NAME_PREDICATES,
+    RDF,
+    RDFS,
+    SCHEMA_CLASSES,
+    SCHEMA_PREDICATES,
+    SUBCLASS_PREDICATES,
+)
 from kg_store.terms import ValueKind, ValueView
 from kg_store.text.labels import MAX_LABEL_WORDS, clean_label, is_short_label, readable
 from kg_store.text.notation import DecimalMark, FirstPart, Notation
@@ -68,13 +76,15 @@ class ColumnPolicy(PolicyPart):
     `decimal`: the mark before decimals; default: as each cell shows. `first`: the part that dates like 05/03/1980
     begin with. `serial`: whole numbers are dates, the days that a spreadsheet counts from 1900. `own`: the relation
     belongs to this table alone, so that its settings do not apply to other tables. `empty`: cells that mean that
-    nothing is known, in addition to those of the table.
+    nothing is known, in addition to those of the table. `beside`: columns whose cells, behind this one's, are what the
+    key of `table` is made of.
     """
 
     relation: Label | None = None
     kind: ValueKind = ValueKind.TEXT
     table: Column | None = None
     by: Column | None = None
+    beside: tuple[Column, ...] = ()
     concept: Label | None = None
     unit: Label | None = None
     decimal: DecimalMark | None = None
@@ -90,6 +100,8 @@ class ColumnPolicy(PolicyPart):
             raise ValueError("a column has a table or a concept, not both")
         if self.by is not None and self.table is None:
             raise ValueError("`by` is a column of a table, which is not given")
+        if self.beside and (self.table is None or self.by is not None or self.separator is not None):
+            raise ValueError("`beside` needs a `table`, and no `by` or `separator`")
         return self
 
     def label(self, column: str) -> str:
@@ -106,11 +118,13 @@ class TablePolicy(PolicyPart):
     the files of `orders-*.csv` are one table.
 
     `header_row`: the line of the header, if titles stand above it; 0 if there is none. `empty`: cells that mean that
-    nothing is known, such as `NULL`. `things`: each row is an entity although it has no key.
+    nothing is known, such as `NULL`. `things`: each row is an entity although it has no key. `key_beside`: columns
+    that only together with `key` tell the rows apart.
     """
 
     file: Column
     key: Column | None = None
+    key_beside: tuple[Column, ...] = ()
     concept: Label | None = None
     names: tuple[Column | Annotated[tuple[Column, ...], Field(min_length=2)], ...] = ()
     delimiter: Literal[",", ";", "\t", "|"] | None = None
@@ -131,13 +145,18 @@ class TablePolicy(PolicyPart):
 
     def used(self) -> dict[str, str]:
         """Returns each column that the table uses, with its role: `the key`, `name 1`, `column 2`."""
-        used = {self.key: "the key"} if self.key is not None else {}
+        used = dict.fromkeys((self.key, *self.key_beside), "the key") if self.key is not None else {}
         for number, name in enumerate(self.names, start=1):
             for part in (name,) if isinstance(name, str) else name:
                 used.setdefault(part, f"name {number}")
-        for number, column in enumerate(self.columns, start=1):
-            used.setdefault(column, f"column {number}")
+        for number, (column, settings) in enumerate(self.columns.items(), start=1):
+            for part in (column, *settings.beside):
+                used.setdefault(part, f"column {number}")
         return used
+
+    def key_of(self, row: Mapping[str, str]) -> str:
+        """Returns the key of a row; empty if a part of it is. To be called if the table has a key."""
+        return joined_key([row[column] for column in (self.key or "", *self.key_beside)])
 
     def filled(self, row: Mapping[str, str], column: str) -> str:
         """Returns the cell of a column; empty if it means that nothing is known."""
@@ -168,6 +187,11 @@ class TablePolicy(PolicyPart):
         settings = self.columns[column]
         owner = quote(stem_of(self.file), safe="") + "/" if settings.own else ""
         return f"{RELATION_NAMESPACE}{owner}{quote(settings.label(column), safe='')}"
+
+
+def joined_key(parts: Sequence[str]) -> str:
+    """Returns the cells of several columns as one key; empty if one of them is."""
+    return " / ".join(parts) if all(parts) else ""
 
 
 @cache
@@ -214,72 +238,8 @@ def toml(value: object) -> str:
     return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda mark: f"\\u{ord(mark.group()):04x}", escaped) + '"'
 
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _DEEP_KEY = re.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""")
 """Matches a dotted key of 64 or more parts; keys of a policy have at most three."""
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
-FOAF = "http://xmlns.com/foaf/0.1/"
-WIKIBASE = "http://wikiba.se/ontology#"
-
-NAME_PREDICATES = (
-    RDFS + "label",
-    SKOS + "prefLabel",
-    FOAF + "name",
-    "http://schema.org/name",
-    "https://schema.org/name",
-    "http://www.w3.org/2006/vcard/ns#fn",
-    "http://purl.org/dc/terms/title",
-    "http://purl.org/dc/elements/1.1/title",
-    "http://schema.org/legalName",
-    "https://schema.org/legalName",
-    SKOS + "altLabel",
-    SKOS + "hiddenLabel",
-    FOAF + "nick",
-    "http://schema.org/alternateName",
-    "https://schema.org/alternateName",
-)
-"""Predicates whose literals are names, the best first: the first one that an entity has gives its preferred name."""
-
-SUBCLASS_PREDICATES = (RDFS + "subClassOf",)
-INVERSE_PREDICATE = OWL + "inverseOf"
-SCHEMA_PREDICATES = (
-    RDFS + "domain",
-    RDFS + "range",
-    RDFS + "subPropertyOf",
-    OWL + "equivalentClass",
-    OWL + "equivalentProperty",
-    OWL + "disjointWith",
-    INVERSE_PREDICATE,
-    OWL + "propertyDisjointWith",
-    OWL + "imports",
-    OWL + "versionInfo",
-    OWL + "versionIRI",
-    *(
-        WIKIBASE + name
-        for name in (
-            "directClaim claim statementProperty statementValue qualifier qualifierValue reference "
-            "referenceValue novalue propertyType"
-        ).split()
-    ),
-)
-"""Predicates that describe predicates and classes; their triples are schema and not facts."""
-
-SCHEMA_CLASSES = (
-    RDFS + "Class",
-    RDFS + "Datatype",
-    RDF + "Property",
-    *(
-        OWL + name
-        for name in (
-            "Class Restriction Ontology ObjectProperty DatatypeProperty AnnotationProperty FunctionalProperty "
-            "InverseFunctionalProperty TransitiveProperty SymmetricProperty AllDisjointClasses"
-        ).split()
-    ),
-    WIKIBASE + "Property",
-)
-"""Classes whose instances are predicates, classes or ontologies."""
 
 
 Description = Annotated[str, Field(max_length=200), AfterValidator(clean_label)]

@@ -20,7 +20,7 @@ from kg_store.formats.json_records import JSON_ENDINGS, refers_to_parent, tables
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.formats.sql_dumps import tables_of_sql
 from kg_store.formats.workbooks import sheets_of_other_workbook, sheets_of_workbook
-from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, stem_of
+from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, joined_key, stem_of
 from kg_store.sources.raw_graph import Term, value_term
 from kg_store.terms import ValueKind
 from kg_store.text.literals import parse_value
@@ -254,7 +254,7 @@ class Tables:
         for row in self._rows(sheet, table):
             if table.key is None:
                 return set()
-            key = row.cells[table.key]
+            key = table.key_of(row.cells)
             if key in lines:
                 raise LoadError(f"the key of this line stands in line {lines[key]} too", sheet.name, row.line)
             if key in self._keys[table.file]:
@@ -271,7 +271,7 @@ class Tables:
             if by not in sheet.header(target):
                 raise LoadError("the header has no column for `by` of a reference to this table", sheet.name, 1)
             for row in self._rows(sheet, target):
-                key = row.cells[target.key or ""]
+                key = target.key_of(row.cells)
                 found[row.cells[by]] = key if found.get(row.cells[by], key) == key else None
 
     def has(self, path: Path) -> bool:
@@ -298,7 +298,9 @@ class Tables:
             settings = self._by_file[file].columns[name]
             target = self._by_file[str(settings.table)]
             held = self._joined[file, name]
-            found.append(f"{file} {name} -> {target.file} {settings.by or target.key}, {held:,} of {count:,}")
+            parts = " + ".join((name, *settings.beside))
+            key = settings.by or " + ".join((target.key or "", *target.key_beside))
+            found.append(f"{file} {parts} -> {target.file} {key}, {held:,} of {count:,}")
         return tuple(found)
 
     def _of_sheet(self, sheet: Sheet, table: TablePolicy, skipped: Counter[str]) -> Iterator[Triple]:
@@ -317,7 +319,7 @@ class Tables:
         if table.links:
             yield from _link(table, row.place, facts)
             return
-        subject = _subject(table, row.cells[table.key] if table.key is not None else row.place)
+        subject = _subject(table, table.key_of(row.cells) if table.key is not None else row.place)
         yield subject, _TYPE, f"<{table.class_iri}>"
         for name in table.names:
             parts = (name,) if isinstance(name, str) else name
@@ -342,7 +344,9 @@ class Tables:
                     kind = f"<{CLASS_NAMESPACE}{quote(settings.concept, safe='')}>"
                     yield column, thing, ((thing, _TYPE, kind), (thing, _LABEL, _text(cell)))
                     continue
-                tail = self._tail(cell, settings, file, row.line, skipped)
+                beside = [row.cells[each] for each in settings.beside]
+                key = joined_key([cell, *beside]) if beside else cell
+                tail = self._tail(cell, key, settings, file, row.line, skipped)
                 if settings.table is not None:
                     self._references[table.file, column] += 1
                     self._joined[table.file, column] += is_thing(tail)
@@ -358,12 +362,15 @@ class Tables:
                 found[_folded(cell)] = key if found.get(_folded(cell), key) == key else None
         return found
 
-    def _tail(self, cell: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term:
-        """Returns what a cell leads to: a row of another table, or a value. A cell that leads to no row is a text."""
+    def _tail(self, cell: str, called: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term:
+        """Returns what a cell leads to: a row of another table, or a value. A cell that leads to no row is a text.
+
+        `called`: what the cell, with those beside it, calls the row.
+        """
         if column.table is not None:
-            key = cell if column.by is None else self._keys_by[column.table, column.by].get(cell, "")
+            key = called if column.by is None else self._keys_by[column.table, column.by].get(called, "")
             if key is not None and key not in self._keys[column.table]:
-                key = self._folded(column.table, column.by).get(_folded(cell), "")
+                key = self._folded(column.table, column.by).get(_folded(called), "")
                 if key:
                     _count(skipped, f"references of {file} lead to a row that is written in other capitals", line)
             if key is None:
@@ -406,7 +413,7 @@ def read_rows(
         seen[line] += 1
         place = f"{of_file}{line}" + (f".{seen[line]}" if seen[line] > 1 else "")
         row = TableRow(line, place, unsaid | dict(zip(header, cells, strict=True)))
-        if table.key is not None and not row.cells[table.key]:
+        if table.key is not None and not table.key_of(row.cells):
             raise LoadError("this line has no key", sheet.name, line)
         yield row
 

@@ -80,7 +80,7 @@ def _in_role(table: TablePolicy, change: ColumnChange, policy: Policy, place: st
 def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy, place: str) -> ColumnPolicy:
     given = change.model_dump(include={"relation", "unit", "separator"}, exclude_none=True)
     fields = {**old.model_dump(), **{name: value or None for name, value in given.items()}}
-    fields |= {"table": None, "by": None, "concept": None}
+    fields |= {"table": None, "by": None, "beside": (), "concept": None}
     if change.type is not None:
         fields["kind"] = ValueKind(change.type)
     if role == "reference":
@@ -88,7 +88,8 @@ def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy
         if target is None or _table(policy, target, place).key is None:
             raise PolicyError(f"{place}: a reference needs the file of a table with a key in `refers_to`")
         words = relation_words(change.column, KEY_WORDS)
-        fields |= {"table": target, "by": old.by if target == old.table else None}
+        is_same = target == old.table
+        fields |= {"table": target, "by": old.by if is_same else None, "beside": old.beside if is_same else ()}
         fields |= {"kind": ValueKind.TEXT, "unit": None, "first": None}
         fields["relation"] = change.relation or (words if role_changes(old, role) else None) or old.relation
     elif role == "concept":
@@ -128,7 +129,7 @@ def _without_relation(table: TablePolicy, column: str, role: str, place: str) ->
     if role == "key":
         named = {None, *chain.from_iterable(map(_parts, names))}
         former = () if table.key in named else (table.key,)
-        return _made(table, key=column, names=(*names, *former), columns=columns)
+        return _made(table, key=column, key_beside=(), names=(*names, *former), columns=columns)
     if column == table.key and role == "unused":
         raise PolicyError(f"{place}: this column is the key; make another column the key first")
     if role == "name":

@@ -175,7 +175,12 @@ def _roles(column: Column, table: TablePolicy, keyed: Sequence[TablePolicy]) -> 
 def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
     filled, distinct = len(column.cells), len(column.distinct)
     if role == "key":
-        return "Every row has one, and none comes twice."
+        beside = " and ".join(table.key_beside)
+        return (
+            f"Together with {beside} it tells the rows apart."
+            if beside
+            else "Every row has one, and none comes twice."
+        )
     if role in ("name", "alias"):
         called = "It is called so" if set(column.full) & {"name", "title", "label"} else "Its cells look like names"
         return f"{called}: {distinct:,} different ones in {filled:,} rows."
@@ -184,7 +189,8 @@ def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
     if role == "reference":
         settings = table.columns[column.name]
         of = f"cells of {settings.by} in" if settings.by is not None else "keys of"
-        return f"Its cells are {of} {settings.table}."
+        cells = " and ".join(("Its cells", *(f"those of {each}" for each in settings.beside)))
+        return f"{cells} are {of} {settings.table}."
     if role == "unused":
         return "It is empty." if not filled else "The policy does not read it."
     if column.is_private_text:

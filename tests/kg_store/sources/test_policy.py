@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.errors import PolicyError
-from kg_store.sources.policy import NAME_PREDICATES, MediatorPolicy, Policy, RelationPolicy
+from kg_store.sources.policy import MediatorPolicy, Policy, RelationPolicy
+from kg_store.sources.vocabulary import NAME_PREDICATES
 from kg_store.terms import ValueKind, ValueView
 
 SECRET = "Zofia Quarrel"
