@@ -249,7 +249,9 @@ def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
     for _, cells in head[1 : MAX_BANDS + 1]:
         if not any(cells) or cells[0]:
             break
-        bands.append([*cells, *[""] * len(first)][: len(first)])
+        bands.append(cells)
+    longest = max(map(len, bands))
+    bands = [[*cells, *[""] * (longest - len(cells))] for cells in bands]
     width = max(at + 1 for cells in bands for at, cell in enumerate(cells) if cell)
     names: list[list[str]] = [[] for _ in range(width)]
     begins = [False] * width
@@ -261,7 +263,7 @@ def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
             names[at] += [said] if said else []
     if len(bands) < 2 or not all(names):
         return None
-    return [" ".join(words) for words in names] + [""] * (len(first) - width), len(bands) - 1
+    return [" ".join(words) for words in names] + [""] * (longest - width), len(bands) - 1
 
 
 def _may_be_header(cells: Cells) -> bool:

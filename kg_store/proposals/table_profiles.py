@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import isclose
 
 from kg_store.formats.delimited_text import DeclaredKeys
 from kg_store.formats.files import Encoding
@@ -27,6 +28,7 @@ from kg_store.proposals.column_profiles import (
 from kg_store.sources.policy import stem_of
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
+from kg_store.text.notation import plain_number_in
 
 TELLING_KEYS = frozenset({"isbn", "issn", "sku", "ean", "plate", "serial", "registration", "matricula", "barcode"})
 """Words for keys that also say of what: an `isbn` is that of a book, an `id` may be that of anything."""
@@ -98,6 +100,25 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
         # An adjective behind a plural is moved in front: `legislators-current` -> current legislators.
         kept = [*kept[:-2], kept[-1], kept[-2]]
     return (*kept[:-1], singular(kept[-1]))
+
+
+MIN_SUMMED = 3
+"""The fewest rows above one that holds their sums; of fewer, a sum may be chance."""
+
+
+def ends_with_sums(table: TableProfile) -> bool:
+    """Returns True if the last row holds the sums of the rows above, as a line of totals does."""
+    whole = [each for each in table.columns.values() if len(each.cells) == table.rows > MIN_SUMMED]
+    numbers = [each for each in whole if each.kind is ValueKind.NUMBER and each.name != table.key]
+    return bool(numbers) and all(map(_is_summed, numbers))
+
+
+def _is_summed(column: Column) -> bool:
+    try:
+        *above, last = (float(plain_number_in(cell, column.decimal or ".")) for cell in column.cells)
+    except ValueError:
+        return False
+    return sum(map(bool, above)) >= MIN_SUMMED and isclose(sum(above), last, rel_tol=1e-9)
 
 
 def row_noun(key: str) -> tuple[str, ...]:

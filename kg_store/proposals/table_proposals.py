@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,10 +24,11 @@ from kg_store.proposals.column_profiles import (
 from kg_store.proposals.key_pairs import find_pair_targets, with_pairs
 from kg_store.proposals.references import MIN_KNOWN, find_named_target, find_target, with_links
 from kg_store.proposals.sheet_groups import groups_of
-from kg_store.proposals.table_profiles import TableProfile, called_by_keys, find_names, row_noun
+from kg_store.proposals.table_profiles import TableProfile, called_by_keys, ends_with_sums, find_names, row_noun
 from kg_store.proposals.table_reading import NO_HEADER, profile_of, sheets_in
 from kg_store.sources.policy import MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
+    BOOK_ENDINGS,
     Sheet,
 )
 from kg_store.terms import ValueKind
@@ -36,6 +37,11 @@ from kg_store.text.labels import FORBIDDEN_IN_LABELS
 
 MIN_LISTED = 2
 """The least number of rows of each list below a heading, on average, if they are things and no details of it."""
+_SUMS = (
+    "the last row of {} holds the sums of the rows above it, and counts as one of them: take it out of the file to "
+    "have right counts and comparisons"
+)
+_SHEETS = "their names are not read, so if these say a year or the like, give each sheet a column that says it too"
 _SAME_NAME = "another file of this name has other columns: give one of them another name"
 
 
@@ -79,9 +85,18 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
     mappings = [_with_shared_concepts(_apart(each, profiles, mappings), profiles, mappings) for each in mappings]
     read = set[Path]().union(*(paths for _, paths in found.values()))
     unread = {path: error for path, error in reversed(broken) if path not in read}
-    return ProposedTables(
-        tuple(mappings), unread, tuple(f"NOT READ: {error}" for path, error in broken if path in read)
-    )
+    notes = [f"NOT READ: {error}" for path, error in broken if path in read]
+    notes += [_SUMS.format(table.file) for table in certain if ends_with_sums(table)]
+    notes += _sheets_alike(certain)
+    return ProposedTables(tuple(mappings), unread, tuple(notes))
+
+
+def _sheets_alike(tables: Sequence[TableProfile]) -> Iterator[str]:
+    """Yields a sentence for each workbook with several sheets of the same columns, such as one for each year."""
+    alike = Counter((table.file.partition("/")[0], frozenset(table.columns)) for table in tables)
+    for (file, _), count in alike.items():
+        if count > 1 and file.lower().endswith(BOOK_ENDINGS):
+            yield f"{count} sheets of {file} have the same columns: {_SHEETS}"
 
 
 def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Sequence[TablePolicy]) -> TablePolicy:
