@@ -10,14 +10,17 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
 
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermIds, TermKind, language_of, text_of
+from kg_store.text.abbreviations import ABBREVIATIONS
 from kg_store.text.labels import local_name, readable
 from kg_store.text.words import pattern_is_in
 
@@ -231,8 +234,9 @@ def with_spellings(named: Names) -> Names:
 
     First come the names without escapes (`&amp;`, `%20`), then the names inside them, then the escaped originals. For
     example, `Dr. Ines Brackwede (1961) geb. Tarn, #4711` is also Ines Brackwede and Ines Tarn, unless another node has
-    that name.
+    that name. `Mtg House` is also Meeting House, if nothing else is.
     """
+    named = _with_short_forms_written_out(named)
     odd = {node: names for node, names in named.items() if any(map(_ODD.search, names))}
     if not odd:
         return named
@@ -243,6 +247,37 @@ def with_spellings(named: Names) -> Names:
         inner = (each for name in plain for each in inner_names(name) if each.casefold() not in owned)
         found[node] = unique([*plain, *inner, *names])
     return found
+
+
+def _with_short_forms_written_out(named: Names) -> Names:
+    full: dict[int, list[str]] = {}
+    for node, names in named.items():
+        if written := [each for name in names if (each := _written_out(name)) != name]:
+            full[node] = written
+    if not full:
+        return named
+    owned = Counter(name.casefold() for names in (*named.values(), *full.values()) for name in set(names))
+    found = dict(named)
+    for node, written in full.items():
+        found[node] = unique([*named[node], *(name for name in written if owned[name.casefold()] == 1)])
+    return found
+
+
+def _written_out(name: str) -> str:
+    """Returns a name with its short forms written out; a short form that is a word (`cat`) stays as it is."""
+    short, words = _short_forms(), name.split()
+    if short.isdisjoint(map(str.lower, words)):
+        return name
+    full = (ABBREVIATIONS[word.lower().rstrip(".")] if word.lower() in short else word for word in words)
+    return " ".join(
+        each if each == word or word.islower() else each.capitalize() for word, each in zip(words, full, strict=True)
+    )
+
+
+@cache
+def _short_forms() -> frozenset[str]:
+    found = [each for each in ABBREVIATIONS if len(each) > 2 and not in_lexicon(each)]
+    return frozenset([*found, *(f"{each}." for each in found)])
 
 
 def _meant(escape: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.sources.policy import ColumnPolicy
 from kg_store.sources.table_files import FALSE_WORDS, TRUE_WORDS, read_cell
 from kg_store.terms import ValueKind
+from kg_store.text.abbreviations import ABBREVIATIONS
 from kg_store.text.inflection import singular
 from kg_store.text.labels import readable
 from kg_store.text.literals import is_year
@@ -91,26 +92,6 @@ MONEY_WORDS = frozenset(
 )
 TRUTH_WORDS = frozenset({"is", "has", "flag", "can", "active", "enabled", "deleted", "aktiv", "was", "allow", "in"})
 
-_ABBREVIATIONS = {
-    "acc": "account", "acct": "account", "addr": "address", "amt": "amount", "appt": "appointment",
-    "avail": "available", "avg": "average", "bal": "balance", "bday": "birthday", "bkg": "booking", "bldg": "building",
-    "br": "branch", "cat": "category", "ccy": "currency", "cd": "code", "cmts": "comments", "cnt": "count",
-    "co": "company", "ctry": "country", "cttee": "committee", "cty": "city", "cust": "customer", "deliv": "delivery",
-    "dept": "department", "desc": "description", "diag": "diagnosis", "diam": "diameter", "dob": "date of birth",
-    "doc": "document", "dt": "date", "emp": "employee", "equip": "equipment", "flg": "flag", "fname": "first name",
-    "freq": "frequency", "govt": "government", "grp": "group", "hosp": "hospital", "ht": "height", "inv": "invoice",
-    "lang": "language", "lname": "last name", "loc": "location", "maint": "maintenance", "mem": "member",
-    "memb": "member", "mfr": "manufacturer", "mgmt": "management", "mgr": "manager", "mod": "modified",
-    "mtg": "meeting", "mth": "month", "nbr": "number", "nm": "name", "num": "number", "opn": "open", "ord": "order",
-    "org": "organisation", "pct": "percent", "pd": "paid", "pkg": "package", "pmt": "payment", "pos": "position",
-    "prc": "price", "prev": "previous", "prio": "priority", "prod": "product", "purch": "purchase", "qtr": "quarter",
-    "qty": "quantity", "rcpt": "receipt", "rcvd": "received", "recd": "received", "ref": "reference",
-    "reg": "registration", "regn": "registration", "rep": "representative", "reqd": "required", "res": "residence",
-    "rev": "revenue", "sal": "salary", "sched": "scheduled", "seg": "segment", "segm": "segment", "stat": "status",
-    "supp": "supplier", "sz": "size", "tel": "telephone", "tot": "total", "trx": "transaction", "txn": "transaction",
-    "typ": "type", "usr": "user", "val": "value", "veh": "vehicle", "vend": "vendor", "wgt": "weight",
-    "whse": "warehouse", "wk": "week", "wt": "weight", "yr": "year",
-}  # fmt: skip
 # Units in the names of columns, with the form in which they are written behind a value.
 _UNITS = {
     "usd": "USD", "eur": "EUR", "gbp": "GBP", "chf": "CHF", "euro": "EUR", "euros": "EUR", "dollars": "USD",
@@ -159,7 +140,7 @@ def full_words(column: str) -> list[str]:
 def _written_out(column: str) -> list[str]:
     words = words_of_column(_COUNTED.sub("number of ", column))
     words = [*words[:-1], "number"] if words[1:] and words[-1] in ("no", "nr") else words
-    return [part for word in words for part in _ABBREVIATIONS.get(word, word).split()]
+    return [part for word in words for part in ABBREVIATIONS.get(word, word).split()]
 
 
 def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:

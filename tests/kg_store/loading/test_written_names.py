@@ -88,3 +88,8 @@ def test_a_label_is_shown_without_its_escapes(tmp_path: Path) -> None:
     names = [node.record.names[:1] for node in loaded_of(tmp_path, LABELS).nodes()]
     assert ("Ottmar Müllerklein",) in names
     assert ("Dr. Ines Brackwede (1961) geb. Tarn, #4711",) in names
+
+
+def test_short_forms_in_names_are_also_written_out_if_one_thing_alone_is_called_so() -> None:
+    named = {1: ("Mtg House",), 2: ("Cat Stevens",), 3: ("Sales Mgmt.",), 4: ("Sales Management",), 5: ("qtr Mtg.",)}
+    assert with_spellings(named) == {**named, 1: ("Mtg House", "Meeting House"), 5: ("qtr Mtg.", "quarter Meeting")}
