@@ -52,7 +52,9 @@ class CollectedNames:
     def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
         """Yields (MID, record) of each of `nodes`, and adds its names to this collection."""
         for node in nodes:
-            for entry in node.entries():
+            for name in node.record.names:
+                self.spellings.add_name(node.mid, name)
+            for entry in node.values():
                 self.spellings.add(entry)
             self.words.add(node.record)
             yield node.mid, node.record

@@ -17,6 +17,7 @@ from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjac
 from kg_store.graph.schema import placeholder
 from kg_store.loading.default_masks import (
     default_masks,
+    find_undecided,
     hidden_classes,
     mids_of_classes,
     notes_of,
@@ -38,7 +39,7 @@ from kg_store.loading.node_names import (
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, ValueExposure, find_relations, find_showing, value_kinds
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
-from kg_store.loading.wordings import find_wordings, texts_of_nodes
+from kg_store.loading.wordings import NamesOfGraph, find_spoken, find_wordings, texts_of_nodes
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind
@@ -72,10 +73,15 @@ class LoadedNode(NamedTuple):
         """Yields the entries of this node for the name index."""
         for name in self.record.names:
             yield NameEntry(self.mid, name, "name", None, True, True)
-        if self.record.lexical is not None and self.record.lexical.strip():
-            kind = self.record.value_kind
-            for text in dict.fromkeys((self.record.lexical, undone(self.record.lexical), *self.also)):
-                yield NameEntry(self.mid, text, "value", kind, self.linkable, self.protected)
+        yield from self.values()
+
+    def values(self) -> list[NameEntry]:
+        """Returns the entries of this node's text for the name index; none if it is no value."""
+        lexical, kind = self.record.lexical, self.record.value_kind
+        if lexical is None or not lexical.strip():
+            return []
+        texts = dict.fromkeys((lexical, undone(lexical), *self.also))
+        return [NameEntry(self.mid, text, "value", kind, self.linkable, self.protected) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +120,12 @@ def load_graph(
     codes = value_kinds(triples, kinds)
     named = with_spellings(given_names(triples, policy))
     texts = texts_of_nodes(triples, named, policy.local_part_names)
-    masked = default_masks(triples, policy, labels, texts, classes)
+    undecided, spoken = find_undecided(triples, policy, labels, classes), find_spoken(triples, policy, classes)
+    asked = (*undecided.relations, *undecided.kinds, *spoken.words, *spoken.hints)
+    names = NamesOfGraph(texts, classes, asked)
+    masked = default_masks(triples, policy, classes, undecided, names)
     policy = with_masks(policy, masked)
-    wordings = find_wordings(triples, policy, texts, classes)
+    wordings = find_wordings(triples, policy, spoken, names)
     relations = find_relations(triples, policy, labels, codes, mid_key, wordings.of_relation)
     unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key, wordings)}
     progress(0.5)

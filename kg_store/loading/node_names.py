@@ -51,7 +51,7 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
     taken = {text.casefold() for texts in spelled.values() for text in texts}
     found = {}
     for node, texts in spelled.items():
-        bare = (match[1] for text in texts if (match := _EXPLAINED.fullmatch(text)))
+        bare = (match[1] for text in texts if text.endswith(")") and (match := _EXPLAINED.fullmatch(text)))
         found[node] = unique([*texts, *(each for each in bare if each.casefold() not in taken)])
     return found
 

@@ -21,7 +21,7 @@ from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
 from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, plain_form_of, words_of
+from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, plain_forms_of, words_of
 
 Numbers = npt.NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -33,6 +33,7 @@ ROMAN_NUMERALS = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi".spl
 """Numbers of kings and the like. One is never a misspelling of another, and an initial does not stand for one."""
 
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
+_TELL_NOTHING = SMALL_WORDS | _SUFFIXES
 _MIN_JOINED_LENGTH = 5
 _MIN_STEM_LENGTH = 4
 _OF_NAMES = ("ism", "s", "")
@@ -102,8 +103,8 @@ class NameTable:
         words = tuple(number_of)
         flat = _numbers(chain.from_iterable(rows))
         owner = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
-        keys = [[*_keys_of([words[word] for word in row])] for row in rows]
-        hashes = np.fromiter(map(_hash_of, chain.from_iterable(keys)), dtype=np.int64)
+        keys = [_keys_of([words[word] for word in row]) for row in rows]
+        hashes = _hashes_of(list(chain.from_iterable(keys)))
         keyed = np.repeat(np.arange(len(rows), dtype=np.int32), [*map(len, keys)])
         order = np.lexsort((keyed, hashes))
         mids_of_rows = [sorted(set(mids)) if len(mids) > 1 else mids for _, mids in rows.values()]
@@ -273,7 +274,12 @@ def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
 
 def _hash_of(key: str) -> int:
     """Returns a hash below 2**62 that is the same in every process."""
-    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
+    return int(_hashes_of([key])[0])
+
+
+def _hashes_of(keys: Sequence[str]) -> Mids:
+    digests = b"".join([blake2b(key.encode(), digest_size=8).digest() for key in keys])
+    return (np.frombuffer(digests, dtype=">u8") >> 2).astype(np.int64)
 
 
 def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
@@ -283,9 +289,9 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
     parentheses, alone.
     """
     if PLAIN_WORDS.fullmatch(name):
-        plain = tuple(map(plain_form_of, name.split(" ")))
-        needed = tuple(map(_tells, plain))
-        yield plain, needed if any(needed) else (True,) * len(plain)
+        plain = plain_forms_of(name)
+        telling = [word not in _TELL_NOTHING and (len(word) > 1 or word.isdigit()) for word in plain]
+        yield tuple(plain), tuple(telling) if True in telling else (True,) * len(plain)
         return
     words = words_of(name)
     if not words:
@@ -310,21 +316,22 @@ def _is_needed(text: str, word: WordForms, opened: int) -> bool:
 
 def _tells(word: str) -> bool:
     """Returns True unless `word` is small, a suffix such as "Jr." or a single letter."""
-    return not (word in SMALL_WORDS or word in _SUFFIXES or (len(word) == 1 and not word.isdigit()))
+    return word not in _TELL_NOTHING and (len(word) > 1 or word.isdigit())
 
 
-def _keys_of(words: Sequence[str]) -> Iterator[str]:
-    joined = "".join(words)
-    if len(joined) >= _MIN_JOINED_LENGTH:
-        yield "=" + joined
-    if 2 <= len(words) <= 4:
-        yield "/" + " ".join(sorted(words))
-    telling = [word for word in words if word not in SMALL_WORDS]
-    if len(telling) >= 3:
-        yield from {"." + "".join(word[0] for word in each) for each in (words, telling)}
-    if len(words) == 1 and words[0].isalpha():
-        stems = (words[0].removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
-        yield from {"~" + stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH}
+def _keys_of(words: Sequence[str]) -> list[str]:
+    joined, count = "".join(words), len(words)
+    keys = ["=" + joined] if len(joined) >= _MIN_JOINED_LENGTH else []
+    if 2 <= count <= 4:
+        keys.append("/" + " ".join(sorted(words)))
+    if count >= 3:
+        telling = [word for word in words if word not in SMALL_WORDS]
+        if len(telling) >= 3:
+            keys += {"." + "".join([word[0] for word in each]) for each in (words, telling)}
+    if count == 1 and joined.isalpha():
+        stems = (joined.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
+        keys += {"~" + stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH}
+    return keys
 
 
 _MIN_PLURAL_LENGTH = 4
