@@ -33,7 +33,6 @@ from kg_store.loading.node_names import (
     local_aliases,
     local_names,
     undone,
-    unique,
     with_spellings,
 )
 from kg_store.loading.relations import KINDS as VALUE_KINDS
@@ -278,7 +277,8 @@ class _NodeSource:
         # An answer may only show names that the guard knows as names.
         labels = tuple([(language, label) for language, label in labels if label in names])
         if self.policy.local_part_names:
-            names = unique([*names, *local_aliases(self.triples.raw.terms[term], word)])
+            aliases = local_aliases(self.triples.raw.terms[term], word)
+            names += tuple([alias for alias in aliases if alias and alias not in names])
         return VaultRecord(kind, names, labels=labels)
 
     def _local_names(self) -> Names:

@@ -119,7 +119,7 @@ def local_aliases(term: str, word: str) -> list[str]:
     local = local_name(text_of(term))
     if local.isdigit():
         return [f"{word} {local}"] if word else []
-    return [local] if len(local) >= _MIN_ALIAS_CHARS else []
+    return [local.strip()] if len(local) >= _MIN_ALIAS_CHARS else []
 
 
 def main_language(tag: str) -> str:

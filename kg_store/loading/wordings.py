@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from kg_store.graph.schema import holds_any
-from kg_store.lexicon.lexicon import in_large_lexicon, in_lexicon, kinds_of
+from kg_store.lexicon.lexicon import common_words, in_large_lexicon, in_lexicon, kinds_of
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
@@ -152,6 +152,7 @@ class PartsOfNames:
 
     def __init__(self, words: Iterable[str]) -> None:
         """Prepares a search for `words`, those of the schema, in the singular and in the plural."""
+        self._lexicon = common_words()
         self._common, self._common_alone = set[str](), set[str]()
         self._wanted: dict[str, set[str]] = defaultdict(set)
         for word in words:
@@ -164,14 +165,14 @@ class PartsOfNames:
     def add(self, node: int, words: Sequence[str], kind: TextKind, group: int, own: Container[str]) -> None:
         """Adds a text of a node. `group`: a number for the node's classes; `own`: the words of these classes."""
         plain = words[1:] if words and words[0] in _TITLES else words
-        is_person = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(plain[0])
+        is_person = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and plain[0] not in self._lexicon
         if kind is _NAME:
             self._names[group] += 1
             self._people[group] += is_person
         if is_person or len(words) == 1:
             common = self._common if is_person else self._common_alone
             if len(common) <= MAX_BY_CHANCE:
-                common.update(filter(in_lexicon, words))
+                common.update([word for word in words if word in self._lexicon])
         if self._wanted.keys().isdisjoint(words) or (kind is _VALUE and len(words) > 1):
             return
         for word in words:

@@ -278,7 +278,7 @@ SHORT_LETTERS: Final = 2  # The length of words that are names only if they are 
 MAX_NAME_WORDS: Final = 6
 """A text value of at most this many words may be a name; of longer ones only capitalised words are. Chosen by hand."""
 
-_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+_WORD = re.compile(rf"[^\W\d_]++(?:[{MARKS}]++[^\W\d_]*+)*+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*)[^\w\n]*\Z")
 _VERSION: Final = "3"
 
