@@ -190,10 +190,12 @@ class NameIndex:
 
     @classmethod
     def _of_groups(cls, groups: _Groups, too_short: set[int]) -> NameIndex:
+        # The automaton first, since building it takes more memory than all else.
+        matcher = WordMatcher.of([text for text, _ in groups])
         texts = [text.encode() for text, _ in groups]
         mids = [sorted(set(group)) if isinstance(group, list) else (group,) for group in groups.values()]
         return cls(
-            WordMatcher.of([text for text, _ in groups]),
+            matcher,
             b"".join(texts),
             packed_numbers(accumulate(map(len, texts))),
             bytes(flags for _, flags in groups),
@@ -419,9 +421,10 @@ class NameIndex:
 
     def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Yields the protected names with their nodes, for inexact search; values are found by their meaning."""
-        for pattern, text in enumerate(self._all_texts()):
-            if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
-                yield text, self._mids_of(pattern)
+        starts = chain((0,), self._mid_ends)
+        for text, flags, start, end in zip(self._all_texts(), self._flags, starts, self._mid_ends, strict=False):
+            if flags & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
+                yield text, tuple(self._mids[start:end])
 
     def _text(self, pattern: int) -> str:
         return self._texts[self._text_ends[pattern - 1] if pattern else 0 : self._text_ends[pattern]].decode()

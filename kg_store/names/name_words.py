@@ -400,9 +400,11 @@ class CollectedWords:
             self._phrases.add(" ".join(forms[0] for forms in known))
 
     def words(self) -> NameWords:
+        """Returns the words, and lets go of their hashes, which take the most memory."""
         self._read()
+        hashes, self._hashes = WordHashes.of(self._hashes), set()
         named = frozenset(part for part in self._parts if may_name(part) or is_short_name(part))
-        return NameWords(named, frozenset(self._phrases), WordHashes.of(self._hashes), named & self._alone)
+        return NameWords(named, frozenset(self._phrases), hashes, named & self._alone)
 
 
 def may_name(word: str) -> bool:
