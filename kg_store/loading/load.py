@@ -38,7 +38,7 @@ from kg_store.loading.node_names import (
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, ValueExposure, find_relations, find_showing, value_kinds
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
-from kg_store.loading.wordings import NamesOfGraph, find_spoken, find_wordings, texts_of_nodes
+from kg_store.loading.wordings import NamesOfGraph, Wordings, find_spoken, find_wordings, texts_of_nodes
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind
@@ -118,13 +118,8 @@ def load_graph(
     classes = find_classes(triples, policy, labels)
     codes = value_kinds(triples, kinds)
     named = with_spellings(given_names(triples, policy))
-    texts = texts_of_nodes(triples, named, policy.local_part_names)
-    undecided, spoken = find_undecided(triples, policy, labels, classes), find_spoken(triples, policy, classes)
-    asked = (*undecided.relations, *undecided.kinds, *spoken.words, *spoken.hints)
-    names = NamesOfGraph(texts, classes, asked)
-    masked = default_masks(triples, policy, classes, undecided, names)
+    masked, wordings = _words_of_schema(triples, policy, labels, classes, named)
     policy = with_masks(policy, masked)
-    wordings = find_wordings(triples, policy, spoken, names)
     relations = find_relations(triples, policy, labels, codes, mid_key, wordings.of_relation)
     unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key, wordings)}
     progress(0.5)
@@ -150,6 +145,17 @@ def load_graph(
         masked,
         wordings.kinds(classes.words_by_term(triples.raw), hidden_classes(masked), unsaid.values()),
     )
+
+
+def _words_of_schema(
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, named: Names
+) -> tuple[tuple[MaskedTerm, ...], Wordings]:
+    """Returns the masked relations and classes, and the further words of all; names are looked for once in both."""
+    undecided, spoken = find_undecided(triples, policy, labels, classes), find_spoken(triples, policy, classes)
+    asked = (*undecided.relations, *undecided.kinds, *spoken.words, *spoken.hints)
+    names = NamesOfGraph(texts_of_nodes(triples, named, policy.local_part_names), classes, asked)
+    masked = default_masks(triples, policy, classes, undecided, names)
+    return masked, find_wordings(triples, with_masks(policy, masked), spoken, names)
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:

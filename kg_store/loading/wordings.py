@@ -381,7 +381,7 @@ class Wordings:
 
 @dataclass(frozen=True, slots=True)
 class SpokenWords:
-    """What the sources call relations and classes besides, and single words that tell of a relation (hints)."""
+    """Further words of the sources for relations and classes, and single words that tell of a relation (hints)."""
 
     words: list[WordsToShow] = field(repr=False)
     hints: list[WordsToShow] = field(repr=False)

@@ -444,9 +444,6 @@ class Spellings:
         self._too_short: set[int] = set()
 
     def add(self, entry: NameEntry) -> None:
-        if entry.kind == "name" and entry.linkable and entry.protected:
-            self.add_name(entry.mid, entry.text)
-            return
         flags = _flags_of(entry)
         if self._add(entry.mid, entry.text, flags) and flags & _VALUE:
             for key in _keys_of(entry):
