@@ -12,7 +12,6 @@ import numpy as np
 from sqlalchemy import Engine
 
 from kg_store.errors import LoadError
-from kg_store.formats.files import give_freed_back
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
 from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
@@ -129,7 +128,6 @@ class Builder:
         `progress` gets the share that is done, 0 to 1.
         """
         words = names.words.words()
-        give_freed_back()
         index = names.spellings.index()
         progress(0.4)
         index = index.marked(public)
