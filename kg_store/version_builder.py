@@ -52,7 +52,9 @@ class CollectedNames:
     def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
         """Yields (MID, record) of each of `nodes`, and adds its names to this collection."""
         for node in nodes:
-            for entry in node.entries():
+            for name in node.record.names:
+                self.spellings.add_name(node.mid, name)
+            for entry in node.values():
                 self.spellings.add(entry)
             self.words.add(node.record)
             yield node.mid, node.record
@@ -125,11 +127,12 @@ class Builder:
 
         `progress` gets the share that is done, 0 to 1.
         """
+        words = names.words.words()
         index = names.spellings.index()
         progress(0.4)
         index = index.marked(public)
         progress(0.8)
-        self._write_names(scope, index, names.words.words())
+        self._write_names(scope, index, words)
         return index.report()
 
     def finish(

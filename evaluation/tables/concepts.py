@@ -27,8 +27,9 @@ from kg_store.graph.schema import with_concepts
 from kg_store.loading.load import LoadedGraph, load_graph, placeholder_schema
 from kg_store.loading.sorted_triples import SortedTriples, sort_triples
 from kg_store.proposals.propose import propose
-from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, collect
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import read_sources
+from kg_store.sources.term_numbers import TermNumbers, collect
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Schema
 from kg_store.version_builder import NameConcepts
@@ -77,7 +78,7 @@ def load_untyped(files: Sequence[Path], nodes: Collection[str], name_concepts: N
     try:
         are_tables = all(file.suffix == TABLE_ENDING for file in files)
         triples = (triple for file in files for triple in _triples_of(file))
-        raw = without_types(collect([list(triples)]) if are_tables else read_sources(files))
+        raw = without_types(collect([list(triples)], TermNumbers()) if are_tables else read_sources(files))
         policy = propose(raw).model_copy(update={"show_relations": "all"})
         loaded = load_graph(raw, policy, _KEY)
     except (LoadError, OSError) as problem:

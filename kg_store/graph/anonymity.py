@@ -168,7 +168,7 @@ def _runs(lots: Longs) -> Iterator[tuple[int, int]]:
     yield from pairwise([*np.flatnonzero(differs(lots)).tolist(), len(lots)])
 
 
-MAX_ROWS = 2_000_000  # Rows held in memory at once; the steps of one node always stay together.
+MAX_ROWS = 1_000_000  # Rows held in memory at once; the steps of one node always stay together.
 MAX_STEPS = 200_000_000
 
 

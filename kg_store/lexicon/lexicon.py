@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -29,6 +29,11 @@ def in_lexicon(word: str) -> bool:
     Promise: only exact spellings of the list count, so that a name does not pass because it resembles a word.
     """
     return word in _english()
+
+
+def common_words() -> Container[str]:
+    """Returns the words that `in_lexicon` knows, for callers that ask for millions of words."""
+    return _english()
 
 
 def in_any_lexicon(word: str) -> bool:

@@ -6,7 +6,7 @@ import calendar
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, chain
 from typing import Final, Literal
@@ -16,7 +16,7 @@ import numpy as np
 from kg_store.graph.schema import own_words
 from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples
-from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, TextOfNode, Wordings, WordsToShow, is_common
+from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesInWords, NamesOfGraph, Wordings, WordsToShow, is_common
 from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
 from kg_store.sources.raw_graph import TermIds
 from kg_store.sources.triple_files import words_of
@@ -59,12 +59,24 @@ MAX_BARE = 0.5
 _OF_TABLES = "urn:arog:"
 
 
+@dataclass(frozen=True, slots=True)
+class UndecidedWords:
+    """The relations and classes on which the policy does not decide."""
+
+    relations: list[WordsToShow] = field(repr=False)
+    kinds: list[WordsToShow] = field(repr=False)
+
+
+def find_undecided(
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], classes: NodeClasses
+) -> UndecidedWords:
+    declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
+    relations = [*_relations(triples, policy, labels, declared)]
+    return UndecidedWords(relations, [*_classes(triples, policy, labels, classes, declared)])
+
+
 def default_masks(
-    triples: SortedTriples,
-    policy: Policy,
-    labels: Mapping[str, str],
-    texts: Sequence[TextOfNode],
-    classes: NodeClasses,
+    triples: SortedTriples, policy: Policy, classes: NodeClasses, undecided: UndecidedWords, names: NamesOfGraph
 ) -> tuple[MaskedTerm, ...]:
     """Returns every relation and class that is masked.
 
@@ -75,20 +87,18 @@ def default_masks(
     Wikidata). Limit: a cell of common words is taken for schema if it is a relation of many facts and stands nowhere
     else in the graph.
     """
-    declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
-    relations = [*_relations(triples, policy, labels, declared)]
-    kinds = [*_classes(triples, policy, labels, classes, declared)]
-    names = NamesOfGraph(texts, classes, [*relations, *kinds])
+    relations, kinds = undecided.relations, undecided.kinds
+    held = names.among([*relations, *kinds])
     pivot = _pivot(triples)
     terms = {position: (triples.raw.text(position), word) for position, word in classes.word_of.items()}
     by_owner = [named for named in terms.values() if _is_listed(policy.mask_classes, *named)]
     chosen = [MaskedTerm("class", *named, MaskReason.OWNER) for named in by_owner]
     kinds = [each for each in kinds if (each.term, each.word) not in by_owner]
-    masked = (*_masked("class", kinds, names, pivot), *chosen)
+    masked = (*_masked("class", kinds, held, pivot), *chosen)
     hidden = {each.term for each in masked} if policy.types == "concept" else {term for term, _ in terms.values()}
     # Classes whose words every role sees as concepts.
     shown = {at for at, named in terms.items() if named[0] not in hidden and _is_told_to_all(policy, *named)}
-    return (*_masked("relation", relations, names, pivot, shown, _Roles.of(triples)), *masked)
+    return (*_masked("relation", relations, held, pivot, shown, _Roles.of(triples)), *masked)
 
 
 def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
@@ -195,7 +205,7 @@ def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: 
 def _masked(
     kind: Literal["relation", "class"],
     candidates: Sequence[WordsToShow],
-    names: NamesOfGraph,
+    names: NamesInWords,
     pivot: Container[int],
     shown: Container[int] = (),
     roles: _Roles | None = None,

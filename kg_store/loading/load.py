@@ -17,6 +17,7 @@ from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjac
 from kg_store.graph.schema import placeholder
 from kg_store.loading.default_masks import (
     default_masks,
+    find_undecided,
     hidden_classes,
     mids_of_classes,
     notes_of,
@@ -32,13 +33,12 @@ from kg_store.loading.node_names import (
     local_aliases,
     local_names,
     undone,
-    unique,
     with_spellings,
 )
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, ValueExposure, find_relations, find_showing, value_kinds
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
-from kg_store.loading.wordings import find_wordings, texts_of_nodes
+from kg_store.loading.wordings import NamesOfGraph, Wordings, find_spoken, find_wordings, texts_of_nodes
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind
@@ -72,10 +72,15 @@ class LoadedNode(NamedTuple):
         """Yields the entries of this node for the name index."""
         for name in self.record.names:
             yield NameEntry(self.mid, name, "name", None, True, True)
-        if self.record.lexical is not None and self.record.lexical.strip():
-            kind = self.record.value_kind
-            for text in dict.fromkeys((self.record.lexical, undone(self.record.lexical), *self.also)):
-                yield NameEntry(self.mid, text, "value", kind, self.linkable, self.protected)
+        yield from self.values()
+
+    def values(self) -> list[NameEntry]:
+        """Returns the entries of this node's text for the name index; none if it is no value."""
+        lexical, kind = self.record.lexical, self.record.value_kind
+        if lexical is None or not lexical.strip():
+            return []
+        texts = dict.fromkeys((lexical, undone(lexical), *self.also))
+        return [NameEntry(self.mid, text, "value", kind, self.linkable, self.protected) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +118,8 @@ def load_graph(
     classes = find_classes(triples, policy, labels)
     codes = value_kinds(triples, kinds)
     named = with_spellings(given_names(triples, policy))
-    texts = texts_of_nodes(triples, named, policy.local_part_names)
-    masked = default_masks(triples, policy, labels, texts, classes)
+    masked, wordings = _words_of_schema(triples, policy, labels, classes, named)
     policy = with_masks(policy, masked)
-    wordings = find_wordings(triples, policy, texts, classes)
     relations = find_relations(triples, policy, labels, codes, mid_key, wordings.of_relation)
     unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key, wordings)}
     progress(0.5)
@@ -142,6 +145,17 @@ def load_graph(
         masked,
         wordings.kinds(classes.words_by_term(triples.raw), hidden_classes(masked), unsaid.values()),
     )
+
+
+def _words_of_schema(
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, named: Names
+) -> tuple[tuple[MaskedTerm, ...], Wordings]:
+    """Returns the masked relations and classes, and the further words of all; names are looked for once in both."""
+    undecided, spoken = find_undecided(triples, policy, labels, classes), find_spoken(triples, policy, classes)
+    asked = (*undecided.relations, *undecided.kinds, *spoken.words, *spoken.hints)
+    names = NamesOfGraph(texts_of_nodes(triples, named, policy.local_part_names), classes, asked)
+    masked = default_masks(triples, policy, classes, undecided, names)
+    return masked, find_wordings(triples, with_masks(policy, masked), spoken, names)
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:
@@ -269,7 +283,8 @@ class _NodeSource:
         # An answer may only show names that the guard knows as names.
         labels = tuple([(language, label) for language, label in labels if label in names])
         if self.policy.local_part_names:
-            names = unique([*names, *local_aliases(self.triples.raw.terms[term], word)])
+            aliases = local_aliases(self.triples.raw.terms[term], word)
+            names += tuple([alias for alias in aliases if alias and alias not in names])
         return VaultRecord(kind, names, labels=labels)
 
     def _local_names(self) -> Names:

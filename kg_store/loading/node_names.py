@@ -54,7 +54,7 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
     taken = {text.casefold() for texts in spelled.values() for text in texts}
     found = {}
     for node, texts in spelled.items():
-        bare = (match[1] for text in texts if (match := _EXPLAINED.fullmatch(text)))
+        bare = (match[1] for text in texts if text.endswith(")") and (match := _EXPLAINED.fullmatch(text)))
         found[node] = unique([*texts, *(each for each in bare if each.casefold() not in taken)])
     return found
 
@@ -122,7 +122,7 @@ def local_aliases(term: str, word: str) -> list[str]:
     local = local_name(text_of(term))
     if local.isdigit():
         return [f"{word} {local}"] if word else []
-    return [local] if len(local) >= _MIN_ALIAS_CHARS else []
+    return [local.strip()] if len(local) >= _MIN_ALIAS_CHARS else []
 
 
 def main_language(tag: str) -> str:

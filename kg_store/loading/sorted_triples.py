@@ -226,9 +226,10 @@ def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, st
     """Returns the classes of every node, from the type and subclass triples of the load."""
     raw, dull = triples.raw, _DULL | frozenset(policy.schema_classes)
     direct: dict[int, set[int]] = defaultdict(set)
-    for triple in np.flatnonzero(triples.types).tolist():
-        if raw.text(raw.objects[triple]) not in dull:
-            direct[int(raw.subjects[triple])].add(int(raw.objects[triple]))
+    of_dull = [term for term in np.unique(raw.objects[triples.types]).tolist() if raw.text(term) in dull]
+    telling = triples.types & ~np.isin(raw.objects, of_dull)
+    for node, term in zip(raw.subjects[telling].tolist(), raw.objects[telling].tolist(), strict=True):
+        direct[node].add(term)
     supers: dict[int, list[int]] = defaultdict(list)
     for triple in np.flatnonzero(triples.subclasses).tolist():
         if raw.terms[raw.objects[triple]][0] in ("<", TEXT_MARK):

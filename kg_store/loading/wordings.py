@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from kg_store.graph.schema import holds_any
-from kg_store.lexicon.lexicon import in_large_lexicon, in_lexicon, kinds_of
+from kg_store.lexicon.lexicon import common_words, in_large_lexicon, in_lexicon, kinds_of
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
@@ -84,14 +84,13 @@ class NamesOfGraph:
     """Finds names and text values of the graph in the words of relations and classes, in one pass over the texts."""
 
     def __init__(self, texts: Sequence[TextOfNode], classes: NodeClasses, candidates: Sequence[WordsToShow]) -> None:
+        """`candidates`: all relations and classes that `among` is asked about."""
         runs = {run for each in candidates for run in _runs(each.words)}
         vocabulary = {word for run in runs for word in run.split(" ")}
-        doubtful = {word for each in candidates for word in _doubtful(each.words)}
-        told = {word for each in candidates for word in _after_prepositions(each.words)}
-        parts = PartsOfNames({word for word in vocabulary if word in doubtful or _may_name(word)}, told)
+        self._parts = PartsOfNames(_parts_of(candidates))
         self._whole: dict[str, set[int]] = defaultdict(set)
         groups = classes.set_of.tolist()
-        for node, words, kind in texts:
+        for node, words, kind in texts if candidates else ():
             # The file "summer rivers.csv" gives its rows the class "summer river". The singular changes one word, so
             # the first or the last of several words has to stand in a run as it is.
             spellings: tuple[str, ...] = ()
@@ -102,8 +101,26 @@ class NamesOfGraph:
             for spelled in spellings:
                 if spelled in runs:
                     self._whole[spelled].add(node)
-            parts.add(node, words, kind, groups[node], classes.words[groups[node]])
-        self._parts, self._parts_of_people = parts.found(doubtful), parts.found(doubtful, with_single=False)
+            self._parts.add(node, words, kind, groups[node], classes.words[groups[node]])
+
+    def among(self, candidates: Sequence[WordsToShow]) -> NamesInWords:
+        """Returns the names in the words of some of the candidates, which are shown beside one another."""
+        words = _parts_of(candidates)
+        doubtful = {word for each in candidates for word in _doubtful(each.words)}
+        told = {word for each in candidates for word in _after_prepositions(each.words)}
+        some, of_people = (self._parts.found(words, doubtful, told, with_single=each) for each in (True, False))
+        return NamesInWords(self._whole, some, of_people)
+
+
+@dataclass(frozen=True, slots=True)
+class NamesInWords:
+    """The nodes of which the words of relations and classes may speak: by a whole text, by a part of a name, and by a
+    part of a person's name.
+    """
+
+    whole: Mapping[str, set[int]] = field(repr=False)
+    parts: Mapping[str, set[int]] = field(repr=False)
+    parts_of_people: Mapping[str, set[int]] = field(repr=False)
 
     def hold(self, each: WordsToShow, shown: Container[int] = (), bare: Flags | None = None) -> bool:
         """Returns True if the words equal or contain a name or text value of some node, or a part of a name.
@@ -111,12 +128,19 @@ class NamesOfGraph:
         Nodes in `shown` do not count, nor does the relation or class itself if it is a node, nor what is flagged in
         `bare` and called just so.
         """
-        whole = {node for run in _runs(each.words) for node in self._whole.get(run, ())}
+        whole = {node for run in _runs(each.words) for node in self.whole.get(run, ())}
         # A value may be called like a class: "client", where somebody's role is told.
-        parts = self._parts_of_people if each.is_class else self._parts
+        parts = self.parts_of_people if each.is_class else self.parts
         nodes = whole.union(*(parts.get(word, ()) for word in each.words))
         named = {node for node in whole if bare is not None and bare[node]}
         return any(node != each.position and node not in shown for node in nodes - named)
+
+
+def _parts_of(candidates: Sequence[WordsToShow]) -> set[str]:
+    """Returns the words of relations and classes that may be parts of names."""
+    doubtful = {word for each in candidates for word in _doubtful(each.words)}
+    words = {word for each in candidates for word in each.words}
+    return {word for word in words if word in doubtful or _may_name(word)}
 
 
 class PartsOfNames:
@@ -127,12 +151,10 @@ class PartsOfNames:
     ..."), or if it stands in many names of one kind ("Kestrel Wing", "Heron Wing").
     """
 
-    def __init__(self, words: Iterable[str], told: Container[str] = ()) -> None:
-        """Prepares a search for `words`, those of the schema, in the singular and in the plural.
-
-        `told`: those that stand where a name may stand, behind a preposition at the end ("told by price").
-        """
-        self._told, self._common, self._common_alone = told, set[str](), set[str]()
+    def __init__(self, words: Iterable[str]) -> None:
+        """Prepares a search for `words`, those of the schema, in the singular and in the plural."""
+        self._lexicon = common_words()
+        self._common, self._common_alone = set[str](), set[str]()
         self._wanted: dict[str, set[str]] = defaultdict(set)
         for word in words:
             for form in (word, regular_plural(word), singular(word)):
@@ -144,14 +166,14 @@ class PartsOfNames:
     def add(self, node: int, words: Sequence[str], kind: TextKind, group: int, own: Container[str]) -> None:
         """Adds a text of a node. `group`: a number for the node's classes; `own`: the words of these classes."""
         plain = words[1:] if words and words[0] in _TITLES else words
-        is_person = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(plain[0])
+        is_person = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and plain[0] not in self._lexicon
         if kind is _NAME:
             self._names[group] += 1
             self._people[group] += is_person
         if is_person or len(words) == 1:
             common = self._common if is_person else self._common_alone
             if len(common) <= MAX_BY_CHANCE:
-                common.update(filter(in_lexicon, words))
+                common.update([word for word in words if word in self._lexicon])
         if self._wanted.keys().isdisjoint(words) or (kind is _VALUE and len(words) > 1):
             return
         for word in words:
@@ -164,19 +186,24 @@ class PartsOfNames:
                 elif len(words) == 1:
                     seen.single.add(node)
 
-    def found(self, doubtful: Container[str], *, with_single: bool = True) -> Mapping[str, set[int]]:
-        """Returns the nodes that each word speaks of; a word in `doubtful` counts wherever it stands in a name.
+    def found(
+        self, words: Container[str], doubtful: Container[str], told: Container[str], *, with_single: bool
+    ) -> Mapping[str, set[int]]:
+        """Returns the nodes that each of `words` speaks of; one in `doubtful` counts wherever it stands in a name.
 
+        `told`: those that stand where a name may stand, behind a preposition at the end ("told by price").
         `with_single`: names and values of one word count, which many a thing has that is no person.
         """
         nodes: dict[str, set[int]] = defaultdict(set)
         for (group, word), seen in self._seen.items():
+            if word not in words:
+                continue
             names = self._names[group]
             are_people = names > 0 and self._people[group] >= MIN_PEOPLE * names
             if seen.is_own and not (are_people and len(seen.all) <= MAX_OWN_SHARE * names):
                 continue
             is_of_kind = len(seen.all) >= MIN_SHARED and len(seen.all) >= MIN_SHARE_OF_KIND * names
-            counts_people = len(self._common) <= MAX_BY_CHANCE or word in self._told
+            counts_people = len(self._common) <= MAX_BY_CHANCE or word in told
             if word in doubtful or (are_people and counts_people and not is_of_kind):
                 nodes[word] |= seen.all
             elif not is_of_kind:
@@ -353,22 +380,33 @@ class Wordings:
         return [text for words in told for text in words]
 
 
-def find_wordings(
-    triples: SortedTriples, policy: Policy, texts: Sequence[TextOfNode], classes: NodeClasses
-) -> Wordings:
-    """Returns the further words of relations and classes from the policy and the sources.
+@dataclass(frozen=True, slots=True)
+class SpokenWords:
+    """Further words of the sources for relations and classes, and single words that tell of a relation (hints)."""
+
+    words: list[WordsToShow] = field(repr=False)
+    hints: list[WordsToShow] = field(repr=False)
+
+
+def find_spoken(triples: SortedTriples, policy: Policy, classes: NodeClasses) -> SpokenWords:
+    """Returns the words of the sources of which `find_wordings` keeps those that hold no name.
 
     The sources give labels beside the one that is shown, alternative labels, comments of a few words, and local names,
-    in English or without a language. Promise: a word of the sources that is kept consists of common English words
-    without digits or inner capitals, and equals no name or text value of this graph. If the policy sets a `label`, the
-    relation gets no words from the sources.
+    in English or without a language. They are common English words without digits or inner capitals. If the policy
+    sets a `label`, the relation gets none.
     """
     labels = ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
     said = [each for each in (*labels, *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
-    spoken = [_candidates(triples, policy, each) for each in (said, _telling(triples))]
-    # This takes one more pass over all texts, so it is done only if there are words to check.
-    names = NamesOfGraph(texts, classes, [*spoken[0], *spoken[1]]) if any(spoken) else None
-    words, hints = ([each for each in some if names is not None and not names.hold(each)] for some in spoken)
+    return SpokenWords(*(_candidates(triples, policy, each) for each in (said, _telling(triples))))
+
+
+def find_wordings(triples: SortedTriples, policy: Policy, spoken: SpokenWords, names: NamesOfGraph) -> Wordings:
+    """Returns the further words of relations and classes from the policy and the sources.
+
+    Promise: a word of the sources that is kept equals no name or text value of this graph.
+    """
+    held = names.among([*spoken.words, *spoken.hints])
+    words, hints = ([each for each in some if not held.hold(each)] for some in (spoken.words, spoken.hints))
     return Wordings(policy, _by_term(triples, words), _by_term(triples, hints))
 
 

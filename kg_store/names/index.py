@@ -24,6 +24,8 @@ from kg_store.text.normalise import MARKS, Normalised, is_unspaced, is_word_char
 from kg_store.text.words import PLAIN_WORDS, LastWords, WordMatcher, without_accents, words_of
 
 EntryKind = Literal["name", "value"]
+_Groups = dict[tuple[str, int], int | list[int]]
+"""The MIDs of each spelling with its flags. Most have one, for which a list would take more memory than all else."""
 
 
 class NameEntry(NamedTuple):
@@ -187,11 +189,13 @@ class NameIndex:
         return spellings.index()
 
     @classmethod
-    def _of_groups(cls, groups: dict[tuple[str, int], list[int]], too_short: set[int]) -> NameIndex:
+    def _of_groups(cls, groups: _Groups, too_short: set[int]) -> NameIndex:
+        # The automaton first, since building it takes more memory than all else.
+        matcher = WordMatcher.of([text for text, _ in groups])
         texts = [text.encode() for text, _ in groups]
-        mids = [sorted(set(group)) if len(group) > 1 else group for group in groups.values()]
+        mids = [sorted(set(group)) if isinstance(group, list) else (group,) for group in groups.values()]
         return cls(
-            WordMatcher.of([text for text, _ in groups]),
+            matcher,
             b"".join(texts),
             packed_numbers(accumulate(map(len, texts))),
             bytes(flags for _, flags in groups),
@@ -202,7 +206,7 @@ class NameIndex:
 
     def without(self, mids: Collection[int]) -> NameIndex:
         """Returns the index without these nodes; `with_public` has to be called again."""
-        groups: dict[tuple[str, int], list[int]] = {}
+        groups: _Groups = {}
         for pattern, text in enumerate(self._all_texts()):
             left = [mid for mid in self._mids_of(pattern) if mid not in mids]
             if left:
@@ -417,9 +421,10 @@ class NameIndex:
 
     def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Yields the protected names with their nodes, for inexact search; values are found by their meaning."""
-        for pattern, text in enumerate(self._all_texts()):
-            if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
-                yield text, self._mids_of(pattern)
+        starts = chain((0,), self._mid_ends)
+        for text, flags, start, end in zip(self._all_texts(), self._flags, starts, self._mid_ends, strict=False):
+            if flags & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
+                yield text, tuple(self._mids[start:end])
 
     def _text(self, pattern: int) -> str:
         return self._texts[self._text_ends[pattern - 1] if pattern else 0 : self._text_ends[pattern]].decode()
@@ -435,23 +440,39 @@ class Spellings:
     """Collects the spellings of a graph's names and values, entry by entry; `index` makes the NameIndex of them."""
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[str, int], list[int]] = {}
+        self._groups: _Groups = {}
         self._too_short: set[int] = set()
 
     def add(self, entry: NameEntry) -> None:
         flags = _flags_of(entry)
-        pattern = entry.text.lower()
-        if entry.text.isascii() and PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith(_SAINT):
-            self._groups.setdefault((pattern, flags), []).append(entry.mid)  # Most names: nothing else to do.
-        else:
-            pattern = normalise(entry.text).text.strip(AROUND_NAMES)
-            if not can_be_found(pattern):
-                self._too_short.add(entry.mid)
-                return
-            for spelling in spellings_of(pattern):
-                self._groups.setdefault((spelling, flags), []).append(entry.mid)
-        for key in _keys_of(entry) if flags & _VALUE else ():
-            self._groups.setdefault((key, flags | _KEY), []).append(entry.mid)
+        if self._add(entry.mid, entry.text, flags) and flags & _VALUE:
+            for key in _keys_of(entry):
+                self._put((key, flags | _KEY), entry.mid)
+
+    def add_name(self, mid: int, name: str) -> None:
+        """Adds a name that the linker replaces and the guard blocks."""
+        self._add(mid, name, _LINKABLE | _PROTECTED)
+
+    def _add(self, mid: int, text: str, flags: int) -> bool:
+        """Adds the spellings of `text`; returns False if it has none."""
+        pattern = text.lower()
+        if text.isascii() and PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith(_SAINT):
+            self._put((pattern, flags), mid)  # Most names: nothing else to do.
+            return True
+        pattern = normalise(text).text.strip(AROUND_NAMES)
+        if not can_be_found(pattern):
+            self._too_short.add(mid)
+            return False
+        for spelling in spellings_of(pattern):
+            self._put((spelling, flags), mid)
+        return True
+
+    def _put(self, spelling: tuple[str, int], mid: int) -> None:
+        held = self._groups.setdefault(spelling, mid)
+        if isinstance(held, list):
+            held.append(mid)
+        elif held != mid:
+            self._groups[spelling] = [held, mid]
 
     def index(self) -> NameIndex:
         return NameIndex._of_groups(self._groups, self._too_short)

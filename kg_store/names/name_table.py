@@ -6,11 +6,13 @@ import struct
 import sys
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from itertools import accumulate, chain
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
 from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, plain_form_of, words_of
+from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, plain_forms_of, words_of
 
 Numbers = npt.NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -33,6 +35,7 @@ ROMAN_NUMERALS = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi".spl
 """Numbers of kings and the like. One is never a misspelling of another, and an initial does not stand for one."""
 
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
+_TELL_NOTHING = SMALL_WORDS | _SUFFIXES | frozenset(ascii_lowercase)
 _MIN_JOINED_LENGTH = 5
 _MIN_STEM_LENGTH = 4
 _OF_NAMES = ("ism", "s", "")
@@ -92,23 +95,27 @@ class NameTable:
     @classmethod
     def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameTable:
         """Builds the table. `names` are normalised, each with the nodes of that name."""
-        number_of: dict[str, int] = {}
+        number_of: defaultdict[str, int] = defaultdict()
+        number_of.default_factory = number_of.__len__  # A word that is met for the first time gets the next number.
         rows: dict[tuple[int, ...], tuple[tuple[bool, ...], tuple[int, ...]]] = {}
+        hashed, counts = bytearray(), array("i")
         for name, mids in names:
-            for words, needed in _variants(name):
-                numbers = tuple([number_of.setdefault(word, len(number_of)) for word in words])
-                first_needed, others = rows.get(numbers, (needed, ()))
-                rows[numbers] = first_needed, (*others, *mids) if others else mids
+            for spelt, needed in _variants(name):
+                numbers = tuple(map(number_of.__getitem__, spelt))
+                row = rows.get(numbers)
+                if row is None:
+                    keys = _keys_of(spelt)
+                    counts.append(len(keys))
+                    hashed += _digests_of(keys)
+                rows[numbers] = (needed, mids) if row is None else (row[0], (*row[1], *mids))
         words = tuple(number_of)
         flat = _numbers(chain.from_iterable(rows))
-        owner = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
-        keys = [[*_keys_of([words[word] for word in row])] for row in rows]
-        hashes = np.fromiter(map(_hash_of, chain.from_iterable(keys)), dtype=np.int64)
-        keyed = np.repeat(np.arange(len(rows), dtype=np.int32), [*map(len, keys)])
+        owner = np.repeat(np.arange(len(rows), dtype=np.int32), [*map(len, rows)])
+        hashes, keyed = _hashes_in(hashed), np.repeat(np.arange(len(rows), dtype=np.int32), counts)
         order = np.lexsort((keyed, hashes))
         mids_of_rows = [sorted(set(mids)) if len(mids) > 1 else mids for _, mids in rows.values()]
         return cls(
-            words, _initials_of(words), number_of, flat,
+            words, _initials_of(words), dict(number_of), flat,
             np.fromiter(chain.from_iterable(needed for needed, _ in rows.values()), dtype=np.bool_),
             _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
             np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
@@ -273,20 +280,32 @@ def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
 
 def _hash_of(key: str) -> int:
     """Returns a hash below 2**62 that is the same in every process."""
-    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
+    return int(_hashes_in(_digests_of([key]))[0])
 
 
-def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
-    """Yields (words, `needed` flags) for each way to write a name.
+def _hashes_in(digests: bytes | bytearray) -> Mids:
+    return (np.frombuffer(digests, dtype=">u8") >> 2).astype(np.int64)
+
+
+def _digests_of(keys: Sequence[str]) -> bytes:
+    return b"".join([blake2b(key.encode(), digest_size=8).digest() for key in keys])
+
+
+def _variants(name: str) -> Iterable[tuple[Sequence[str], tuple[bool, ...]]]:
+    """Returns (words, `needed` flags) for each way to write a name.
 
     The ways are: in Latin letters; transliterated, if that differs (mueller); and a single uncommon word in
     parentheses, alone.
     """
-    if PLAIN_WORDS.fullmatch(name):
-        plain = tuple(map(plain_form_of, name.split(" ")))
-        needed = tuple(map(_tells, plain))
-        yield plain, needed if any(needed) else (True,) * len(plain)
-        return
+    if PLAIN_WORDS.fullmatch(name) is None:
+        return _other_variants(name)
+    plain = plain_forms_of(name)
+    is_told = _TELL_NOTHING.isdisjoint(plain)
+    telling = (True,) * len(plain) if is_told else tuple(map(_tells, plain))
+    return ((plain, telling if True in telling else (True,) * len(plain)),)
+
+
+def _other_variants(name: str) -> Iterator[tuple[Sequence[str], tuple[bool, ...]]]:
     words = words_of(name)
     if not words:
         return
@@ -310,21 +329,24 @@ def _is_needed(text: str, word: WordForms, opened: int) -> bool:
 
 def _tells(word: str) -> bool:
     """Returns True unless `word` is small, a suffix such as "Jr." or a single letter."""
-    return not (word in SMALL_WORDS or word in _SUFFIXES or (len(word) == 1 and not word.isdigit()))
+    return not (word in _TELL_NOTHING or (len(word) == 1 and not word.isdigit()))
 
 
-def _keys_of(words: Sequence[str]) -> Iterator[str]:
-    joined = "".join(words)
-    if len(joined) >= _MIN_JOINED_LENGTH:
-        yield "=" + joined
-    if 2 <= len(words) <= 4:
-        yield "/" + " ".join(sorted(words))
-    telling = [word for word in words if word not in SMALL_WORDS]
-    if len(telling) >= 3:
-        yield from {"." + "".join(word[0] for word in each) for each in (words, telling)}
-    if len(words) == 1 and words[0].isalpha():
-        stems = (words[0].removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
-        yield from {"~" + stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH}
+def _keys_of(words: Sequence[str]) -> list[str]:
+    joined, count = "".join(words), len(words)
+    keys = ["=" + joined] if len(joined) >= _MIN_JOINED_LENGTH else []
+    if 2 <= count <= 4:
+        keys.append("/" + " ".join(sorted(words)))
+    if count >= 3:
+        telling = words if SMALL_WORDS.isdisjoint(words) else [word for word in words if word not in SMALL_WORDS]
+        if len(telling) >= 3:
+            keys.append("." + "".join([word[0] for word in telling]))
+        if 3 <= len(telling) < count:
+            keys.append("." + "".join([word[0] for word in words]))
+    if count == 1 and joined.isalpha():
+        stems = (joined.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
+        keys += {"~" + stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH}
+    return keys
 
 
 _MIN_PLURAL_LENGTH = 4

@@ -278,7 +278,7 @@ SHORT_LETTERS: Final = 2  # The length of words that are names only if they are 
 MAX_NAME_WORDS: Final = 6
 """A text value of at most this many words may be a name; of longer ones only capitalised words are. Chosen by hand."""
 
-_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+_WORD = re.compile(rf"[^\W\d_]++(?:[{MARKS}]++[^\W\d_]*+)*+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*)[^\w\n]*\Z")
 _VERSION: Final = "3"
 
@@ -352,6 +352,10 @@ class NameWords:
         return cls(parts, phrases, WordHashes.from_text(sections[3]), alone)
 
 
+_READ_AT_ONCE: Final = 4_000
+"""The names whose words are read together, so that a word that many of them hold is read once."""
+
+
 class CollectedWords:
     """Collects the words of names, record by record."""
 
@@ -360,27 +364,47 @@ class CollectedWords:
         self._phrases: set[str] = set()
         self._hashes: set[int] = set()
         self._alone: set[str] = set()
+        self._left: dict[tuple[str, ...], bool] = {}
 
     def add(self, record: VaultRecord) -> None:
-        for words in _named_in(record):
-            read = [*map(_read, words)]
-            known = [word.forms for word in read]
-            if not any(known):
-                self._hashes.update([word.hash for word in read])
-                continue
-            self._parts.update(*known)
-            if record.names or all(word[0].isupper() for word in words):
-                self._alone.update(*known)
-            self._hashes.update([word.hash for word in read if not word.forms])
-            for one, other in pairwise(read):
-                if one.tells or other.tells:  # A pair such as "of the" identifies nobody.
-                    self._hashes.add(hash_of(pair_of(one.plain, other.plain)))
-            if len(words) > 1 and all(known):
-                self._phrases.add(" ".join(forms[0] for forms in known))
+        is_name = bool(record.names)
+        for words in map(tuple, _named_in(record)):
+            self._left[words] = is_name or self._left.get(words, False)
+        if len(self._left) >= _READ_AT_ONCE:
+            self._read()
+
+    def _read(self) -> None:
+        """Reads the names that are left; most hold no word of a lexicon, and then only their words count."""
+        rows, self._left = self._left, {}
+        known = set[str]()
+        for word in set().union(*rows):
+            plain = without_accents(small := word.lower())
+            if in_any_lexicon(small) or (plain is not small and in_any_lexicon(plain)):
+                known.add(word)
+            else:
+                self._hashes.add(hash_of(plain))
+        for words, is_name in rows.items():
+            if not known.isdisjoint(words):
+                self._read_row(words, is_name)
+
+    def _read_row(self, words: tuple[str, ...], is_name: bool) -> None:
+        read = [*map(_read, words)]
+        known = [word.forms for word in read]
+        self._parts.update(*known)
+        if is_name or all(word[0].isupper() for word in words):
+            self._alone.update(*known)
+        for one, other in pairwise(read):
+            if one.tells or other.tells:  # A pair such as "of the" identifies nobody.
+                self._hashes.add(hash_of(pair_of(one.plain, other.plain)))
+        if len(words) > 1 and all(known):
+            self._phrases.add(" ".join(forms[0] for forms in known))
 
     def words(self) -> NameWords:
+        """Returns the words, and lets go of their hashes, which take the most memory."""
+        self._read()
+        hashes, self._hashes = WordHashes.of(self._hashes), set()
         named = frozenset(part for part in self._parts if may_name(part) or is_short_name(part))
-        return NameWords(named, frozenset(self._phrases), WordHashes.of(self._hashes), named & self._alone)
+        return NameWords(named, frozenset(self._phrases), hashes, named & self._alone)
 
 
 def may_name(word: str) -> bool:
@@ -430,7 +454,7 @@ def _capitalised(text: str) -> Iterator[list[str]]:
 
 
 class _WordOfName(NamedTuple):
-    """A word of a name: without capitals and accents, its forms in the lexicon, and the hash of the plain form.
+    """A word of a name: without capitals and accents, and its forms in the lexicon.
 
     `tells`: one of the forms can identify somebody.
     """
@@ -438,15 +462,14 @@ class _WordOfName(NamedTuple):
     plain: str
     forms: tuple[str, ...]
     tells: bool
-    hash: int
 
     def __repr__(self) -> str:
         return "_WordOfName()"
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def _read(word: str) -> _WordOfName:
     small = word.lower()
     plain = without_accents(small)
     forms = tuple(form for form in dict.fromkeys((small, plain)) if in_any_lexicon(form))
-    return _WordOfName(plain, forms, any(map(may_name, forms)), hash_of(plain))
+    return _WordOfName(plain, forms, any(map(may_name, forms)))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.loading.sorted_triples import Flags, turn_inverses
-from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, TermKind, literal_of, text_of
 from kg_store.sources.vocabulary import RDF, SCHEMA_CLASSES, SCHEMA_PREDICATES, SUBCLASS_PREDICATES
 from kg_store.terms import ValueKind
 from kg_store.text.labels import local_name, readable
@@ -87,10 +87,9 @@ def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
 
     Texts with a datatype or a language give None, and so do ids, even if they look like numbers. Years are dates.
     """
-    literals = [literal_of(term) for term in terms]
-    if any(literal.datatype or literal.language for literal in literals):
+    if any(term[-1] != '"' and term[0] != TEXT_MARK for term in terms):
         return None
-    texts = [literal.lexical.strip() for literal in literals]
+    texts = [text_of(term).strip() for term in terms]
     words = frozenset(re.split(r"[^a-z0-9]+", readable(local_name(predicate)).lower()))
     # Numbers are years if the predicate's words speak of time, or if there are many and nearly all could be years.
     speaks_of_time = words & _DATE_WORDS or (len(texts) >= _MANY_YEARS and not words & _COUNT_WORDS)

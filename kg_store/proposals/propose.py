@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kg_store.errors import LoadError
 from kg_store.proposals.predicate_profiles import PredicateProfile, find_custom_schema, profile_predicates
 from kg_store.proposals.preview import preview
@@ -220,9 +222,9 @@ def _plain(predicate: str) -> str:
 
 def _mediator_pattern(raw: RawGraph) -> str | None:
     """Returns a regular expression for mediators: Freebase's ids and Wikidata's statement nodes; None without any."""
-    subjects = (raw.terms[term] for term in set(raw.subjects.tolist()))
     found = set()
-    for term in subjects:
+    for position in np.flatnonzero(np.bincount(raw.subjects)).tolist():
+        term = raw.terms[position]
         if term[0] == TEXT_MARK and _FREEBASE_ID.fullmatch(term[1:]):
             found.add(f"^{_FREEBASE_ID.pattern}$")
         elif term[0] == "<" and _STATEMENT in term:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import IO, Final
 
+import numpy as np
 import pyoxigraph
 
-from kg_store.sources.raw_graph import Term
+from kg_store.sources.raw_graph import Term, TermIds
+from kg_store.sources.term_numbers import Longs, TermNumbers
 
 _Rows = list[tuple[Term, Term, Term]]
 _REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
@@ -28,13 +30,12 @@ def at_once(quads: Sequence[pyoxigraph.Quad], blank: str) -> _Rows:
     text = (pyoxigraph.serialize(map(_TRIPLE_OF, quads), format=pyoxigraph.RdfFormat.N_TRIPLES) or b"").decode()
     if "<<" in text:
         return list(one_by_one(quads, blank))
-    return _with_own_blanks(_WRITTEN.findall(text), text, blank)
+    found = _WRITTEN.findall(text)
+    return _with_own_blanks(found, blank) if "_:" in text else found
 
 
-def _with_own_blanks(found: _Rows, text: str, blank: str) -> _Rows:
-    """Returns the rows that were cut out of `text`, with blank nodes that no other file has."""
-    if "_:" not in text:
-        return found
+def _with_own_blanks(found: _Rows, blank: str) -> _Rows:
+    """Returns rows with blank nodes that no other file has."""
     return [(_plain(head, blank), relation, _plain(tail, blank)) for head, relation, tail in found]
 
 
@@ -73,7 +74,7 @@ def _plain(term: Term, blank: str) -> Term:
     return term
 
 
-_BLOCK_BYTES: Final = 1 << 16
+_BLOCK_BYTES: Final = 1 << 20
 _MAX_LINE_BYTES: Final = 1 << 25
 """The greatest length of one line: more than two texts of the greatest length that the parser reads (16 MB)."""
 
@@ -88,6 +89,10 @@ _TEXT: Final = r'"[^"\\\x00-\x1f\x7f\ufffe\uffff]*+"' + rf"(?:@[a-z]{{2,3}}|\^\^
 _LINE: Final = re.compile(rf"({_IRI}|{_BLANK}) ({_IRI}) ({_IRI}|{_TEXT}|{_BLANK}) \.(?:\n|\Z)|.*\n|.+")
 """Matches one line, and gives its three terms if the parser would write them in the same letters, else _OTHER."""
 _OTHER: Final = ("", "", "")
+_TERMS: Final = re.compile(rf"(?:(?:{_IRI}|{_TEXT}|_:\d+\.[A-Za-z][A-Za-z0-9]*+)(?:\n|\Z))*+")
+"""Matches such terms, each on a line of its own, with blank nodes that no other file has."""
+_MAY_BE_BLANK: Final = np.array([True, False, True])
+_MAY_BE_TEXT: Final = np.array([False, False, True])
 
 
 @dataclass(slots=True)
@@ -97,11 +102,11 @@ class LinesRead:
     before: int = 0
 
 
-def read_lines(stream: IO[bytes], blank: str, lines: LinesRead) -> Iterator[_Rows]:
-    """Yields the triples of an N-Triples file in batches. Raises what the parser raises, and NotPlainError.
+def read_lines(stream: IO[bytes], blank: str, lines: LinesRead, numbers: TermNumbers) -> Iterator[_Rows | TermIds]:
+    """Yields the triples of an N-Triples file in batches, as numbers where a block is all plain.
 
-    Promise: the triples are those that the parser would read, in the same letters and order; every line that is not of
-    the plainest form goes to the parser.
+    Raises what the parser raises, and NotPlainError. Promise: the triples are those that the parser would read, in the
+    same letters and order; every line that is not of the plainest form goes to the parser.
     """
     while block := stream.read(_BLOCK_BYTES):
         rest = stream.readline(_MAX_LINE_BYTES)
@@ -109,28 +114,80 @@ def read_lines(stream: IO[bytes], blank: str, lines: LinesRead) -> Iterator[_Row
             raise MemoryError
         block += rest
         try:
-            text = block.decode()
-        except UnicodeDecodeError:
-            yield _parsed(block, blank)
-            lines.before += block.count(b"\n")
+            found = _numbered(block if block.endswith(b"\n") else block + b"\n", blank, numbers)
+        except _OtherFormError:
+            yield _of_block(block, blank, lines)
         else:
-            yield _of_block(text, blank, lines)
+            yield found
+            lines.before += len(found)
 
 
-def _of_block(text: str, blank: str, lines: LinesRead) -> _Rows:
+class _OtherFormError(Exception):
+    """Raised for a block that has a line of another than the plainest form."""
+
+
+def _numbered(block: bytes, blank: str, numbers: TermNumbers) -> TermIds:
+    """Returns the numbers of the three terms of each line of `block`. Raises _OtherFormError, and then adds no term.
+
+    A line is cut at its first two spaces and before its point. Of a term that was read before, its first letter is
+    looked at alone, which says where it may stand.
+    """
+    begins, ends = _places(block)
+    firsts = np.frombuffer(block, dtype=np.uint8)[begins]
+    is_blank, is_text = firsts == ord("_"), firsts == ord('"')
+    if not ((firsts == ord("<")) | is_blank & _MAY_BE_BLANK | is_text & _MAY_BE_TEXT).all():
+        raise _OtherFormError
+    if is_blank.any():
+        cuts = [0, *(begins[is_blank] + len("_:")).tolist(), len(block)]
+        block = blank.removeprefix("_:").encode().join(block[start:end] for start, end in pairwise(cuts))
+        begins, ends = _places(block)
+    return numbers.of_places(block, begins.ravel(), ends.ravel(), _plain_texts).reshape(-1, 3)
+
+
+def _places(block: bytes) -> tuple[Longs, Longs]:
+    """Returns where the three terms of each line begin, and where they end. Raises _OtherFormError."""
+    letters = np.frombuffer(block, dtype=np.uint8)
+    breaks, spaces = np.flatnonzero(letters == ord("\n")), np.flatnonzero(letters == ord(" "))
+    starts = np.concatenate((np.zeros(1, dtype=np.int64), breaks[:-1] + 1))
+    at = np.searchsorted(spaces, starts)
+    if len(spaces) < 2 or at[-1] + 1 >= len(spaces):
+        raise _OtherFormError
+    one, other, end = spaces[at], spaces[at + 1], breaks - len(" .")
+    has_terms = (starts < one) & (one + 1 < other) & (other + 1 < end)
+    if not has_terms.all() or (letters[end] != ord(" ")).any() or (letters[end + 1] != ord(".")).any():
+        raise _OtherFormError
+    return np.stack((starts, one + 1, other + 1), axis=1), np.stack((one, other, end), axis=1)
+
+
+def _plain_texts(terms: list[bytes]) -> list[Term]:
+    """Returns the texts of terms. Raises _OtherFormError if the parser would write one of them in other letters."""
+    try:
+        text = b"\n".join(terms).decode()
+    except UnicodeDecodeError:
+        raise _OtherFormError from None
+    if _TERMS.fullmatch(text) is None:
+        raise _OtherFormError
+    return text.split("\n")
+
+
+def _of_block(block: bytes, blank: str, lines: LinesRead) -> _Rows:
     """Returns the triples of whole lines, and adds their number to `lines`."""
+    try:
+        text = block.decode()
+    except UnicodeDecodeError:
+        found = _parsed(block, blank)
+        lines.before += block.count(b"\n")
+        return found
     rows: _Rows = _LINE.findall(text)
-    if _OTHER not in rows:
-        lines.before += len(rows)
-        return _with_own_blanks(rows, text, blank)
-    written, found = text.split("\n"), _Rows()
+    written, found, has_blanks = text.split("\n"), _Rows(), "_:" in text
     for is_other, group in groupby(range(len(rows)), lambda at: rows[at] == _OTHER):
         first, end = (at := list(group))[0], at[-1] + 1
         if is_other:
             run = "\n".join(written[first:end]) + ("\n" if end < len(written) else "")
             found += _parsed(run.encode(), blank)
         else:
-            found += _with_own_blanks(rows[first:end], text, blank)
+            some = rows[first:end]
+            found += _with_own_blanks(some, blank) if has_blanks else some
         lines.before += len(at)
     return found
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import SupportsIndex
@@ -103,18 +100,6 @@ class RawGraph:
 
     def is_iri(self, at: SupportsIndex) -> bool:
         return self.terms[at][0] == "<"
-
-
-def collect(batches: Iterable[Sequence[tuple[Term, Term, Term]]]) -> RawGraph:
-    """Returns the triples of all batches as a RawGraph, in memory: 12 bytes each, and every distinct term once."""
-    index: defaultdict[Term, int] = defaultdict()
-    index.default_factory = index.__len__  # A term that is met for the first time gets the next number.
-    columns = array("i"), array("i"), array("i")
-    for batch in batches:
-        for column, terms in zip(columns, zip(*batch, strict=True), strict=False):
-            column.extend(map(index.__getitem__, terms))
-    heads, relations, tails = (np.array(each, dtype=np.int32) for each in columns)
-    return RawGraph(list(index), heads, relations, tails)
 
 
 def text_of(term: Term) -> str:

@@ -30,8 +30,9 @@ from kg_store.formats.neo4j_exports import Node, Relationship, Values
 from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
 from kg_store.sources.parsed_triples import LinesRead, NotPlainError, at_once, one_by_one, read_lines
 from kg_store.sources.policy import TablePolicy, TriplesPolicy
-from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect, plain_term, value_term
+from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, TermIds, plain_term, value_term
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Tables, bare_name
+from kg_store.sources.term_numbers import TermNumbers, collect
 from kg_store.sources.triple_files import TOO_LONG, read_cells
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 _ItemT = TypeVar("_ItemT")
 Fraction = Callable[[float], None]
 Triples = Iterator[tuple[Term, Term, Term]]
-Batches = Iterator[Sequence[tuple[Term, Term, Term]]]
+Batches = Iterator[Sequence[tuple[Term, Term, Term]] | TermIds]
 
 _RDF = {
     **dict.fromkeys((".ttl", ".turtle", ".ttls"), ("Turtle", pyoxigraph.RdfFormat.TURTLE)),
@@ -100,11 +101,13 @@ def read_sources(
             skipped["files are not read, as the policy says (`skip`)"] = len(sources) - len(kept)
         sources = kept
     texts = TextFiles(sources, tables, triples) if isinstance(sources, Sequence) else None
+    numbers = TermNumbers()
     raw = without_lists(
         collect(
-            _few(_all_files(sources, progress, texts, skipped), sources)
+            _few(_all_files(sources, progress, texts, skipped, numbers), sources)
             if isinstance(sources, Sequence) and texts is not None
-            else _in_batches(_rdflib_triples(sources))
+            else _in_batches(_rdflib_triples(sources)),
+            numbers,
         )
     )
     if not len(raw.subjects):
@@ -150,7 +153,7 @@ def errors_of(
         return found
     for path in paths:
         try:
-            for _ in _file(path, 0, lambda _read: None, texts, Counter()):
+            for _ in _file(path, 0, lambda _read: None, texts, Counter(), TermNumbers()):
                 pass
         except LoadError as error:
             found[path] = error
@@ -170,7 +173,7 @@ MAX_TRIPLES: Final = 2_000_000
 """The most triples that files may have beyond one for each of their bytes: a packed kilobyte can hold a million."""
 
 
-_BATCH: Final = 1_000
+_BATCH: Final = 4_000
 """The triples that are handled at once."""
 
 
@@ -225,20 +228,27 @@ class TextFiles:
         return read_cells(stream, path.name, ending == ".csv", skipped, policy, encoding_of(path))
 
 
-def _all_files(paths: Sequence[Path], progress: Fraction, texts: TextFiles, skipped: Counter[str]) -> Batches:
+def _all_files(
+    paths: Sequence[Path], progress: Fraction, texts: TextFiles, skipped: Counter[str], numbers: TermNumbers
+) -> Batches:
     total, done = max(1, sum(path.stat().st_size for path in paths)), 0
 
     def on_bytes(read: int) -> None:
         progress(min(1.0, (done + read) / total))
 
     for number, path in enumerate(paths):
-        yield from _file(path, number, on_bytes, texts, skipped)
+        yield from _file(path, number, on_bytes, texts, skipped, numbers)
         done += path.stat().st_size
         on_bytes(0)
 
 
 def _file(
-    path: Path, number: int, on_bytes: Callable[[int], None], texts: TextFiles, skipped: Counter[str]
+    path: Path,
+    number: int,
+    on_bytes: Callable[[int], None],
+    texts: TextFiles,
+    skipped: Counter[str],
+    numbers: TermNumbers,
 ) -> Batches:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     zipped = suffixes[-1:] == [".gz"]
@@ -253,7 +263,7 @@ def _file(
         elif ending[0] in TABLE_ENDINGS:
             yield from _in_batches(texts.read(path, ending[0], stream, skipped))
         else:
-            yield from _rdf(stream, ending[0], number, path.name, skipped)
+            yield from _rdf(stream, ending[0], number, path.name, skipped, numbers)
 
 
 class _Counted(io.RawIOBase):
@@ -273,7 +283,9 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counter[str]) -> Batches:
+def _rdf(
+    stream: IO[bytes], ending: str, number: int, file: str, skipped: Counter[str], numbers: TermNumbers
+) -> Batches:
     label, form = _RDF[ending]
     source: IO[bytes] | bytes = stream
     if label == "JSON-LD":
@@ -287,7 +299,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
     blank, lines = f"_:{number}.", LinesRead()
     try:
         if label == "N-Triples":
-            yield from read_lines(stream, blank, lines)
+            yield from read_lines(stream, blank, lines, numbers)
             return
         for quads in _in_batches(pyoxigraph.parse(input=source, format=form, base_iri=_BASE)):
             # In N3 a graph named by a blank node is a formula, whose triples are quoted and not asserted.

@@ -7,9 +7,9 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Engine, bindparam, delete, insert, select
 
@@ -36,7 +36,8 @@ _MIDNIGHT: Final = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:\d\d)?$"
 """Matches the midnight in a date that its source writes with a time."""
 # Pages are padded to multiples of this length, so that a stolen disk does not show the length of the names.
 _PAD_BYTES = 256
-_AS_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+# A record holds itself nowhere, so the encoder need not look for that.
+_AS_JSON: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 # Built once, because building a statement takes SQLAlchemy longer than reading its rows takes SQLite.
 _OF_VERSION = vault_entries.c.version_id == bindparam("version")
 _SOME = select(vault_entries.c.mid, vault_entries.c.sealed).where(
@@ -52,8 +53,7 @@ _NEXT = (
 _DELETED = delete(vault_entries).where(_OF_VERSION, vault_entries.c.mid == bindparam("row"))
 
 
-@dataclass(frozen=True, slots=True)
-class VaultRecord:
+class VaultRecord(NamedTuple):
     """The record of one entity, mediator or value.
 
     `names`: the preferred one first, then aliases; empty for values and mediators. `lexical`: the literal's own text.
@@ -61,12 +61,15 @@ class VaultRecord:
     value. `labels`: (language, name) pairs, if the preferred name is given in several languages.
     """
 
-    kind: NodeKind = field(repr=False)
-    names: tuple[str, ...] = field(default=(), repr=False)
-    value_kind: ValueKind | None = field(default=None, repr=False)
-    lexical: str | None = field(default=None, repr=False)
-    hidden: bool = field(default=False, repr=False)
-    labels: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    kind: NodeKind
+    names: tuple[str, ...] = ()
+    value_kind: ValueKind | None = None
+    lexical: str | None = None
+    hidden: bool = False
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        return "VaultRecord()"  # Without names and values.
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,17 +122,25 @@ def frequent_ordinary() -> tuple[str, ...]:
     return tuple(word for word in frequent if word.isalpha() and is_ordinary(word))
 
 
-@cache
 def _proper() -> frozenset[str]:
-    return frozenset(word.casefold() for word in get_english_words_set(["web2"]) if not word.islower())
+    return _proper_and_ordinary()[0]
+
+
+def _ordinary() -> frozenset[str]:
+    return _proper_and_ordinary()[1]
 
 
 @cache
-def _ordinary() -> frozenset[str]:
-    words, proper = get_english_words_set(["web2"]), _proper()
-    frequent = set(top_n_list("en", ALWAYS_ORDINARY, wordlist="best"))
-    everyday = {word for word in words if word.islower() and (word not in proper or word in frequent)}
-    return frozenset(everyday.union(top_n_list("en", ALWAYS_EVERYDAY, wordlist="best")))
+def _proper_and_ordinary() -> tuple[frozenset[str], frozenset[str]]:
+    """Returns the words of the dictionary with a capital, casefolded, and the ordinary words."""
+    everyday, proper = set[str](), set[str]()
+    for word in get_english_words_set(["web2"]):
+        if word.islower():
+            everyday.add(word)
+        else:
+            proper.add(word.casefold())
+    everyday -= proper.difference(top_n_list("en", ALWAYS_ORDINARY, wordlist="best"))
+    return frozenset(proper), frozenset(everyday.union(top_n_list("en", ALWAYS_EVERYDAY, wordlist="best")))
 
 
 FREQUENT_WORDS = 3_000

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import re
 import sys
-from collections.abc import Collection, Container, Iterator, Sequence
-from functools import cache, lru_cache
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from typing import Any, Final
 
 IRREGULAR: Final = {"people": "person", "men": "man", "women": "woman", "children": "child"}
@@ -105,13 +108,64 @@ def _lemminflect() -> Any:
 lemminflect = _lemminflect()
 
 
+class _LinesByWord:
+    """A dictionary file of lemminflect that is parsed word by word, when a word is asked for.
+
+    lemminflect parses it whole at the first question, which takes a second of processor time and 60 MB.
+    """
+
+    def __init__(self, path: str, parse: Callable[[str], Mapping[str, Any]], fixed: Mapping[str, Any]) -> None:
+        """`parse` reads one line; `fixed` holds the words that no line decides on."""
+        self._path, self._parse, self._fixed = path, parse, fixed
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        # Sorted as lines, in which a comma follows the word.
+        return sorted(gzip.decompress(Path(self._path).read_bytes()).decode().splitlines())
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._fixed or bool(self._of(word))
+
+    def get(self, word: str, default: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Returns what all lines of `word` say."""
+        if word in self._fixed:
+            return self._fixed[word]  # type: ignore[no-any-return]
+        return {kind: forms for line in self._of(word) for kind, forms in self._parse(line).items()} or default
+
+    def _of(self, word: str) -> list[str]:
+        at = end = bisect_left(self._lines, f"{word},")
+        while end < len(self._lines) and self._lines[end].startswith(f"{word},"):
+            end += 1
+        return self._lines[at:end]
+
+
+def _lemmas_in(line: str) -> dict[str, tuple[str, ...]]:
+    _, category, forms = lemminflect.codecs.LemmaLUCodec.LemmaLUCodec.fromString(line)
+    return {lemminflect.core.LexicalUtils.categoryToUPos(category): forms}
+
+
+def _read_word_by_word() -> _LinesByWord:
+    """Lets lemminflect parse its files word by word, and returns its dictionary of lemmas."""
+    codec = lemminflect.codecs.InflectionLUCodec.InflectionLUCodec
+    lemmatizer, inflections = lemminflect.Lemmatizer(), lemminflect.Inflections()
+    known = _LinesByWord(lemmatizer.lemma_lu_fn, _lemmas_in, {})
+    lemmatizer.lemma_dict = known
+    inflections.infl_dict = _LinesByWord(
+        inflections.infl_lu_fn, lambda line: codec.fromString(line)[2], codec.updateForAuxMod({})
+    )  # fmt: skip
+    return known
+
+
+_DICTIONARY: Final = _read_word_by_word()
+
+
 def in_other_number(noun: str) -> Iterator[str]:
     """Yields the plurals of a singular noun, or the singular of a plural: accountants, accountant.
 
     Yields nothing for other words, or for nouns with only one number. Only words of lemminflect's own dictionary are
     cached, because other words may be names that people typed.
     """
-    yield from _listed_forms(noun) if noun in _dictionary() else _forms_in_other_number(noun)
+    yield from _listed_forms(noun) if noun in _DICTIONARY else _forms_in_other_number(noun)
 
 
 def _forms_in_other_number(noun: str) -> Iterator[str]:
@@ -129,12 +183,6 @@ def _forms_in_other_number(noun: str) -> Iterator[str]:
 @cache
 def _listed_forms(noun: str) -> tuple[str, ...]:
     return tuple(_forms_in_other_number(noun))
-
-
-@cache
-def _dictionary() -> Container[str]:
-    """Returns the words that lemminflect knows; its public functions copy what they return."""
-    return lemminflect.Lemmatizer()._getLemmaDict()  # type: ignore[no-any-return]
 
 
 def lemmas(word: str) -> dict[str, tuple[str, ...]]:

@@ -53,9 +53,12 @@ _VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
 
 def local_name(iri: str) -> str:
     """Returns the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
+    _, slash, plain = iri.rpartition("/")
     scheme, _, rest = iri.partition(":")
     if scheme in ("mailto", "tel"):
         return unquote(rest)
+    if slash and plain.isalnum():
+        return plain  # Most names: no sign in them that would have to be looked at.
     whole = iri.rstrip("/#")
     tail = whole[max(whole.rfind("/"), whole.rfind("#")) + 1 :]
     last = tail.rsplit(":", 1)[-1] if scheme in ("urn", "tag") or "/" not in iri else tail

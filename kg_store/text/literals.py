@@ -218,6 +218,8 @@ def read_date(text: str) -> PartialDate:
 
 def plain_digits(text: str) -> str:
     """Returns stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
+    if text.isascii():
+        return text.strip()
     signs = str.maketrans("−‐‑–", "----")
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text.strip()).translate(signs)
 

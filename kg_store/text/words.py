@@ -139,9 +139,10 @@ def forms_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((without_accents(plain), without_accents(plain.translate(_WRITTEN_OUT)))))
 
 
-def plain_form_of(word: str) -> str:
-    """Returns the only form of a word of English letters and digits (`forms_of`)."""
-    return _SHORTENED.get(word, word)
+def plain_forms_of(name: str) -> list[str]:
+    """Returns the only form (`forms_of`) of each word of a text that `PLAIN_WORDS` matches."""
+    words = name.split(" ")
+    return words if _SHORTENED.keys().isdisjoint(words) else [_SHORTENED.get(word, word) for word in words]
 
 
 def forget_words() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from kg_store.errors import LoadError
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph
+from kg_store.loading.wordings import PartsOfNames
 from kg_store.sources.policy import MediatorPolicy, Policy
 from kg_store.sources.reader import read_sources
 from kg_store.terms import NodeKind
@@ -124,3 +126,20 @@ def test_what_is_loaded_shows_no_name(tmp_path: Path) -> None:
     shown = repr(loaded) + "".join(map(repr, loaded.nodes()))
     for secret in ("Zofia", "Quarrel", "843-48", "Kestrel"):
         assert secret not in shown
+
+
+def test_names_are_counted_once_for_both_searches_in_the_words_of_the_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added: Counter[int] = Counter()
+    add = PartsOfNames.add
+
+    def counted(self: PartsOfNames, node: int, *rest: Any) -> None:
+        added[node] += 1
+        add(self, node, *rest)
+
+    monkeypatch.setattr(PartsOfNames, "add", counted)
+    words = ':likes rdfs:label "likes"@en, "is fond of"@en . :a :likes "tea" ; rdfs:label "Brackwede" .'
+    loaded = loaded_of(tmp_path, PREFIXES + words, Policy(local_part_names=False))
+    assert [relation.words for relation in loaded.relations] == [("is fond of",)]
+    assert set(added.values()) == {1}

@@ -4,7 +4,7 @@ import pytest
 
 from kg_store.names.name_words import NameWords, NameWordsVersionError
 from kg_store.storage.vault import VaultRecord
-from kg_store.terms import NodeKind
+from kg_store.terms import NodeKind, ValueKind
 
 WORDS = NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in ("Brackwede Lakeside Clinic", "Ma", "Jörg Up"))
 
@@ -40,3 +40,12 @@ def test_union_holds_what_each_holds() -> None:
     assert both.has_near("brackwede")
     assert both.are_neighbours("field", "ines")
     assert NameWords.union([]) == NameWords()
+
+
+def test_names_that_are_read_together_give_what_each_gives_alone() -> None:
+    names = [("Brackwede", "Lakeside Clinic"), ("Éric Brackwede",), ("of the",), ("Lakeside",), ("4711",)]
+    records = [VaultRecord(NodeKind.ENTITY, some) for some in names]
+    texts = ("Price", "the price", "Zorvik Price of", "price", "Clinic " * 8)
+    records += [VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, text) for text in texts]
+    assert NameWords.of(records) == NameWords.union(NameWords.of([record]) for record in records)
+    assert NameWords.of(records).said_alone == {"price", "lakeside", "clinic"}

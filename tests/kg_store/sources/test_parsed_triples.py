@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kg_store.sources import parsed_triples
 from kg_store.sources.parsed_triples import LinesRead, at_once, read_lines
+from kg_store.sources.term_numbers import TermNumbers, collect
 
 NT = pyoxigraph.RdfFormat.N_TRIPLES
 ANY_CHARACTER = st.characters(exclude_categories=["Cs"])
@@ -32,7 +34,10 @@ LINES = st.lists(st.tuples(TRIPLES | OTHERS, ENDS).map("".join), max_size=6)
 
 
 def read(data: bytes) -> Sequence[tuple[str, str, str]]:
-    return [triple for some in read_lines(io.BytesIO(data), "_:0.", LinesRead()) for triple in some]
+    numbers = TermNumbers()
+    raw = collect(read_lines(io.BytesIO(data), "_:0.", LinesRead(), numbers), numbers)
+    triples = zip(raw.subjects.tolist(), raw.predicates.tolist(), raw.objects.tolist(), strict=True)
+    return [(raw.terms[subject], raw.terms[predicate], raw.terms[tail]) for subject, predicate, tail in triples]
 
 
 def parsed(data: bytes) -> Sequence[tuple[str, str, str]]:
@@ -51,7 +56,7 @@ def test_every_text_gives_what_the_parser_gives_or_is_refused_too(lines: list[st
         return
     lines_read = LinesRead()
     with pytest.raises(SyntaxError) as ours:
-        list(read_lines(io.BytesIO(data), "_:0.", lines_read))
+        list(read_lines(io.BytesIO(data), "_:0.", lines_read, TermNumbers()))
     # The parser also counts a carriage return alone as the end of a line.
     assert b"\r" in data.replace(b"\r\n", b"") or lines_read.before + (ours.value.lineno or 0) == refused
 
@@ -66,14 +71,38 @@ def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
     plain = b'<http://x.test/a> <http://x.test/p> "b" .\n'
     lines = LinesRead()
     with pytest.raises(SyntaxError) as refused:
-        list(read_lines(io.BytesIO(plain * 3 + plain.replace(b"b", b"\xff")), "_:0.", lines))
+        list(read_lines(io.BytesIO(plain * 3 + plain.replace(b"b", b"\xff")), "_:0.", lines, TermNumbers()))
     assert lines.before + (refused.value.lineno or 0) == 4
 
 
-def test_a_file_of_many_blocks_is_read_whole_in_its_order() -> None:
+def test_a_file_of_many_blocks_is_read_whole_in_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsed_triples, "_BLOCK_BYTES", 1 << 16)
     lines = [f'<http://x.test/{at}> <http://x.test/p> "a{"b" * (at % 70)}" .\n' for at in range(3_000)]
     lines[1_500] = '<http://x.test/odd> <http://x.test/p> "\\u0041" .\n'
     lines[-1] = "_:a <http://x.test/p> _:a ."
     data = "".join(lines).encode()
     assert read(data) == parsed(data)
     assert read(data)[1_500][2] == '"A"'
+
+
+@pytest.mark.parametrize("term", ["<http://x.test/%g>", '"a"@EN'])
+def test_a_term_of_another_source_is_no_plain_term_for_that(term: str) -> None:
+    numbers = TermNumbers()
+    numbers.of_texts([term, "<http://x.test/a>"])
+    data = f"<http://x.test/a> <http://x.test/a> {term} .\n".encode()
+    try:
+        expected = parsed(data)
+    except SyntaxError:
+        with pytest.raises(SyntaxError):
+            list(read_lines(io.BytesIO(data), "_:0.", LinesRead(), numbers))
+    else:
+        assert list(read_lines(io.BytesIO(data), "_:0.", LinesRead(), numbers)) == [expected]
+
+
+def test_plain_lines_are_numbered_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsed_triples, "_of_block", None)
+    lines = ["_:a <http://x.test/p> _:b1 .", '<urn:x:y> <http://x.test/p> "a <b> . _:c é"@en .']
+    assert read("\n".join(lines).encode()) == [
+        ("_:0.a", "<http://x.test/p>", "_:0.b1"),
+        ("<urn:x:y>", "<http://x.test/p>", '"a <b> . _:c é"@en'),
+    ]

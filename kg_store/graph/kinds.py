@@ -1,0 +1,42 @@
+"""Finds the kinds of a graph: those of named things, and those of nodes without a name (rows, events)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from kg_store.terms import NodeKind, Schema, Signature, SignatureId, cached_by_version
+
+
+@cached_by_version
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """Returns the concepts of entities, and all classes of the graph; sorted and distinct."""
+    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
+    classes = {each for signature in schema.signatures for each in signature.classes}
+    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
+
+
+@cached_by_version
+def nameless_kinds(schema: Schema) -> dict[str, list[SignatureId]]:
+    """Maps each kind of nameless nodes without a class to its signatures.
+
+    Such a kind has the words of the relations that lead to it: rows that drivers lead to by `turn` are turns. Nodes
+    to which nothing leads belong to the only kind that has all their relations, if there is one.
+    """
+    found: defaultdict[str, list[SignatureId]] = defaultdict(list)
+    unnamed = [each for each in schema.signatures if each.kind is NodeKind.MEDIATOR and not each.classes]
+    taken = frozenset(kinds_of(schema))
+    for signature in unnamed:
+        led = sorted({schema.relations[hop.relation].label for hop in signature.hops if hop.inverse})
+        if led:
+            name = " or ".join(led)
+            found[f"{name} row" if name in taken else name].append(signature.id)
+    for signature in unnamed:
+        if not any(hop.inverse for hop in signature.hops):
+            fitting = [kind for kind, ids in found.items() if _has_all(schema, ids, signature)]
+            if len(fitting) == 1:
+                found[fitting[0]].append(signature.id)
+    return dict(found)
+
+
+def _has_all(schema: Schema, ids: list[SignatureId], signature: Signature) -> bool:
+    return set(signature.hops) <= {hop for each in ids for hop in schema.signatures[each].hops}
