@@ -27,7 +27,7 @@ from client_sdk.protocol import Names, Sentence
 from kg_store.algebra.expressions import Expression, names_in, parse
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.errors import ExpressionError
-from kg_store.graph.traversal import kinds_of
+from kg_store.graph.kinds import kinds_of
 from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, ValueKind

@@ -29,7 +29,8 @@ from client_sdk.protocol import (
 )
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.errors import UnknownGraphError
-from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
+from kg_store.graph.kinds import kinds_of
+from kg_store.graph.traversal import concept_of, kind_of, members_of
 from kg_store.terms import NO_MIDS, Hop, Mid, Mids, NodeKind, as_mids
 
 NAMES_OF_A_SET = 50

@@ -37,8 +37,9 @@ from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
+from kg_store.graph.kinds import kinds_of
 from kg_store.graph.schema import kinds_of_masked, masks_of, own_words_of, words_of_masked
-from kg_store.graph.traversal import concept_of, kinds_of, members_of, relations_to
+from kg_store.graph.traversal import concept_of, members_of, relations_to
 from kg_store.lexicon.lexicon import kinds_of as kinds_of_word
 from kg_store.names.linker import has_capitals
 from kg_store.sources.policy import notation_of

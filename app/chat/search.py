@@ -6,7 +6,7 @@ If both answered, it decides between the model's answer and the service's own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -36,7 +36,7 @@ from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, Strate
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Names
 from kg_store.graph.blind_graph import RememberedGraph
-from kg_store.graph.traversal import kinds_of
+from kg_store.graph.kinds import kinds_of
 from kg_store.terms import ValueKind
 
 SURE: Final = 0.9
@@ -110,7 +110,17 @@ def _uses_what_is_named(run: QuestionRun) -> bool:
     used = set(run.conversation.table.known(text))
     for _ in ends:
         used |= {ends[word] for word in used if word in ends}
-    return not named.isdisjoint(used)
+    return not named.isdisjoint(used) or _has_row_of(run, named)
+
+
+def _has_row_of(run: QuestionRun, named: Iterable[str]) -> bool:
+    """Returns True if the answer is a table with a row for a thing of `named`: takings by cash, card and cheque."""
+    assert run.found.draft is not None
+    found = run.executor.result_of(run.found.draft.expressions[0])
+    keys = {key for key, _ in found.rows} if found else set()
+    return any(
+        not keys.isdisjoint(run.conversation.table.resolve(each, run.graph.blind)[0].tolist()) for each in named
+    )
 
 
 def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import SchemaStep
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import ConceptScope, kinds_of, leads_to_values, members_of, paths_of, tail_concept, walk
+from kg_store.graph.kinds import kinds_of
+from kg_store.graph.traversal import ConceptScope, leads_to_values, members_of, paths_of, tail_concept, walk
 from kg_store.terms import Step, ValueKind, as_mids
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]

@@ -14,7 +14,8 @@ from app.llm.tasks import Thing
 from app.privacy.safe_text import Topic
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
-from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of, steps_from_each
+from kg_store.graph.kinds import kinds_of
+from kg_store.graph.traversal import concept_of, kind_of, members_of, steps_from_each
 from kg_store.terms import NodeKind, Schema, cached_by_version
 from kg_store.text.english import kind_words
 from kg_store.text.inflection import singular

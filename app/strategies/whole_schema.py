@@ -11,8 +11,9 @@ from app.language.readings import schema_steps, step_of_kind
 from app.llm.endpoint.closed_schemas import LEADS_TO
 from app.llm.tasks import SchemaStep, Thing
 from app.strategies.base import Draft, StrategyInput
-from kg_store.graph.traversal import kind_of, kinds_of, tail_concept
-from kg_store.terms import Hop, NodeKind, Schema, Signature, SignatureId, as_mids, cached_by_version
+from kg_store.graph.kinds import nameless_kinds
+from kg_store.graph.traversal import kind_of, tail_concept
+from kg_store.terms import Hop, NodeKind, Schema, as_mids, cached_by_version
 
 MAX_SHOWN: Final = 120
 """A schema of at most this many steps, counted for each kind, is shown whole to a model that can write answers. Chosen
@@ -40,9 +41,9 @@ def labels_within(inquiry: StrategyInput) -> list[str]:
     return list(dict.fromkeys(step.label for step in steps))
 
 
-def nameless_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
+def sets_of_nameless(inquiry: StrategyInput) -> tuple[Thing, ...]:
     """Returns every kind of nameless nodes with a pseudonym for the set of its members, without sizes."""
-    members = ((kind, inquiry.graph.members(ids)) for kind, ids in _nameless(inquiry.graph.schema).items())
+    members = ((kind, inquiry.graph.members(ids)) for kind, ids in nameless_kinds(inquiry.graph.schema).items())
     return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
 
 
@@ -64,7 +65,7 @@ def draft_of_row(inquiry: StrategyInput, expressions: Sequence[str]) -> Draft | 
 def _single_steps(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:
     """Returns every step of one relation: those of each kind of things, then those of each kind of nameless nodes."""
     graph = inquiry.graph
-    schema, nameless = graph.schema, _nameless(graph.schema)
+    schema, nameless = graph.schema, nameless_kinds(graph.schema)
     leading_to = _leading_to(schema)
 
     def single(kind: str, hop: Hop) -> SchemaStep:
@@ -87,34 +88,7 @@ def _single_steps(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:
 def _leading_to(schema: Schema) -> dict[Hop, str]:
     """Maps each hop that leads to nameless nodes to the kinds of those, joined by commas."""
     found: defaultdict[Hop, dict[str, None]] = defaultdict(dict)
-    for kind, ids in _nameless(schema).items():
+    for kind, ids in nameless_kinds(schema).items():
         for hop in (hop for each in ids for hop in schema.signatures[each].hops):
             found[hop.reversed()][kind] = None
     return {hop: ", ".join(kinds) for hop, kinds in found.items()}
-
-
-@cached_by_version
-def _nameless(schema: Schema) -> dict[str, list[SignatureId]]:
-    """Maps each kind of nameless nodes without a class to its signatures.
-
-    Such a kind has the words of the relations that lead to it: rows that drivers lead to by `turn` are turns. Nodes
-    to which nothing leads belong to the only kind that has all their relations, if there is one.
-    """
-    found: defaultdict[str, list[SignatureId]] = defaultdict(list)
-    unnamed = [each for each in schema.signatures if each.kind is NodeKind.MEDIATOR and not each.classes]
-    taken = frozenset(kinds_of(schema))
-    for signature in unnamed:
-        led = sorted({schema.relations[hop.relation].label for hop in signature.hops if hop.inverse})
-        if led:
-            name = " or ".join(led)
-            found[f"{name} row" if name in taken else name].append(signature.id)
-    for signature in unnamed:
-        if not any(hop.inverse for hop in signature.hops):
-            fitting = [kind for kind, ids in found.items() if _has_all(schema, ids, signature)]
-            if len(fitting) == 1:
-                found[fitting[0]].append(signature.id)
-    return dict(found)
-
-
-def _has_all(schema: Schema, ids: list[SignatureId], signature: Signature) -> bool:
-    return set(signature.hops) <= {hop for each in ids for hop in schema.signatures[each].hops}

@@ -28,7 +28,8 @@ from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.tables.measures import Asker, Measure, asking, none
 from kg_store.algebra.expressions import Call, Expression, Name, parse, written
 from kg_store.catalog import PrivateGraph
-from kg_store.graph.traversal import kinds_of, members_of
+from kg_store.graph.kinds import kinds_of
+from kg_store.graph.traversal import members_of
 from kg_store.storage.vault import readable_name
 
 Way = Literal["wrong type", "yes for no", "negation dropped"]

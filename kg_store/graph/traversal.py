@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kg_store.graph.adjacency import Flags, Longs, distinct_pairs, ranges, running_total
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.kinds import nameless_kinds
 from kg_store.terms import (
     NO_MIDS,
     Edges,
@@ -303,17 +304,9 @@ def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
 
 
 def members_of(graph: BlindGraph, concept: str) -> Mids:
-    """Returns all nodes of a concept or class."""
-    ids = _signatures_of(graph.schema).get(concept, [])
+    """Returns all nodes of a concept or class, or of a kind of nameless nodes."""
+    ids = nameless_kinds(graph.schema).get(concept) or _signatures_of(graph.schema).get(concept, [])
     return graph.members(ids) if ids else NO_MIDS
-
-
-@cached_by_version
-def kinds_of(schema: Schema) -> tuple[str, ...]:
-    """Returns the concepts of entities, and all classes of the graph; sorted and distinct."""
-    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
-    classes = {each for signature in schema.signatures for each in signature.classes}
-    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:

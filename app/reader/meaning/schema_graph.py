@@ -14,7 +14,7 @@ from app.reader.language.question_words import names_people
 from app.reader.language.relation_wording import Wordings
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import kinds_of
+from kg_store.graph.kinds import kinds_of
 from kg_store.terms import PSEUDONYM
 from kg_store.text.english import kind_words as synonyms_of_kind
 from kg_store.text.inflection import fields_of, is_participle, may_be_noun, noun_lemma, singular, verbs_of

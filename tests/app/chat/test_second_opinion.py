@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from unittest.mock import Mock
 
 import pytest
@@ -22,6 +23,7 @@ from app.chat.search import (
     OVER_BUDGET,
     OWN_ELSE,
     SURE,
+    _uses_what_is_named,
     weighed,
 )  # fmt: skip
 from app.language.readings import Contradiction
@@ -34,6 +36,8 @@ from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import RetrievalResult
 from app.strategies.drafts import REFUSALS
 from app.wiring.store import ServiceContext
+from kg_store.algebra.expressions import ExpressionResult
+from kg_store.terms import as_mids
 from tests.support.asking import secrets_in
 from tests.support.house import DOCTOR_OF, House, drafting, sets_house, step, visible
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn
@@ -201,6 +205,17 @@ async def test_what_a_model_reads_alone_is_told_as_its_own(around: Around, serve
     answer = await around().ask(UNREAD)
     assert answer.answered
     assert answer.text.endswith(MODEL_ALONE)
+
+
+@pytest.mark.parametrize(("mid", "is_used"), [(7, True), (8, False)])
+def test_a_table_with_a_row_for_what_is_named_uses_it(mid: int, is_used: bool) -> None:
+    """Takings by cash, card and cheque: cheque is a row of the answer."""
+    run = Mock(found=Mock(draft=Mock(expressions=['sums(S1a2b3, "how", "amount")']), evidence=()))
+    run.read.dialogue = Mock(topics=[Mock(pseudonym="E1a2b3", newest=True, doubtful=False)], question="by E1a2b3")
+    run.conversation.table.known.return_value = ["S1a2b3"]
+    run.conversation.table.resolve.return_value = (as_mids([mid]), False)
+    run.executor.result_of.return_value = ExpressionResult("table", rows=((7, Decimal(2)),))
+    assert _uses_what_is_named(run) is is_used
 
 
 def test_what_the_service_says_about_itself_is_no_second_reading() -> None:

@@ -24,7 +24,7 @@ from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from kg_store.algebra.expressions import names_in, parse
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import kinds_of
+from kg_store.graph.kinds import kinds_of
 from tests.support.house import House, clinic_store
 from tests.support.languages import english
 from tests.support.one_pattern import OnePattern, OnePatternReasoner

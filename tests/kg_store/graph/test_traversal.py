@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.adjacency import distinct_rows
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.kinds import kinds_of, nameless_kinds
 from kg_store.graph.traversal import (
     concept_of,
     kind_of,
-    kinds_of,
     members_of,
     reached,
     steps_from,
@@ -144,6 +144,14 @@ def test_the_kind_of_a_set_and_the_members_of_a_concept(family: PrivateGraph) ->
     assert names_of(family, members_of(graph, "doctor")) == {"Ottoline Brackwater"}
     assert kind_of(graph, members_of(graph, "link")) is NodeKind.MEDIATOR
     assert members_of(graph, "spaceship").tolist() == []
+
+
+def test_nameless_nodes_are_of_the_kind_of_what_leads_to_them(family: PrivateGraph) -> None:
+    """Visits have a class of their own."""
+    graph = family.blind
+    assert set(nameless_kinds(graph.schema)) == {"marriage", "wedding"}
+    assert {kind_of(graph, members_of(graph, kind)) for kind in ("marriage", "wedding")} == {NodeKind.MEDIATOR}
+    assert len(members_of(graph, "marriage")) == 1
 
 
 def test_kinds_are_those_of_things_and_of_classes(family: PrivateGraph) -> None:

@@ -15,18 +15,10 @@ from app.privacy.words.lexicon import schema_words
 from app.strategies.retrieval import Vocabulary
 from client_sdk.crypto.sealing import KeyPair
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.kinds import kinds_of
 from kg_store.graph.matching_entities import EntityDescription, how_many_fit, wider_kinds
 from kg_store.graph.schema import masks_of
-from kg_store.graph.traversal import (
-    ConceptScope,
-    ending_hops,
-    everything_of,
-    kinds_of,
-    paths_of,
-    steps_from,
-    tail_concept,
-    walk,
-)
+from kg_store.graph.traversal import ConceptScope, ending_hops, everything_of, paths_of, steps_from, tail_concept, walk
 from kg_store.terms import Schema
 from tests.support.service import SECRET_NAMES, Running, question, running
 
