@@ -28,8 +28,8 @@ _GRAPH_WORDS = SafeText(
 backwards. Some kinds are rows or events without names: count and filter them like things, and reach from them what \
 is asked; a|b in a hint is b of the rows that a leads to. `things` are stand-ins: E for a thing (of one of the kinds \
 behind it), V for a value, S for all things of a kind (of two S for one kind, that of the question is for those of \
-one name); any other in the question is for words that the graph does not know. Things are answered by their names, \
-which may be numbers.
+one name); any other in the question is for words that the graph does not know. R is a relation or kind whose name is \
+withheld. Things are answered by their names, which may be numbers or dates.
 `answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
 stand-in or another expression), r is a relation of the things of A:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.
