@@ -21,7 +21,7 @@ from app.chat.turn_forms import (
     says_nothing,
 )
 from app.chat.turns import DID_YOU_MEAN, talk_of
-from app.privacy.anonymiser import Anonymised
+from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from client_sdk.protocol import Ambiguity

@@ -22,7 +22,7 @@ from app.language.protocol import Language
 from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import Reasoner
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
-from app.privacy.anonymiser import Anonymised
+from app.privacy.anonymised import Anonymised
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.plain_wording import Today, utc_today
 from app.privacy.safe_text import SafeDialogue

@@ -29,7 +29,8 @@ from app.chat.turns import (
 )
 from app.egress.disclosure import StrategyNotOfferedError
 from app.language.protocol import Language
-from app.privacy.anonymiser import Anonymised, Anonymiser
+from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
 from app.strategies.base import Draft, RetrievalResult, TurnKind

@@ -15,7 +15,7 @@ from app.chat.understanding import count_of, understood, worked_out
 from app.llm.confidence import as_confidence, confidence_of
 from app.memory.case_memory import CaseMemory, is_one_path, paths_of_answer
 from app.memory.cases import Case, RatableAnswer
-from app.privacy.anonymiser import Anonymised
+from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage

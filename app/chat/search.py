@@ -194,10 +194,12 @@ def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[Que
     """Returns the readings in the order in which they are tried: those with common nouns as names first.
 
     A model gets none of these, because together with the plain question they would show which noun a pseudonym
-    stands for.
+    stands for. It gets words that were replaced anyway as the things that are called so.
     """
-    by_kinds = [] if is_model else [each for each in readings if each.by_kinds]
-    return [*by_kinds, *(each for each in readings if not each.by_kinds)]
+    plain = [each for each in readings if not each.by_kinds]
+    if is_model:
+        return [replace(each, read=each.read.with_words()) for each in plain]
+    return [*(each for each in readings if each.by_kinds), *plain]
 
 
 log = event_log("search")

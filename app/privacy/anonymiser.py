@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
+from app.privacy.anonymised import Anonymised, KindsReading
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
@@ -20,78 +21,12 @@ from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
-from kg_store.terms import Mid, Mids, ValueKind
+from kg_store.terms import Mid, Mids, ValueKind, as_mids
 from kg_store.text.english import is_ordinary
 from kg_store.text.inflection import singular
 from kg_store.text.literals import named_date, parse_value, read_literal
 from kg_store.text.normalise import normalise
 from kg_store.text.notation import UNKNOWN, Notation
-
-
-@dataclass(frozen=True, slots=True)
-class KindsReading:
-    """A second reading of the question, in which a common noun is the name of a thing ("guitarists" for Guitarist).
-
-    `instead_of`: the question's text in the first reading, where the noun stays a word. `question`: its text in this
-    reading, where the noun is a pseudonym. `topics`: the things that this reading names.
-    """
-
-    instead_of: SafeText
-    question: SafeText
-    topics: tuple[Topic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Anonymised:
-    """The dialogue as the model may see it, with its ambiguous names and notes.
-
-    `ambiguous`: names in the question that several entities share. `inexact`: places where the question spells a name
-    differently from the graph. `values`: for the pseudonym of a name, the text values of the graph with the same
-    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: for the pseudonym of a
-    word that may be no name, the word as the user typed it; only the service itself reads it, it never leaves.
-    """
-
-    dialogue: SafeDialogue
-    ambiguous: tuple[Ambiguity, ...]
-    notes: tuple[str, ...] = ()
-    inexact: tuple[Reading, ...] = ()
-    values: Mapping[str, Topic] = field(default_factory=dict)
-    by_kinds: KindsReading | None = None
-    typed: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    def readings(self) -> Iterator[Anonymised]:
-        """Yields this dialogue and, if it has doubtful topics, the same dialogue without them.
-
-        A topic is doubtful if it may be an everyday word instead of a name.
-        """
-        yield self
-        doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
-        if doubtful:
-            note = f"{' and '.join(doubtful)} was read as everyday words: the graph has a thing that is called so."
-            yield replace(self, dialogue=self.dialogue.without_doubtful(), notes=(*self.notes, note))
-
-    def with_kinds(self) -> Anonymised | None:
-        """Returns the dialogue with common nouns read as names: "guitarists" as people with the occupation Guitarist.
-
-        Returns None if the question has no such nouns, or if words from earlier turns have been added to it since.
-        """
-        kinds = self.by_kinds
-        if kinds is None or kinds.instead_of != self.dialogue.question:
-            return None
-        earlier = tuple(topic for topic in self.dialogue.topics if not topic.newest)
-        turns = (*self.dialogue.turns[:-1], replace(self.dialogue.turns[-1], text=kinds.question))
-        return replace(self, dialogue=replace(self.dialogue, turns=turns, topics=(*kinds.topics, *earlier)))
-
-    def with_values(self) -> Anonymised | None:
-        """Returns the dialogue with names read as text values of the same spelling, or None if there are none.
-
-        For example, "Ghent" becomes the city that customers have, instead of the entity "Ghent Office".
-        """
-        if not self.values:
-            return None
-        ambiguous = tuple(each for each in self.ambiguous if each.pseudonym not in self.values)
-        inexact = tuple(each for each in self.inexact if each.pseudonym not in self.values)
-        return replace(self, dialogue=self.dialogue.with_topics(self.values), ambiguous=ambiguous, inexact=inexact)
 
 
 def ambiguities_of(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[Ambiguity, ...], tuple[str, ...]]:
@@ -206,9 +141,20 @@ class Anonymiser:
         values = dict(self._values(turns[-1], safe[-1].text, table, resolve))
         kinds = self._by_kinds(turns[-1], safe[-1].text, table, resolve) if topics else None
         typed = {word: said for turn in turns for word, said in self._typed(turn, table)}
-        return Anonymised(
-            SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact, values, kinds, typed
-        )
+        told, words = SafeDialogue(safe, topics), dict(self._words(turns[-1], table))
+        return Anonymised(told, ambiguous, (*turns[-1].notes, *notes), inexact, values, kinds, typed, words)
+
+    def _words(self, turn: _Turn, table: PseudonymTable) -> Iterator[tuple[str, Topic]]:
+        """Yields (pseudonym, topic) of each everyday word that was replaced and is the whole name of one thing.
+
+        Where the graph does not say what its things are, such words are read apart (see `_by_kinds`).
+        """
+        for span in turn.spans if self._is_concept is None else ():
+            if span.source is SpanSource.WORD and not span.mids and not self._is_kind(turn.text, span):
+                mids = self._holds(self._names.named(turn.text[span.start : span.end]))
+                if len(mids) == 1:
+                    topic = Topic(table.of_entity(Mid(mids[0])), as_mids(mids), doubtful=True)
+                    yield self._pseudonym(turn.text, span, table), topic
 
     def _typed(self, turn: _Turn, table: PseudonymTable) -> Iterator[tuple[str, str]]:
         """Yields (pseudonym, typed words) for replaced words that may be no name.

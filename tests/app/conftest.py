@@ -16,7 +16,8 @@ from app.egress.ledger.chain import metadata as ledger_metadata
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.privacy.anonymiser import Anonymised, Anonymiser
+from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
 from app.wiring import chats, services

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 
 from app.egress.guard import BlockedError, Guard, StaticSegments
-from app.privacy.anonymiser import Anonymised, Anonymiser
+from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable, shaped_in
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon

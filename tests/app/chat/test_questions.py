@@ -20,10 +20,13 @@ from app.chat.question_run import ChatOptions, QuestionReading
 from app.chat.search import in_order
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
+from app.privacy.anonymised import Anonymised
+from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.strategies import start
 from client_sdk.restore import restore
 from evaluation.checks.canaries import canaries_in
 from kg_store.algebra import expressions
+from kg_store.terms import as_mids
 from tests.support.house import House, clinic_store, sets_house
 from tests.support.service import ScriptedReasoner
 from tests.support.stores import PREFIXES
@@ -143,3 +146,12 @@ def test_a_model_never_sees_both_readings_of_a_question() -> None:
     plain, by_kinds = QuestionReading(), QuestionReading(by_kinds=True)
     assert in_order([plain, by_kinds], is_model=False) == [by_kinds, plain]
     assert in_order([plain, by_kinds], is_model=True) == [plain]
+
+
+def test_a_model_gets_replaced_words_as_the_things_that_are_called_so() -> None:
+    said = SafeDialogue((SafeTurn("user", SafeText("paid by Va1b2c")),), ())
+    card = Topic("Ed3e4f", as_mids([1]), doubtful=True)
+    read = QuestionReading(Anonymised(said, (), words={"Va1b2c": card}))
+    (for_model,), (in_house,) = in_order([read], is_model=True), in_order([read], is_model=False)
+    assert (for_model.read.dialogue.question, for_model.read.dialogue.topics) == ("paid by Ed3e4f", (card,))
+    assert in_house == read

@@ -6,7 +6,8 @@ from functools import partial
 
 import pytest
 
-from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymised, Anonymiser
+from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymiser
 from app.privacy.pseudonyms import MAX_CHOICES, PseudonymTable
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
