@@ -11,6 +11,10 @@ from kg_store.errors import LoadError
 from kg_store.formats.files import MAX_LINE_CHARS, TOO_LONG_LINE
 
 MAX_STATEMENT_CHARS: Final = 1 << 24
+NOT_CLOSED: Final = (
+    "the statement that begins here opens a text, name or comment with {} and does not close it: the file may be "
+    "cut off"
+)
 END_OF_COPY: Final = "\\."
 ESCAPED: Final = r"(?:[^'\\]|''|\\.)*+"
 """The inside of a string in which a backslash escapes: in MySQL any, in PostgreSQL those with an E in front."""
@@ -18,7 +22,7 @@ DOUBLED: Final = r"(?:[^']|'')*+"
 """The inside of any other string: only a quote is escaped, by another one."""
 _COPY: Final = re.compile(r"\s*COPY\s.*\sFROM\s+stdin\b", re.IGNORECASE | re.DOTALL)
 _END: Final = re.compile(r"\s*END\b", re.IGNORECASE)
-_MARK_OF_MYSQL: Final = re.compile(rb"/\*!\d|\bENGINE ?=")
+_MARK_OF_MYSQL: Final = re.compile(rb"/\*!\d|\bENGINE ?=|-- (?:MySQL|MariaDB) |\bINSERT INTO `")
 _TAG: Final = re.compile(r"\$\w*\$")
 
 
@@ -68,7 +72,7 @@ def statements(
                     pass
             elif not is_inside:
                 yield statement
-    yield from splitter.rest()
+    yield from splitter.last()
 
 
 _BODY: Final = re.compile(r"\sBEGIN\s", re.IGNORECASE)
@@ -151,6 +155,12 @@ class _Splitter:
         if self._held:
             yield Statement("".join(self._held), self._line, self._place)
         self._held, self._size = [], 0
+
+    def last(self) -> Iterator[Statement]:
+        """Yields the last statement of a file. Raises LoadError if what it opened is not closed."""
+        if self._open:
+            raise LoadError(NOT_CLOSED.format(self._open[-1]), self._file, self._line)
+        yield from self.rest()
 
     def _cut(self, text: str, at: int) -> tuple[int, int, bool]:
         """Returns where a piece of a line ends, where the next one begins, and True if a statement ends there."""

@@ -109,6 +109,15 @@ def test_what_a_dump_does_not_say_as_a_constant_is_counted(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.parametrize("head", ["-- MySQL dump 10.13\n", "-- MariaDB dump 10.19\n", ""])
+def test_a_backslash_escapes_in_what_mysql_wrote(tmp_path: Path, head: str) -> None:
+    """Without this, the text of one row swallowed all that follows it, or said that the file is cut off."""
+    text = head + "CREATE TABLE `a` (`id` int, `name` text);\n"
+    text += "INSERT INTO `a` VALUES (1,'Al O\\'Hara'),(2,'Cy Moss'),(3,'Di Vale');"
+    raw, _ = read_and_propose([written(tmp_path, text, "a.sql")])
+    assert {words for _, relation, words in rows(raw) if relation == "label"} == {"Al O'Hara", "Cy Moss", "Di Vale"}
+
+
 def test_a_part_of_a_declared_key_is_no_key(tmp_path: Path) -> None:
     text = "CREATE TABLE held (id int, day date, room text, PRIMARY KEY (id, day));\n"
     text += "INSERT INTO held VALUES (1, '2024-01-02', 'A'), (2, '2024-01-02', 'B'), (3, '2024-01-03', 'A');"
@@ -123,6 +132,10 @@ def test_a_part_of_a_declared_key_is_no_key(tmp_path: Path) -> None:
         ("CREATE TABLE a (id int);", "mysql DATABASE --batch"),
         ("INSERT INTO a VALUES (1);", "psql DATABASE"),
         ("PGDMP\x01\x0e", "pg_dump --format=plain"),
+        (
+            "CREATE TABLE a (b text);\nINSERT INTO a VALUES ('x');\nINSERT INTO a VALUES ('Zofia",
+            "line 3: the statement",
+        ),
         ("CREATE TABLE a (id int, b text);\nINSERT INTO a VALUES (1, 'Zofia', 3);", "this row has 3 values"),
         ("CREATE TABLE a (id int);\nINSERT INTO a VALUES ('" + "Z" * (1 << 20) + "y');", "a text of more than 1 MB"),
     ],
