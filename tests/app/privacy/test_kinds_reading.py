@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -22,13 +24,19 @@ INDEX = NameIndex.build(
 ).with_public(PUBLIC)
 
 
+NO_WORDS = NameWords()
+
+
 def counts(mids: Mids) -> npt.NDArray[np.int64]:
     return np.full(len(mids), 40, dtype=np.int64)
 
 
-def read(text: str, *, reads_kinds: bool = True, hidden: int = 0) -> Anonymised:
+def read(
+    text: str, *, reads_kinds: bool = True, hidden: int = 0, kinds: Sequence[str] = (),
+    index: NameIndex = INDEX, words: NameWords = NO_WORDS,
+) -> Anonymised:  # fmt: skip
     anonymiser = Anonymiser(
-        EntityLinker(INDEX, counts), INDEX, Lexicon(PUBLIC, NameWords()),
+        EntityLinker(index, counts), index, Lexicon(PUBLIC, words), kinds=kinds,
         holds=lambda mids: tuple(mid for mid in mids if mid != hidden),
         is_concept=(lambda _noun: False) if reads_kinds else None,
     )  # fmt: skip
