@@ -23,10 +23,10 @@ from kg_store.text.labels import words_of_kinds
 from kg_store.text.words import asked_words
 
 
-def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
-    """Returns every kind of the graph with a pseudonym for the set of its members, without sizes."""
+def whole_kinds(inquiry: StrategyInput, kinds: Iterable[str] | None = None) -> tuple[Thing, ...]:
+    """Returns `kinds`, or every kind of named things, with a pseudonym for the set of their members, without sizes."""
     graph = inquiry.graph
-    members = ((kind, members_of(graph, kind)) for kind in kinds_of(graph.schema))
+    members = ((kind, members_of(graph, kind)) for kind in (kinds_of(graph.schema) if kinds is None else kinds))
     return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
 
 

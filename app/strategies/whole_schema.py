@@ -9,7 +9,7 @@ from typing import Final
 from app.egress.disclosure import Profile
 from app.language.readings import schema_steps, step_of_kind
 from app.llm.endpoint.closed_schemas import LEADS_TO
-from app.llm.tasks import SchemaStep, Thing
+from app.llm.tasks import SchemaStep
 from app.strategies.base import Draft, StrategyInput
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.traversal import kind_of, tail_concept
@@ -39,12 +39,6 @@ def labels_within(inquiry: StrategyInput) -> list[str]:
     """Returns the labels of all steps between named things, and of those from and to nameless nodes."""
     steps = *schema_steps(inquiry.graph), *_single_steps(inquiry)
     return list(dict.fromkeys(step.label for step in steps))
-
-
-def sets_of_nameless(inquiry: StrategyInput) -> tuple[Thing, ...]:
-    """Returns every kind of nameless nodes with a pseudonym for the set of its members, without sizes."""
-    members = ((kind, inquiry.graph.members(ids)) for kind, ids in nameless_kinds(inquiry.graph.schema).items())
-    return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
 
 
 def draft_of_row(inquiry: StrategyInput, expressions: Sequence[str]) -> Draft | None:

@@ -338,16 +338,11 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
     steps = [step for path in paths for step in path]
     said = re.findall(r'"([^"]*)"', hint)
     if isinstance(given, StepInput):
-        steps += [part for label in labels_in(given.graph) for part in (label, *halves_of(label))]
+        steps += labels_in(given.graph)
     numbered = [f"way({way.number})" for way in ways]
     turned = [f"^{label}" for label in given.relations if label[:1] != "^"] if isinstance(given, AnswerInput) else []
     hints = [HINT] if hint else []
     return list(dict.fromkeys([*hints, *numbered, *names, *steps, *given.relations, *turned, *said]))
-
-
-def halves_of(label: str) -> list[str]:
-    """Returns the parts of a relation through nameless nodes: onto such a node, and on from it."""
-    return label.split("|") if "|" in label else []
 
 
 def labels_in(graph: Mapping[str, Sequence[str]]) -> list[str]:

@@ -53,7 +53,8 @@ from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
-from app.strategies.whole_schema import MAX_SHOWN, draft_of_row, graph_shown, sets_of_nameless
+from app.strategies.whole_schema import MAX_SHOWN, draft_of_row, graph_shown
+from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
 from kg_store.text.labels import words_of_kinds, words_of_steps
@@ -163,7 +164,7 @@ class SetsStrategy:
         if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
             progress.graph = graph_shown(inquiry, self._max_shown)
-            progress.nameless = sets_of_nameless(inquiry) if progress.graph else ()
+            progress.nameless = whole_kinds(inquiry, nameless_kinds(inquiry.graph.schema)) if progress.graph else ()
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
