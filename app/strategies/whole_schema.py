@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.egress.disclosure import Profile
@@ -11,6 +11,7 @@ from app.language.readings import schema_steps, step_of_kind
 from app.llm.endpoint.closed_schemas import LEADS_TO
 from app.llm.tasks import SchemaStep
 from app.strategies.base import Draft, StrategyInput
+from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.traversal import kind_of, tail_concept
 from kg_store.terms import Hop, NodeKind, Schema, as_mids, cached_by_version
@@ -35,6 +36,11 @@ def graph_shown(inquiry: StrategyInput, most: int = MAX_SHOWN) -> dict[str, list
     return lines if sum(map(len, lines.values())) <= most else {}
 
 
+def steps_with_rows(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:
+    """Returns every step of one relation, with nameless nodes (rows, events) as kinds; empty if the graph has none."""
+    return _single_steps(inquiry) if nameless_kinds(inquiry.graph.schema) else ()
+
+
 def labels_within(inquiry: StrategyInput) -> list[str]:
     """Returns the labels of all steps between named things, and of those from and to nameless nodes."""
     steps = *schema_steps(inquiry.graph), *_single_steps(inquiry)
@@ -57,25 +63,29 @@ def draft_of_row(inquiry: StrategyInput, expressions: Sequence[str]) -> Draft | 
 
 
 def _single_steps(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:
-    """Returns every step of one relation: those of each kind of things, then those of each kind of nameless nodes."""
-    graph = inquiry.graph
-    schema, nameless = graph.schema, nameless_kinds(graph.schema)
-    leading_to = _leading_to(schema)
+    """Returns every step of one relation: those of each kind of things, then those of each kind of nameless nodes.
+
+    Computed once for each version of a graph.
+    """
+    schema = inquiry.graph.schema
+    known = schema.derived.get(_single_steps)
+    if not isinstance(known, tuple):
+        known = schema.derived[_single_steps] = tuple(_all_single_steps(inquiry.graph))
+    return known
+
+
+def _all_single_steps(graph: BlindGraph) -> Iterator[SchemaStep]:
+    schema, leading_to = graph.schema, _leading_to(graph.schema)
 
     def single(kind: str, hop: Hop) -> SchemaStep:
         return step_of_kind(graph, kind, (hop,), leading_to.get(hop) or tail_concept(schema, (hop,)))
 
     hops = {schema.label(hop): hop for signature in schema.signatures for hop in signature.hops}
-    of_things = [
-        single(step.kind, hops[step.label.partition("|")[0]]) if "|" in step.label else step
-        for step in schema_steps(graph)
-    ]
-    of_nameless = [
-        single(kind, hop)
-        for kind, ids in nameless.items()
-        for hop in sorted({hop for each in ids for hop in schema.signatures[each].hops})
-    ]
-    return (*of_things, *of_nameless)
+    for step in schema_steps(graph):
+        yield single(step.kind, hops[step.label.partition("|")[0]]) if "|" in step.label else step
+    for kind, ids in nameless_kinds(schema).items():
+        for hop in sorted({hop for each in ids for hop in schema.signatures[each].hops}):
+            yield single(kind, hop)
 
 
 @cached_by_version

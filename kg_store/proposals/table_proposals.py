@@ -154,7 +154,8 @@ def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
     known |= {settings.concept for each in tables for settings in each.columns.values() if settings.concept}
     found: dict[str, ClassPolicy] = {}
     for table in tables:
-        words = row_noun(table.key or "")
+        is_date = table.key in table.columns and table.columns[str(table.key)].kind is ValueKind.DATE
+        words = () if is_date else row_noun(table.key or "")
         said = " ".join(words)
         if words and said not in known and not any_alike(words[-1:], str(table.concept).split()):
             found.setdefault(str(table.concept), ClassPolicy(words=(said,)))
@@ -252,11 +253,11 @@ def _are_things(table: TableProfile, targets: Sequence[TableProfile], tables: Se
 def _asked_keys(table: TableProfile, names: Sequence[str | tuple[str, ...]]) -> list[str]:
     """Returns the key if people ask for it: the code in an ear tag, of goats that have names. Empty otherwise.
 
-    A column that tells rows apart only beside another one says something of its own.
+    A column that tells rows apart only beside another one says something of its own, and so does a date.
     """
-    if table.key is not None and table.key_beside:
-        return [table.key]
     key = table.columns.get(table.key or "")
+    if key is not None and (table.key_beside or key.kind is ValueKind.DATE):
+        return [key.name]
     is_asked = key is not None and key.name not in names and not key.is_called_key
     return [key.name] if key and is_asked and key.numbers_rows and key.kind is ValueKind.TEXT else []
 

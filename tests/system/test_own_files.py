@@ -119,7 +119,37 @@ INTERESTS = {
     "person_hasInterest_tag.csv": "person_id,tag_id\n1,22\n2,22\n",
 }
 
+CROSSINGS = {
+    "boats.csv": "Boat,Seats\nHeron,40\nTern,24\nGannet,60\n",
+    "crossings.csv": """Date,Boat,Skipper,Passengers
+2024-03-02,Heron,Ivo Lund,31
+2024-04-13,Heron,Mara Quist,38
+2024-04-20,Gannet,Ivo Lund,55
+2024-05-11,Tern,Ivo Lund,24
+""",
+}
+
+RENTALS = {
+    "members.csv": "Member,Joined\nIvo Lund,2019\nMara Quist,2021\nRuna Falk,2022\n",
+    "kit.csv": "Kit,Shelf\nWinch,A1\nPump,B2\nLadder,B3\n",
+    "rentals.csv": """Kit,Member,Out,Fee
+Winch,Ivo Lund,2024-03-02,4
+Winch,Ivo Lund,2024-04-02,4
+Pump,Mara Quist,2024-04-13,6
+Pump,Ivo Lund,2024-04-13,7
+Ladder,Mara Quist,2024-05-11,2
+""",
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
+    # A thing that is called by a date also has it.
+    (CROSSINGS, "How many crossings were there in April 2024?", {"2"}),
+    (CROSSINGS, "How many crossings were there per month?", {"2024-03: 1", "2024-04: 2", "2024-05: 1"}),
+    # Rows without a key are counted, chosen and compared like things.
+    (RENTALS, "How many rentals has Ivo Lund had?", {"3"}),
+    (RENTALS, "How many rentals were there?", {"5"}),
+    (RENTALS, "How many rentals had a fee of more than 4?", {"2"}),
+    (RENTALS, "Which member has the most rentals?", {"Ivo Lund"}),
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
     # Rank 1 on that board, in that year; not on the one, and rank 1 or that year on another.
@@ -153,7 +183,7 @@ TOLD = {
 """The sentences in which answers tell of cells that do not fit."""
 
 
-SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES, INTERESTS]
+SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES, INTERESTS, CROSSINGS, RENTALS]
 
 
 Answers = dict[tuple[int, str], tuple[set[str], str]]

@@ -114,7 +114,7 @@ def _key(given: StepInput) -> tuple[object, ...]:
     """Returns everything that a reading depends on, as a cache key; facts found so far are not part of it."""
     schema = (given.steps, tuple(given.wordings.items()), tuple(given.kind_words.items()))
     told = tuple((turn.role, turn.text) for turn in given.dialogue)
-    things = tuple((thing.name, thing.concept, thing.size) for thing in (*given.things, *given.kinds))
+    things = tuple((thing.name, thing.concept, thing.size) for thing in (*given.things, *given.kinds, *given.row_kinds))
     return given.question, told, things, tuple(given.own.items()), hash(schema)
 
 
@@ -123,6 +123,21 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     if not question:
         return None
     now, given = _NOW.search(given.question), given.model_copy(update={"question": question})
+    read = _read_one(scorer, given, now)
+    if given.row_steps and not (read and read.is_sure):
+        of_rows = _read_one(scorer, _with_rows(given), now)
+        if of_rows and of_rows.is_sure:
+            return of_rows
+    return read
+
+
+def _with_rows(given: StepInput) -> StepInput:
+    """Returns `given` with its nameless nodes (rows, events) as kinds of things, which steps lead to and from."""
+    own = {name: (*labels, *{label.partition("|")[0] for label in labels}) for name, labels in given.own.items()}
+    return given.model_copy(update={"steps": given.row_steps, "kinds": given.row_kinds, "own": own})
+
+
+def _read_one(scorer: PathScorer, given: StepInput, now: re.Match[str] | None) -> ReadMeaning | None:
     read: ReadMeaning | None = None
     for found in meanings(scorer, given):
         read = _best_of(scorer, found) if found.ranked else None

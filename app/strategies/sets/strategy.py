@@ -53,7 +53,7 @@ from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
-from app.strategies.whole_schema import MAX_SHOWN, draft_of_row, graph_shown
+from app.strategies.whole_schema import MAX_SHOWN, draft_of_row, graph_shown, steps_with_rows
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
@@ -164,7 +164,8 @@ class SetsStrategy:
         if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
             progress.graph = graph_shown(inquiry, self._max_shown)
-            progress.nameless = whole_kinds(inquiry, nameless_kinds(inquiry.graph.schema)) if progress.graph else ()
+            if progress.graph or not inquiry.reasoner.is_model:
+                progress.nameless = whole_kinds(inquiry, nameless_kinds(inquiry.graph.schema))
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
@@ -337,6 +338,8 @@ def _step(
         steps=schema_steps(inquiry.graph) if progress.kinds else (),
         kinds=progress.kinds,
         own=progress.own,
+        row_steps=steps_with_rows(inquiry) if progress.nameless else (),
+        row_kinds=(*progress.kinds, *progress.nameless) if progress.nameless else (),
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
         voted=progress.voted.shown(inquiry) if progress.voted else None,

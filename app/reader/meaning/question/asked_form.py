@@ -11,7 +11,7 @@ from app.llm.in_house import AskedTime, TimeRelation
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.language.stated_bounds import occurrences_in
 from app.reader.meaning.question.token_roles import DETERMINERS, TOTALS, Role
-from kg_store.text.inflection import is_participle
+from kg_store.text.inflection import is_participle, singular
 
 _PART: Final = (
     r"(?:(?:the|early|late|mid|middle|end|beginning|start|course|year|years|season|summer|winter|spring|autumn|fall"
@@ -223,9 +223,12 @@ def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function
     """
     for at in range(1, len(words) - 1):
         word, after = words[at], words[at + 1]
-        if word in _GROUPS and is_count and after in PERIODS:
+        is_bare = roles[0] == "content" and word == "per"
+        # "Crossings per month" counts them; "rent per month" does not.
+        is_counted = is_count or (is_bare and singular(words[0]) != words[0])
+        if word in _GROUPS and is_counted and after in PERIODS:
             return Group(at + 1, (at, at + 1), period=after)
-        if word in _GROUPS and (is_count or function or (roles[0] == "content" and word == "per")):
+        if word in _GROUPS and (is_count or function or is_bare):
             return Group(at + 1, (at,), function=function) if after not in _TIMES else Group()
         if word == "by" and function and roles[at + 1] in ("content", "grammar") and not is_participle(words[at - 1]):
             return Group(at + 1, (at,), function=function)
