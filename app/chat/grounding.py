@@ -264,7 +264,7 @@ def _spaced(between: str) -> str:
 
 
 MAX_TEXT_CHARS: Final = 2_000
-MAX_EXPRESSIONS: Final = 20
+MAX_EXPRESSIONS: Final = 60
 
 Reason = Literal[
     "too_long",

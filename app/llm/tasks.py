@@ -201,7 +201,7 @@ class StepInput(TaskModel):
         default={}, exclude=True, description="the steps that leave what the question names"
     )
     row_steps: SkipJsonSchema[tuple[SchemaStep, ...]] = Field(
-        default=(), exclude=True, description="the schema with nameless nodes as kinds of their own; empty without such"
+        default=(), exclude=True, description="the schema with nameless nodes as kinds; empty without such"
     )
     row_kinds: SkipJsonSchema[tuple[Thing, ...]] = Field(default=(), exclude=True)
     wordings: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(

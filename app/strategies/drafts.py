@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, cast
@@ -19,7 +19,16 @@ from app.strategies.base import Draft, OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.start import declares_kinds, own_steps, whole_kinds
 from app.strategies.whole_schema import labels_within
-from kg_store.algebra.expressions import Call, Expression, ExpressionResult, Name, parse, walked_along, written
+from kg_store.algebra.expressions import (
+    Call,
+    Expression,
+    ExpressionResult,
+    Name,
+    parse,
+    walked_along,
+    with_joined_steps,
+    written,
+)
 from kg_store.errors import ExpressionError
 from kg_store.terms import ALMOST_PSEUDONYM
 from kg_store.text.labels import words_of_kinds, words_of_steps
@@ -83,25 +92,6 @@ def with_ties(expression: Expression, labels: Sequence[str], result_of: ResultOf
     if len({frozenset(mids) for mids, _ in tied}) != 1:
         raise TieError(TIED_TWICE if tied else NOT_TIED)
     return tied[0][1]
-
-
-def with_joined_steps(expression: Expression, labels: Collection[str]) -> Expression:
-    """Returns `expression` with two steps, onto nameless nodes and on from them, as the one step that they make.
-
-    `labels` holds all such steps (`a|b`). Unlike two steps, it does not lead back to where it started: nobody is their
-    own spouse by their own wedding.
-    """
-    if isinstance(expression, Name):
-        return expression
-    call = Call(
-        expression.function,
-        tuple(with_joined_steps(each, labels) for each in expression.operands),
-        expression.words,
-    )
-    match call:
-        case Call("reach", (Call("reach", inner, (first,)),), (second,)) if f"{first}|{second}" in labels:
-            return Call("reach", inner, (f"{first}|{second}",))
-    return call
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Final
 
 from app.egress.disclosure import Profile
@@ -14,7 +15,7 @@ from app.strategies.base import Draft, StrategyInput
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.traversal import kind_of, tail_concept
-from kg_store.terms import Hop, NodeKind, Schema, as_mids, cached_by_version
+from kg_store.terms import NO_MIDS, Hop, Mid, NodeKind, Schema, as_mids, cached_by_version
 
 MAX_SHOWN: Final = 120
 """A schema of at most this many steps, counted for each kind, is shown whole to a model that can write answers. Chosen
@@ -47,19 +48,31 @@ def labels_within(inquiry: StrategyInput) -> list[str]:
     return list(dict.fromkeys(step.label for step in steps))
 
 
-def draft_of_row(inquiry: StrategyInput, expressions: Sequence[str]) -> Draft | None:
-    """Returns a draft that tells a single nameless node by all that it has: "date: {1}; miles: {2}.".
+MAX_FACTS_OF_ROWS: Final = 60
+"""The most facts of nameless nodes that an answer tells; of more nodes it says that they have no name. Chosen by hand.
+"""
 
-    None if `expressions` give anything else.
+
+def draft_of_rows(inquiry: StrategyInput, expressions: Sequence[str]) -> Draft | None:
+    """Returns a draft that tells each of a few nameless nodes by all that it has: "date: {1}; miles: {2}.".
+
+    Several stand on lines of their own. None if `expressions` give anything else, or too many of them.
     """
     graph = inquiry.graph
     found = inquiry.result_of(expressions[0]) if len(expressions) == 1 else None
-    if found is None or len(found.mids) != 1 or kind_of(graph, as_mids(found.mids)) is not NodeKind.MEDIATOR:
+    mids = as_mids(found.mids) if found is not None else NO_MIDS
+    if not 0 < len(mids) <= MAX_FACTS_OF_ROWS or kind_of(graph, mids) is not NodeKind.MEDIATOR:
         return None
-    (signature,) = graph.signatures_of(as_mids(found.mids)).tolist()
-    labels = [graph.schema.label(hop) for hop in sorted(graph.schema.signatures[signature].hops)]
-    parts = [f"{label.lstrip('^')}: {{{number}}}" for number, label in enumerate(labels, start=1)]
-    return Draft(tuple(f'reach({expressions[0]}, "{label}")' for label in labels), f"{'; '.join(parts)}.")
+    schema, signatures = graph.schema, graph.signatures_of(mids).tolist()
+    hops = [sorted(schema.signatures[each].hops) for each in signatures]
+    if sum(map(len, hops)) > MAX_FACTS_OF_ROWS:
+        return None
+    rows = expressions if len(mids) == 1 else [inquiry.pseudonyms.of_entity(Mid(mid)) for mid in mids.tolist()]
+    steps = [f'reach({row}, "{schema.label(hop)}")' for row, own in zip(rows, hops, strict=True) for hop in own]
+    number = count(1)
+    words = [[tail_concept(schema, (hop,)) if hop.inverse else schema.label(hop) for hop in own] for own in hops]
+    lines = ["; ".join(f"{word}: {{{next(number)}}}" for word in own) for own in words]
+    return Draft(tuple(steps), "\n".join(f"{line}." for line in lines), tuple(rows) if len(mids) > 1 else ())
 
 
 def _single_steps(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:

@@ -44,10 +44,10 @@ is a whole number or a value that is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -349,19 +349,51 @@ def with_relations(expression: Expression, further: Mapping[str, Sequence[str]])
     return Call("union", (whole, *(Call("reach", operands, (label,)) for label in labels)))
 
 
+def with_joined_steps(expression: Expression, labels: Collection[str]) -> Expression:
+    """Returns `expression` with two steps, onto nameless nodes and on from them, as the one step that they make.
+
+    `labels` holds all such steps (`a|b`). Unlike two steps, it does not lead back to where it started: nobody is their
+    own spouse by their own wedding.
+    """
+    if isinstance(expression, Name):
+        return expression
+    call = Call(
+        expression.function,
+        tuple(with_joined_steps(each, labels) for each in expression.operands),
+        expression.words,
+    )
+    match call:
+        case Call("reach", (Call("reach", inner, (first,)),), (second,)) if f"{first}|{second}" in labels:
+            return Call("reach", inner, (f"{first}|{second}",))
+    return call
+
+
 def of_one_row(text: str) -> str:
     """Returns `text` with conditions on one record changed so that a single record must fulfil all of them.
 
     A record is a mediator. For example, "has rank 1 in a committee" must not match somebody who is in the committee
     and has rank 1 in another one. So the conditions (`member|rank`, `member|since`) first select records. The result
-    then leads back from these records to the people.
+    then leads back from these records to the people. What a condition and a function read of one record (the fees of
+    the loans in May: `loan|fee`, `loan|date`) is read of the same records.
     """
     return written(_by_rows(parse(text))) if "|" in text else text
+
+
+_CHOOSING: Final = frozenset({"argmax", "argmin"})
+_READING_ROWS: Final = frozenset({"reach", "sum", "average", "min", "max"}) | _CHOOSING
 
 
 def _by_rows(expression: Expression) -> Expression:
     if isinstance(expression, Name):
         return expression
+    if expression.function in _READING_ROWS and _record_of(expression):
+        tests, base = _tests_of(expression.operands[0])
+        record = _record_of(expression)
+        if tests and record == _record_of(tests[0]) and "|" not in record:
+            words = expression.words[0].rpartition("|")[2], *expression.words[1:]
+            found = Call(expression.function, (_rows(_by_rows(base), record, tests),), words)
+            is_choice = expression.function in _CHOOSING
+            return Call("reach", (found,), (reversed_label(record),)) if is_choice else found
     if expression.function == "intersect" and len(expression.operands) == 2:
         for of_values, other in (expression.operands, expression.operands[::-1]):
             tests, _ = _tests_of(of_values)
@@ -407,8 +439,13 @@ def _ends_of(expression: Expression) -> tuple[Expression, str, str] | None:
 
 
 def _narrowed(base: Expression, record: str, tests: Sequence[Call], back: str) -> Expression:
+    return Call("reach", (_rows(base, record, tests),), (back,))
+
+
+def _rows(base: Expression, record: str, tests: Sequence[Call]) -> Expression:
+    """Returns the records that `base` leads to by `record` and that pass all `tests`."""
     rows: Expression = Call("reach", (base,), (record,))
     for test in dict.fromkeys(reversed(tests)):
         label, *rest = test.words
         rows = Call(test.function, (rows, *test.operands[1:]), (label.rpartition("|")[2], *rest))
-    return Call("reach", (rows,), (back,))
+    return rows

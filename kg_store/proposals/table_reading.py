@@ -108,8 +108,6 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
             cells += part.get(name, [""] * rows)
     is_text = sheet.ending in TEXT_ENDINGS
     is_called = not is_text or line == NO_HEADER or is_called_as_table(list(columns), delimiter_of(sheet.path))
-    is_headed = not is_called and first_line_is_header(columns)
-    stands_apart = is_headed or (not is_called and first_line_stands_apart(columns))
     profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
     typed = None if is_text else _type_of_all(profiles.values())
     dropped = _types_within(profiles.values()) if sheet.ending in JSON_ENDINGS else []
@@ -117,6 +115,10 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
         del profiles[name]
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
     concept = concept_words(group.file, full)
+    # A cell with the file's own noun heads a column: `Kit` in the first line of `kit.csv`.
+    says_noun = bool(concept) and any(column.words == list(concept) for column in profiles.values())
+    is_headed = not is_called and (says_noun or first_line_is_header(columns))
+    stands_apart = is_headed or (not is_called and first_line_stands_apart(columns))
     first, is_bare = next(iter(columns)), stands_apart or line == NO_HEADER
     key = _key_of(group.file, concept, profiles, columns, sheet.declared, is_text=is_text, is_bare=is_bare)
     if not concept and key is not None:

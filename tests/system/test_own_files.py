@@ -150,6 +150,18 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (RENTALS, "How many rentals were there?", {"5"}),
     (RENTALS, "How many rentals had a fee of more than 4?", {"2"}),
     (RENTALS, "Which member has the most rentals?", {"Ivo Lund"}),
+    (RENTALS, "What is the total of the fees of Ivo Lund's rentals?", {"15"}),
+    (RENTALS, "What is the average fee?", {"4.6"}),
+    (RENTALS, "total fees in April 2024", {"17"}),
+    # Of the same rows: his fees of that month, not those of all his rentals.
+    (RENTALS, "total fees of Ivo Lund in April 2024", {"11"}),
+    (RENTALS, "which kits did Ivo Lund rent in April 2024", {"Pump", "Winch"}),
+    # A few rows are told one by one.
+    (RENTALS, "What was the most expensive rental?", {"7", "Ivo Lund", "2024-04-13", "Pump"}),
+    (RENTALS, "rentals of the Ladder", {"2", "Mara Quist", "2024-05-11", "Ladder"}),
+    # Their sums or their greatest fees may be meant.
+    (RENTALS, "Did Ivo Lund rent more than Mara Quist?", set()),
+    (CROSSINGS, "average passengers since April 2024", {"39"}),
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
     # Rank 1 on that board, in that year; not on the one, and rank 1 or that year on another.

@@ -58,6 +58,9 @@ _MONEY: Final = frozenset(
 )
 
 
+_OF_ALL: Final = ("group", "average", "sum")
+
+
 class IdleWords:
     """Finds words that a meaning may leave unexplained, because its relations say the same already.
 
@@ -333,7 +336,8 @@ class AnswerForms:
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Yields answers to the question as (expression, bit mask of tokens used, gain in score)."""
         text, form = self._builder.text(each), self._asked.form
-        if not text or (self._asks_members and text[:6] == "reach(") or (each.is_implied and form != "group"):
+        # "The average delay" is that of all things with a delay: no word needs to say their kind.
+        if not text or (self._asks_members and text[:6] == "reach(") or (each.is_implied and form not in _OF_ALL):
             return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
             text = f"difference({text}, {name})"

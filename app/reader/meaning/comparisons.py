@@ -9,7 +9,7 @@ from typing import Final
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.language.stated_bounds import TRUTHS
 from app.reader.meaning.extremes import sign_of
-from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import HAVING, HOP, MEDIATED, Reading, gain_of
 from app.reader.meaning.readings import ReadingBuilder
@@ -52,7 +52,7 @@ class Comparisons:
                     continue
                 if self._counts_things:
                     continue
-                sign = sign_of(measure, hop) if self._is_of(hop, other) else 0
+                sign = sign_of(measure, hop) if self._is_of(each, hop, other) else 0
                 for said, gain in (
                     self._builder.extremes.ways_to_measure(measure, hop, used, each.kinds) if sign else ()
                 ):
@@ -75,9 +75,14 @@ class Comparisons:
             if is_behind and other.expression.replace(second, first) == each.expression:
                 yield other, other.score
 
-    def _is_of(self, hop: SchemaHop, other: Reading) -> bool:
-        """Returns True if things of the kinds of `other` also have the hop `hop`."""
-        return any(each.label == hop.label for each, _ in self._graph.leaving(other.kinds))
+    def _is_of(self, each: Reading, hop: SchemaHop, other: Reading) -> bool:
+        """Returns True if things of the kinds of `other` also have the hop `hop`, and it can be compared.
+
+        Several numbers, such as the payments of two people, can't: their sums or their greatest may be meant.
+        """
+        labels = {label for label in (*LABEL.findall(each.expression), hop.label) if "^" in label or "|" in label}
+        is_one = hop.value != "number" or labels <= {other.label for other in self._graph.hops if other.is_one}
+        return is_one and any(leaving.label == hop.label for leaving, _ in self._graph.leaving(other.kinds))
 
     def outnumbering(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
         """Yields tests if one set is larger than another: "are there more doctors than nurses"."""
@@ -161,7 +166,7 @@ class Comparisons:
             first, second = each.expression, other.expression
             used = each.used | other.used | (1 << self._word if self._word >= 0 else 0)
             for hop, _ in self._graph.leaving(each.kinds):
-                if not self._is_of(hop, other):
+                if not self._is_of(each, hop, other):
                     continue
                 if not hop.value:
                     sides = [f'count(reach({text}, "{hop.label}"))' for text in (first, second)]

@@ -226,8 +226,10 @@ class Limits:
                 continue
             is_number = limit.unit is not None or self._is_number(limit)
             is_other = hop.value == "number" and not is_number
+            # One thing that is named is not narrowed by its own value, but what is asked of it.
+            is_settled = each.is_bare and "|" not in hop.label and self._asked.form != "truth"
             unsaid = 0.0 if said or limit.measure else self._unsaid(each, hop, limit)
-            longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
+            longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other + UNSAID * is_settled)
             longer = longer.spanning(limit.used)
             chosen = narrowed(text, partial(limit.of, label=hop.label), self._narrows_first)
             yield longer._replace(
@@ -237,8 +239,12 @@ class Limits:
     def _unsaid(self, each: Reading, hop: SchemaHop, limit: ValueLimit) -> float:
         """Returns the cost of limiting values of `hop` although no word names that relation.
 
-        The cost is low if the stated value occurs with this relation alone.
+        The cost is low if the stated value occurs with this relation alone, or a date with the only date that such
+        things have.
         """
+        is_date = hop.is_date and all(self._named.values.get(name) in ("date", "year") for name in limit.names)
+        if is_date and [other.label for other, _ in self._graph.leaving(each.kinds) if other.is_date] == [hop.label]:
+            return UNSAID_BEFORE_NOUN
         if hop.value == "text" and each.said >= 0:
             own = {reversed_label(label) for name in limit.names for label in self._named.own.get(name, ())}
             if [other.label for other, _ in self._graph.leaving(each.kinds) if other.label in own] == [hop.label]:

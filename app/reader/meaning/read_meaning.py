@@ -10,7 +10,7 @@ from typing import Final
 
 from app.llm.in_house import HeldMeaning, ReadingScores
 from app.llm.tasks import StepInput
-from app.reader.language.question_words import names_a_group
+from app.reader.language.question_words import names_a_group, words_in
 from app.reader.language.relation_wording import particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
 from app.reader.meaning.in_context import Meanings, NearestMeaning, nearest_in_context, sense_of
@@ -22,8 +22,16 @@ from app.reader.meaning.said_hops import SaidHops
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from app.reader.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordings
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.expressions import ExpressionResult, of_one_row, parse, with_relations, written
+from kg_store.algebra.expressions import (
+    ExpressionResult,
+    of_one_row,
+    parse,
+    with_joined_steps,
+    with_relations,
+    written,
+)
 from kg_store.errors import ExpressionError
+from kg_store.text.inflection import singular
 from kg_store.text.labels import with_words
 
 # A reading is certain if its score lies at least MIN_MARGIN ahead of the next one and its worst explained hop has at
@@ -76,6 +84,12 @@ class ReadMeaning:
         is_said = self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
         return self.by_whole or is_said
 
+    def joining(self, labels: Collection[str]) -> ReadMeaning:
+        """Returns this result with two steps over a nameless node as the one step of `labels` that they make."""
+        text = self.meaning.expression
+        joined = written(with_joined_steps(parse(text), labels))
+        return self if joined == text else replace(self, meaning=replace(self.meaning, expression=joined))
+
     def by_nearest(self, nearest: NearestMeaning) -> ReadMeaning:
         """Returns this result with `nearest` as the best meaning."""
         return ReadMeaning(nearest.meaning, nearest.scores.margin, (), nearest=nearest, by_whole=True)
@@ -114,7 +128,8 @@ def _key(given: StepInput) -> tuple[object, ...]:
     """Returns everything that a reading depends on, as a cache key; facts found so far are not part of it."""
     schema = (given.steps, tuple(given.wordings.items()), tuple(given.kind_words.items()))
     told = tuple((turn.role, turn.text) for turn in given.dialogue)
-    things = tuple((thing.name, thing.concept, thing.size) for thing in (*given.things, *given.kinds, *given.row_kinds))
+    known = *given.things, *given.kinds, *given.row_kinds
+    things = tuple((thing.name, thing.concept, thing.size) for thing in known)
     return given.question, told, things, tuple(given.own.items()), hash(schema)
 
 
@@ -123,12 +138,29 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     if not question:
         return None
     now, given = _NOW.search(given.question), given.model_copy(update={"question": question})
+    if not given.row_steps:
+        return _read_one(scorer, given, now)
+    labels = {step.label for step in given.steps}
+
+    def of_rows() -> ReadMeaning | None:
+        read = _read_one(scorer, _with_rows(given), now)
+        return read.joining(labels) if read and read.is_sure else None
+
+    says_rows = _says_rows(given)
+    if says_rows and (found := of_rows()):
+        return found
     read = _read_one(scorer, given, now)
-    if given.row_steps and not (read and read.is_sure):
-        of_rows = _read_one(scorer, _with_rows(given), now)
-        if of_rows and of_rows.is_sure:
-            return of_rows
-    return read
+    return read if says_rows or (read and read.is_sure) else of_rows() or read
+
+
+def _says_rows(given: StepInput) -> bool:
+    """Returns True if the question has the whole name of nameless nodes: "how many rentals", but no "members" alone
+    for rows called "committee member".
+    """
+    own = {thing.concept for thing in given.kinds}
+    names = {name for thing in given.row_kinds if thing.concept not in own for name in thing.concept.split(" or ")}
+    said = f" {' '.join(map(singular, words_in(given.question)))} "
+    return any(f" {name.lower()} " in said for name in names)
 
 
 def _with_rows(given: StepInput) -> StepInput:

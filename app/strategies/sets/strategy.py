@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
@@ -53,7 +53,7 @@ from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
-from app.strategies.whole_schema import MAX_SHOWN, draft_of_row, graph_shown, steps_with_rows
+from app.strategies.whole_schema import MAX_SHOWN, draft_of_rows, graph_shown, steps_with_rows
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
@@ -335,25 +335,33 @@ def _step(
         round=number,
         last_round=is_last or number > inquiry.limits.depth,
         width=inquiry.limits.width,
-        steps=schema_steps(inquiry.graph) if progress.kinds else (),
-        kinds=progress.kinds,
-        own=progress.own,
-        row_steps=steps_with_rows(inquiry) if progress.nameless else (),
-        row_kinds=(*progress.kinds, *progress.nameless) if progress.nameless else (),
-        wordings=dict(words_of_steps(inquiry.graph.schema)),
-        kind_words=dict(words_of_kinds(inquiry.graph.schema)),
+        **_schema(inquiry, progress),
         voted=progress.voted.shown(inquiry) if progress.voted else None,
         meant=progress.held,
         cases=inquiry.cases,
         nearest=offered.nearest,
         phrases=phrases_of(inquiry, candidates, progress.phrases) if inquiry.reasoner.is_model else (),
         typed="" if inquiry.reasoner.is_model else inquiry.asked,
-        own_words=dict(own_words_of(inquiry.graph.schema)),
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:
         progress.may_leave[hint] = inquiry.may_leave([hint])[0]
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
+
+
+def _schema(inquiry: StrategyInput, progress: SearchProgress) -> dict[str, Any]:
+    """Returns the fields of a StepInput that hold the schema; they stay in the house."""
+    schema = inquiry.graph.schema
+    return {
+        "steps": schema_steps(inquiry.graph) if progress.kinds else (),
+        "kinds": progress.kinds,
+        "own": progress.own,
+        "row_steps": steps_with_rows(inquiry) if progress.nameless else (),
+        "row_kinds": (*progress.kinds, *progress.nameless),
+        "wordings": dict(words_of_steps(schema)),
+        "kind_words": dict(words_of_kinds(schema)),
+        "own_words": dict(own_words_of(schema)),
+    }
 
 
 def _chosen(inquiry: StrategyInput, reply: StepReply, offered: NumberedWays) -> list[CandidatePath]:
@@ -408,8 +416,8 @@ def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, o
     fresh = show_evidence(inquiry, progress.facts[len(progress.shown) :], told=_told(progress))
     shown = _step(plainly, progress, offered, progress.round, 0, is_last=False)
     shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
-    row = draft_of_row(inquiry, expressions) if progress.graph else None
-    return row or draft_of(inquiry.language, expressions, shown)
+    rows = draft_of_rows(inquiry, expressions) if progress.nameless else None
+    return rows or draft_of(inquiry.language, expressions, shown)
 
 
 def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:
@@ -417,7 +425,7 @@ def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:
     whole = [kind.name for kind in kinds if draft and kind.name in " ".join(draft.expressions)]
     return RetrievalResult(
         draft,
-        (*progress.things, *whole),
+        (*progress.things, *whole, *(draft.rows if draft else ())),
         tuple(progress.facts),
         progress.round,
         tuple(progress.notes),
