@@ -170,20 +170,26 @@ def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
     known = graph.schema.derived.get(schema_steps)
     if not isinstance(known, tuple):
         known = graph.schema.derived[schema_steps] = tuple(
-            step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0]))._replace(
-                is_one=_leads_to_one(graph, kind, path[0])
-            )
+            _with_shape(graph, step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0])), path[0])
             for kind in kinds_of(graph.schema)
             for path in paths_of(graph, ConceptScope(kind), 1).paths
         )
     return known
 
 
-def _leads_to_one(graph: BlindGraph, kind: str, step: Step) -> bool:
-    """Returns True if `step` leads from each thing of `kind` to one other at most; large kinds are sampled."""
-    members = members_of(graph, kind)
-    heads = walk(graph, members[:: len(members) // MAX_SEEN + 1], (step,)).heads
-    return len(heads) == len(as_mids(heads))
+MAX_SORTS: Final = 5
+"""A step that all things have and that leads to at most so many ends tells their sort, and nothing by being there."""
+MIN_SORTED: Final = 10
+
+
+def _with_shape(graph: BlindGraph, told: SchemaStep, step: Step) -> SchemaStep:
+    """Returns the step with what its walk from all things of its kind tells; large kinds are sampled."""
+    members = members_of(graph, told.kind)
+    sample = members[:: len(members) // MAX_SEEN + 1]
+    walked = walk(graph, sample, (step,))
+    starts, ends = len(as_mids(walked.heads)), len(as_mids(walked.tails))
+    is_sort = MIN_SORTED <= len(sample) == starts and ends <= MAX_SORTS and told.value != "truth"
+    return told._replace(is_one=len(walked.heads) == starts, is_sort=is_sort)
 
 
 def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:

@@ -159,7 +159,7 @@ class SchemaStep(NamedTuple):
 
     `label`: the step as expressions name it. `shown`: the same with the owner's descriptions of masked relations. It
     stays inside the service. `is_one`: the step leads from each thing to one other at most, so that nothing can be
-    counted by it.
+    counted by it. `is_sort`: all things have the step, and it leads to a few ends, such as "yes" and "no".
     """
 
     kind: str
@@ -168,6 +168,7 @@ class SchemaStep(NamedTuple):
     concept: str
     value: str = ""
     is_one: bool = False
+    is_sort: bool = False
 
 
 class StepInput(TaskModel):

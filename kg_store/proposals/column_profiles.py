@@ -19,6 +19,7 @@ from kg_store.text.inflection import singular
 from kg_store.text.labels import readable
 from kg_store.text.literals import is_year
 from kg_store.text.notation import DecimalMark, FirstPart, decimal_mark, first_parts, is_serial
+from kg_store.text.quantities import MONEY, units_called
 
 KEY_WORDS = frozenset(
     "id ids key code nr no number num uuid guid isbn sku ean cd pk fk nummer kennung issn oid identifier schluessel "
@@ -150,6 +151,24 @@ def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
     if unit is not None and len(kept) > 1 and _UNITS.get(kept[-1]) == unit:
         kept = kept[:-1]
     return " ".join(kept or words)
+
+
+_QUANTITIES: Final = {
+    "mass": "weight", "length": "length", "area": "area", "volume": "volume", "time": "duration", "days": "duration",
+    "months": "duration", MONEY: "amount",
+}  # fmt: skip
+"""What a unit of each kind measures."""
+
+
+def quantity_of(column: Column) -> tuple[str, str] | None:
+    """Returns the quantity and the unit of a column of numbers whose name is nothing but a unit: weight and kilos for
+    `Kg`; else None.
+    """
+    found = {unit.kind: unit.word for unit in units_called(column.name.strip())}
+    if column.kind is not ValueKind.NUMBER or len(found) != 1:
+        return None
+    ((kind, word),) = found.items()
+    return _QUANTITIES[kind], word
 
 
 def unit_of(column: str) -> str | None:

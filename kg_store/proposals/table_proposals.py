@@ -18,6 +18,7 @@ from kg_store.proposals.column_profiles import (
     PLACES,
     Column,
     any_alike,
+    quantity_of,
     relation_words,
     unit_of,
 )
@@ -335,7 +336,7 @@ def _column(
         if (label in KEY_WORDS | NAME_WORDS or is_parent) and target.concept_words:
             label = _label(target.concept)
         return ColumnPolicy(relation=label, table=target.file, by=by, separator=separator)
-    label = _label(relation_words(column.name)) or "related to"
+    label, unit = quantity_of(column) or (_label(relation_words(column.name)) or "related to", unit_of(column.name))
     if separator is not None:
         column = replace(column, cells=column.parts, rows=len(column.parts))
     kind = column.kind
@@ -352,7 +353,7 @@ def _column(
     return ColumnPolicy(
         relation=label,
         kind=kind,
-        unit=unit_of(column.name) if kind is ValueKind.NUMBER else None,
+        unit=unit if kind is ValueKind.NUMBER else None,
         decimal=column.decimal if kind is ValueKind.NUMBER else None,
         first=column.first_of_date if kind is ValueKind.DATE else None,
         serial=column.is_serial and kind is ValueKind.DATE,

@@ -116,7 +116,8 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
     concept = concept_words(group.file, full)
     # A cell with the file's own noun heads a column: `Kit` in the first line of `kit.csv`.
-    says_noun = bool(concept) and any(column.words == list(concept) for column in profiles.values())
+    is_word = len(" ".join(concept)) > 1
+    says_noun = is_word and any(column.words == list(concept) for column in profiles.values())
     is_headed = not is_called and (says_noun or first_line_is_header(columns))
     stands_apart = is_headed or (not is_called and first_line_stands_apart(columns))
     first, is_bare = next(iter(columns)), stands_apart or line == NO_HEADER

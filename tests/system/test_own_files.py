@@ -141,6 +141,25 @@ Ladder,Mara Quist,2024-05-11,2
 """,
 }
 
+GOATS = {
+    "goats.csv": "Goat,Kg,Horned,Born\n"
+    + "".join(
+        f"{name},{weight},{horned},{born}\n"
+        for name, weight, horned, born in (
+            ("Bramble", 41, "yes", 2019), ("Clover", 38, "no", 2020), ("Dapple", 55, "yes", 2018),
+            ("Fern", 29, "partly", 2023), ("Hazel", 47, "no", 2019), ("Juniper", 33, "yes", 2022),
+            ("Larch", 36, "no", 2021), ("Maple", 44, "yes", 2020), ("Nettle", 52, "no", 2018),
+            ("Olive", 31, "yes", 2022), ("Poppy", 39, "partly", 2021),
+        )
+    ),
+    "milkings.csv": """Date,Goat,Milked by,Mins
+2024-03-02,Bramble,Ivo Lund,12
+2024-03-03,Clover,Ivo Lund,9
+2024-03-03,Bramble,Mara Quist,14
+2024-04-01,Dapple,Mara Quist,8
+""",
+}  # fmt: skip
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     # A thing that is called by a date also has it.
     (CROSSINGS, "How many crossings were there in April 2024?", {"2"}),
@@ -161,6 +180,14 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (RENTALS, "rentals of the Ladder", {"2", "Mara Quist", "2024-05-11", "Ladder"}),
     # Their sums or their greatest fees may be meant.
     (RENTALS, "Did Ivo Lund rent more than Mara Quist?", set()),
+    # A column that is called by a unit holds what it measures.
+    (GOATS, "Which is the heaviest goat?", {"Dapple"}),
+    (GOATS, "What is the average duration of milkings?", {"10.75"}),
+    # Every goat has "yes", "no" or "partly" there, which by itself says nothing.
+    (GOATS, "Which goats are horned?", set()),
+    # The date is asked for, not who was there.
+    (GOATS, "When was the last milking of Bramble?", {"2024-03-03"}),
+    (GOATS, "How many milkings did Ivo Lund do in March 2024?", {"2"}),
     (CROSSINGS, "average passengers since April 2024", {"39"}),
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
@@ -195,7 +222,22 @@ TOLD = {
 """The sentences in which answers tell of cells that do not fit."""
 
 
-SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE, FERRIES, INTERESTS, CROSSINGS, RENTALS]
+SETS = [
+    ARTICLES,
+    LETTERS,
+    BENCHES,
+    SHOPS,
+    LANDS,
+    ROUTES,
+    FOODS,
+    SHIPS,
+    PEOPLE,
+    FERRIES,
+    INTERESTS,
+    CROSSINGS,
+    RENTALS,
+    GOATS,
+]
 
 
 Answers = dict[tuple[int, str], tuple[set[str], str]]

@@ -327,7 +327,7 @@ class AskedKind:
 
     def _is_year(self, each: Reading) -> bool:
         labels = LABEL.findall(each.expression)
-        return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
+        return bool(each.value and labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
 
     def _fits_people(self, each: Reading) -> float:
         words = {self._asked.words[at] for at in self._asked.at("person")}

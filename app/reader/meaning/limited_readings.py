@@ -242,7 +242,9 @@ class Limits:
         The cost is low if the stated value occurs with this relation alone, or a date with the only date that such
         things have.
         """
-        is_date = hop.is_date and all(self._named.values.get(name) in ("date", "year") for name in limit.names)
+        is_told = not (each.is_implied and self._nouns)  # Of what the question names, if it names anything.
+        values = {self._named.values.get(name) for name in limit.names}
+        is_date = is_told and hop.is_date and values <= {"date", "year"}
         if is_date and [other.label for other, _ in self._graph.leaving(each.kinds) if other.is_date] == [hop.label]:
             return UNSAID_BEFORE_NOUN
         if hop.value == "text" and each.said >= 0:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from app.llm.in_house import HeldMeaning, ReadingScores
-from app.llm.tasks import StepInput
+from app.llm.tasks import SchemaStep, StepInput, Thing
 from app.reader.language.question_words import names_a_group, words_in
 from app.reader.language.relation_wording import particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
@@ -31,7 +31,7 @@ from kg_store.algebra.expressions import (
     written,
 )
 from kg_store.errors import ExpressionError
-from kg_store.text.inflection import singular
+from kg_store.text.inflection import singular, verbs_of
 from kg_store.text.labels import with_words
 
 # A reading is certain if its score lies at least MIN_MARGIN ahead of the next one and its worst explained hop has at
@@ -89,6 +89,11 @@ class ReadMeaning:
         text = self.meaning.expression
         joined = written(with_joined_steps(parse(text), labels))
         return self if joined == text else replace(self, meaning=replace(self.meaning, expression=joined))
+
+    def goes_beyond(self, labels: Collection[str], kinds: Sequence[Thing]) -> bool:
+        """Returns True if the meaning has a step that is not among `labels`, or all things of one of `kinds`."""
+        text = self.meaning.expression
+        return not {*labels} >= {*LABEL.findall(text)} or any(kind.name in text for kind in kinds)
 
     def by_nearest(self, nearest: NearestMeaning) -> ReadMeaning:
         """Returns this result with `nearest` as the best meaning."""
@@ -150,23 +155,29 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     if says_rows and (found := of_rows()):
         return found
     read = _read_one(scorer, given, now)
-    return read if says_rows or (read and read.is_sure) else of_rows() or read
+    if says_rows or (read and read.is_sure):
+        return read
+    # What needs no row as a thing would have been read without them.
+    found = of_rows()
+    return found if found and found.goes_beyond(labels, given.row_kinds) else read
 
 
 def _says_rows(given: StepInput) -> bool:
     """Returns True if the question has the whole name of nameless nodes: "how many rentals", but no "members" alone
-    for rows called "committee member".
+    for rows called "committee member". The verb of such a name counts too: "walked" for rows called "walk".
     """
-    own = {thing.concept for thing in given.kinds}
-    names = {name for thing in given.row_kinds if thing.concept not in own for name in thing.concept.split(" or ")}
-    said = f" {' '.join(map(singular, words_in(given.question)))} "
-    return any(f" {name.lower()} " in said for name in names)
+    names = {name for thing in given.row_kinds for name in thing.concept.split(" or ")}
+    words = words_in(given.question)
+    said = f" {' '.join(map(singular, words))} "
+    done = frozenset[str]().union(*map(verbs_of, words))
+    return any(f" {name.lower()} " in said or name.lower() in done for name in names)
 
 
 def _with_rows(given: StepInput) -> StepInput:
     """Returns `given` with its nameless nodes (rows, events) as kinds of things, which steps lead to and from."""
     own = {name: (*labels, *{label.partition("|")[0] for label in labels}) for name, labels in given.own.items()}
-    return given.model_copy(update={"steps": given.row_steps, "kinds": given.row_kinds, "own": own})
+    kinds = *given.kinds, *given.row_kinds
+    return given.model_copy(update={"steps": given.row_steps, "kinds": kinds, "own": own})
 
 
 def _read_one(scorer: PathScorer, given: StepInput, now: re.Match[str] | None) -> ReadMeaning | None:
@@ -210,7 +221,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
     units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
     numbers = [name for name, kind in values.items() if kind == "number"]
-    plain = SchemaGraph(given.steps, given.kinds, given.kind_words, given.things)
+    plain = _schema_graph(given, given.steps)
     persons = frozenset(kind for kind in plain.kinds if plain.is_person(kind, scorer.type_of(kind)))
     groups = frozenset(kind for kind in plain.kinds if names_a_group(kind, scorer.type_of(kind)))
     named = NamedThings(
@@ -241,7 +252,12 @@ def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, 
     if question == wording:
         return question, plain
     steps = [step._replace(shown=words) for step, words in zip(given.steps, shown, strict=True)]
-    return question, SchemaGraph(steps, given.kinds, given.kind_words, given.things)
+    return question, _schema_graph(given, steps)
+
+
+def _schema_graph(given: StepInput, steps: Sequence[SchemaStep]) -> SchemaGraph:
+    rows = frozenset(thing.concept for thing in given.row_kinds)
+    return SchemaGraph(steps, given.kinds, given.kind_words, given.things, rows)
 
 
 def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:

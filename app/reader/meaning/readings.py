@@ -176,6 +176,9 @@ class ReadingBuilder:
                     yield from self._along(narrow, text, hop)
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
+        back = self._graph.turned(hop) if each.is_whole else None
+        if back is not None and back.is_sort:
+            return  # What has any sort is everything: "dogs that may go off lead" are not those of yes or no.
         ways, may_have = list(self._ways_to_say(hop, each)), self._speaks_of_having
         taken = self._cost(text, hop, each.is_whole) if ways or self._asked.limits else 0.0
         for said, cost in ways:
@@ -186,7 +189,7 @@ class ReadingBuilder:
             is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
             # Everything that a hop leads to has the hop in the opposite direction, so requiring it adds nothing.
             is_known = text.startswith("having(") or text.endswith(f', "{reversed_label(hop.label)}")')
-            is_new = not (each.is_bare or is_known or lacks(text, hop.label))
+            is_new = not (each.is_bare or is_known or hop.is_sort or lacks(text, hop.label))
             if said and is_had and is_new and says_having(self._asked, each, hop, said):
                 yield self._having(each, text, hop, said)
             yield from self._limits.lacking(each, text, hop, said)

@@ -52,7 +52,7 @@ class SchemaHop(NamedTuple):
     """One hop from things of `kind` to things of the kinds `ends`, or to values of type `value`.
 
     `label`: its label in expressions; `shown`: its words, with the descriptions of masked relations. `is_one`: it
-    leads from each thing to one other at most.
+    leads from each thing to one other at most. `is_sort`: all things have it, so that having it says nothing.
     """
 
     kind: str
@@ -61,6 +61,7 @@ class SchemaHop(NamedTuple):
     ends: frozenset[str]
     value: str
     is_one: bool = False
+    is_sort: bool = False
 
     @property
     def is_date(self) -> bool:
@@ -92,7 +93,7 @@ class SchemaGraph:
     """All hops of a schema by the kinds that they leave.
 
     `kinds`: for each kind, the pseudonym of the set of all its things; `kind_words`: further words for a kind.
-    `things`: what the question names, in order.
+    `things`: what the question names, in order; `rows`: the kinds of nodes without a name.
     """
 
     def __init__(
@@ -101,7 +102,9 @@ class SchemaGraph:
         kinds: Sequence[Thing],
         kind_words: Wordings = _NO_WORDINGS,
         things: Sequence[Thing] = (),
+        rows: frozenset[str] = frozenset(),
     ) -> None:
+        self.rows = rows
         self._places = {each.name: f"{place:04}" for place, each in enumerate((*things, *kinds))}
         self._orders: dict[str, str] = {}
         self._said_as = {
@@ -245,7 +248,9 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
     If a fact is stored plainly and also through a record (`a|b`), the plain hop is kept.
     """
     hops = [
-        SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value, s.is_one)
+        SchemaHop(
+            s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value, s.is_one, s.is_sort
+        )
         for s in steps
     ]
     hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]

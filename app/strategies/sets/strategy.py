@@ -357,7 +357,7 @@ def _schema(inquiry: StrategyInput, progress: SearchProgress) -> dict[str, Any]:
         "kinds": progress.kinds,
         "own": progress.own,
         "row_steps": steps_with_rows(inquiry) if progress.nameless else (),
-        "row_kinds": (*progress.kinds, *progress.nameless),
+        "row_kinds": progress.nameless,
         "wordings": dict(words_of_steps(schema)),
         "kind_words": dict(words_of_kinds(schema)),
         "own_words": dict(own_words_of(schema)),

@@ -383,6 +383,8 @@ class TimedPaths:
         if not self.asked.is_of_date and further[:1] and further[0] in (dates.starts, dates.ends, dates.when):
             return None
         fitting = self._dates.fitting(things, dates)
+        if self.asked.is_of_date and self.asked.relation in ("first", "last"):
+            further = [dates.first]  # "When was the last walk of X" asks for its date, not for who walked.
         return self._held(walked_along(fitting, further), start) if fitting else None
 
     def _held(self, expression: str, start: str) -> NarrowedPath | None:
