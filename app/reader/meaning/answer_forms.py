@@ -13,7 +13,7 @@ from app.reader.meaning.groups import OF_KIND, WRONG_KIND, AskedKind, Groups
 from app.reader.meaning.question.measures import PLACES, are_only_places
 from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.question.token_roles import mask
-from app.reader.meaning.reading import HOP, Reading, joins_records
+from app.reader.meaning.reading import Reading, joins_records
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from kg_store.text.inflection import is_agent, is_participle, singular, verbs_of
@@ -359,12 +359,8 @@ class AnswerForms:
             yield f"reach({choice[1]}, {choice[2]})", each.used, OF_KIND
         elif (each.is_bare and form not in ("average", "sum")) or (form == "count" and _OF_ONE.match(text)):
             return
-        elif form == "count" and self._asked.asks_how_often:
-            yield from self._groups.occurrences(each, text)
-        elif form == "count" and each.value == "number" and self._noun < 0 and "different" not in self._asked.words:
-            yield from self._groups.counted_values(each, text)
         elif form == "count":
-            yield self._counted(each, text)
+            yield from self._counts(each, text)
         elif form in ("average", "sum"):
             yield from self._groups.totals(each, text)
         elif form == "group":
@@ -375,22 +371,28 @@ class AnswerForms:
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
             return
-        elif self._asked.wh == "when" and (chosen := _BY_DATE.match(text)) and self._is_date(chosen[1]):
-            yield f'reach({text}, "{chosen[1]}")', each.used, OF_KIND
-        elif self._asked.wh == "when" and (date := self._only_date(each)):
-            yield f'reach({text}, "{date}")', each.used, OF_KIND - HOP
+        elif self._asked.wh == "when" and (date := self._date_of(each, text)):
+            yield f'reach({text}, "{date}")', each.used, OF_KIND
         else:
             yield text, each.used, self._kind.fit(each)
 
-    def _only_date(self, each: Reading) -> str:
-        """Returns the label of the date of rows that have only one: when "milked" says the rows of the milkings."""
+    def _counts(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
+        if self._asked.asks_how_often:
+            yield from self._groups.occurrences(each, text)
+        elif each.value == "number" and self._noun < 0 and "different" not in self._asked.words:
+            yield from self._groups.counted_values(each, text)
+        else:
+            yield self._counted(each, text)
+
+    def _date_of(self, each: Reading, text: str) -> str:
+        """Returns the label of the date by which `text` chooses the first or last, or of the only date of its rows."""
+        chosen = _BY_DATE.match(text)
+        if chosen and any(hop.is_date for hop in self._graph.hops if hop.label == chosen[1]):
+            return chosen[1]
         if not (each.kinds and each.kinds <= self._graph.rows) or each.value or each.is_whole:
             return ""
         dates = [hop.label for hop, _ in self._graph.leaving(each.kinds) if hop.is_date]
         return dates[0] if len(dates) == 1 else ""
-
-    def _is_date(self, label: str) -> bool:
-        return any(hop.is_date for hop in self._graph.hops if hop.label == label)
 
     def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
         """Yields answers that add up numbers although no word asks for a sum, such as the beds of a clinic."""

@@ -177,12 +177,12 @@ class ReadingBuilder:
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         back = self._graph.turned(hop) if each.is_whole else None
-        if back is not None and back.is_sort:
-            return  # What has any sort is everything: "dogs that may go off lead" are not those of yes or no.
+        # What has any sort is everything: "dogs that may go off lead" are not those of yes or no.
+        is_everything = back is not None and back.is_sort
         ways, may_have = list(self._ways_to_say(hop, each)), self._speaks_of_having
         taken = self._cost(text, hop, each.is_whole) if ways or self._asked.limits else 0.0
         for said, cost in ways:
-            if not each.is_implied and not each.is_exclusive:
+            if not (each.is_implied or each.is_exclusive or is_everything):
                 stepped = self._stepped(each, text, hop, said, cost, taken)
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
