@@ -386,14 +386,11 @@ _READING_ROWS: Final = frozenset({"reach", "sum", "average", "min", "max"}) | _C
 def _by_rows(expression: Expression) -> Expression:
     if isinstance(expression, Name):
         return expression
-    if expression.function in _READING_ROWS and _record_of(expression):
-        tests, base = _tests_of(expression.operands[0])
-        record = _record_of(expression)
-        if tests and record == _record_of(tests[0]) and "|" not in record:
-            words = expression.words[0].rpartition("|")[2], *expression.words[1:]
-            found = Call(expression.function, (_rows(_by_rows(base), record, tests),), words)
-            is_choice = expression.function in _CHOOSING
-            return Call("reach", (found,), (reversed_label(record),)) if is_choice else found
+    if expression.function in _READING_ROWS and (rows := _rows_read(expression)):
+        words = expression.words[0].rpartition("|")[2], *expression.words[1:]
+        found = Call(expression.function, (rows,), words)
+        back = reversed_label(_record_of(expression))
+        return Call("reach", (found,), (back,)) if expression.function in _CHOOSING else found
     if expression.function == "intersect" and len(expression.operands) == 2:
         for of_values, other in (expression.operands, expression.operands[::-1]):
             tests, _ = _tests_of(of_values)
@@ -408,6 +405,27 @@ def _by_rows(expression: Expression) -> Expression:
         record = _record_of(tests[0])
         return _narrowed(_by_rows(base), record, tests, reversed_label(record))
     return Call(expression.function, tuple(map(_by_rows, expression.operands)), expression.words)
+
+
+def _rows_read(expression: Call) -> Expression | None:
+    """Returns the records of which a function reads `record|end`, if its set is chosen by what the same records say.
+
+    That is by conditions on them, or by what else they lead to: of "who took money for firewood" the money that is
+    asked for is that for firewood. None otherwise.
+    """
+    record, chosen = _record_of(expression), expression.operands[0]
+    if not record or "|" in record:
+        return None
+    tests, base = _tests_of(chosen)
+    if tests and record == _record_of(tests[0]):
+        return _rows(_by_rows(base), record, tests)
+    pair = chosen.operands if isinstance(chosen, Call) and chosen.function == "intersect" else ()
+    for first, second in (pair, pair[::-1]) if len(pair) == 2 else ():
+        led = _ends_of(second)
+        if led and reversed_label(led[2]) == record:
+            ways = Call("reach", (_by_rows(first),), (record,)), Call("reach", (_by_rows(led[0]),), (led[1],))
+            return Call("intersect", ways)
+    return None
 
 
 def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from app.reader.language.question_words import PREPOSITIONS
@@ -58,6 +59,7 @@ _MONEY: Final = frozenset(
 )
 
 
+_LAST_STEP: Final = re.compile(r'reach\((.+), "([^"]*)"\)')
 _BY_DATE: Final = re.compile(r'arg(?:max|min)\(.*, "([^"]*)"\)$')
 """Matches the first or last of a set, by a date: "when was the last visit" asks for that date."""
 _OF_ONE: Final = re.compile(r"(?:(?:filter|having)\()+E\w{5},")
@@ -171,6 +173,7 @@ class AnswerForms:
         # "Who got X prescribed" asks for the patient, not for the doctor.
         got = words[:1] == ("who",) and (words[1:2] in _GOT or words[1:3] in (("has", "been"), ("have", "been")))
         self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
+        self._how_much = ("how", "much") in set(pairwise(words))
         self._given = mask(at for at in builder.nouns if self._is_given(at))
         self._idle = IdleWords(asked, builder)
         self._groups = Groups(asked, graph, builder, self._noun)
@@ -371,10 +374,22 @@ class AnswerForms:
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
             return
-        elif self._asked.wh == "when" and (date := self._date_of(each, text)):
-            yield f'reach({text}, "{date}")', each.used, OF_KIND
         else:
-            yield text, each.used, self._kind.fit(each)
+            yield self._things(each, text)
+
+    def _things(self, each: Reading, text: str) -> tuple[str, int, float]:
+        """Returns an answer with the members of a reading; with dates if "when" is asked, with the sum if "how much"."""
+        if self._asked.wh == "when" and (date := self._date_of(each, text)):
+            return f'reach({text}, "{date}")', each.used, OF_KIND
+        led = _LAST_STEP.fullmatch(text) if each.value == "number" and self._how_much else None
+        if led is not None and self._is_of_rows(led):
+            return f'sum({led[1]}, "{led[2]}")', each.used, OF_KIND
+        return text, each.used, self._kind.fit(each)
+
+    def _is_of_rows(self, led: re.Match[str]) -> bool:
+        """Returns True if a last step reads the numbers of several rows, which "how much" adds up."""
+        labels = [label for label in LABEL.findall(led[0]) if "^" in label or "|" in label]
+        return any(not hop.is_one for hop in self._graph.hops if hop.label in labels)
 
     def _counts(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
         if self._asked.asks_how_often:
