@@ -178,6 +178,8 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     # A few rows are told one by one.
     (RENTALS, "What was the most expensive rental?", {"7", "Ivo Lund", "2024-04-13", "Pump"}),
     (RENTALS, "rentals of the Ladder", {"2", "Mara Quist", "2024-05-11", "Ladder"}),
+    (RENTALS, "How much is the fee of the Winch?", {"8"}),
+    (RENTALS, "How much in fees has Ivo Lund paid?", {"15"}),
     # Their sums or their greatest fees may be meant.
     (RENTALS, "Did Ivo Lund rent more than Mara Quist?", set()),
     # A column that is called by a unit holds what it measures.

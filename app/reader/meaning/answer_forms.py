@@ -378,7 +378,7 @@ class AnswerForms:
             yield self._things(each, text)
 
     def _things(self, each: Reading, text: str) -> tuple[str, int, float]:
-        """Returns an answer with the members of a reading; with dates if "when" is asked, with the sum if "how much"."""
+        """Returns the answer that lists a reading; its dates if "when" is asked, the sum if "how much"."""
         if self._asked.wh == "when" and (date := self._date_of(each, text)):
             return f'reach({text}, "{date}")', each.used, OF_KIND
         led = _LAST_STEP.fullmatch(text) if each.value == "number" and self._how_much else None
