@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -201,7 +201,8 @@ def create_app(
     app.add_middleware(RequestMiddleware, metrics=starter.state.metrics)
     for kind in (RequestValidationError, HTTPException):
         app.add_exception_handler(kind, error_reply)
-    for router in (caller_router, admin_router, probe_router, page_routes()):
+    page = page_routes(sign_in_origins=partial(_origins_of_provider, starter.state))
+    for router in (caller_router, admin_router, probe_router, page):
         app.include_router(router)
     return app
 
@@ -257,6 +258,11 @@ async def _let_go(state: AppState) -> None:
             except Exception as error:
                 log.error("let_go_failed", exc_info=error)
         await asyncio.sleep(LET_GO_EVERY_S)
+
+
+def _origins_of_provider(state: AppState) -> Sequence[str]:
+    provider = None if state.services is None else state.services.store.provider
+    return () if provider is None else provider.origins
 
 
 async def _check_provider(state: AppState) -> None:

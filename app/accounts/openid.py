@@ -6,9 +6,10 @@ Follows OpenID Connect Discovery 1.0, OpenID Connect Core 1.0 (section 3.1.3.7) 
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -40,6 +41,8 @@ MAX_TOKEN_CHARS: Final = 16_384
 _MAX_REPLY_BYTES: Final = 1_048_576
 _TIMEOUT_S: Final = 5.0
 _DISCOVERY: Final = "/.well-known/openid-configuration"
+_USED_BY_PAGE: Final = ("token_endpoint", "revocation_endpoint")
+_ORIGIN: Final = re.compile(r"(https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?)(?:[/?#]|$)", re.IGNORECASE)
 _TYPES: Final = ("", "jwt", "at+jwt", "application/at+jwt")
 
 
@@ -50,8 +53,8 @@ class OpenIdProvider:
     have not expired. Condition: `issuer` begins with https, or is on this machine. Limit: a token counts until it
     expires, at most MAX_TOKEN_AGE_S, even if the person signs out or is removed meanwhile.
 
-    `problem` says why the last fetch of keys failed, and is None after one that did not. `http` and `now` are for
-    tests.
+    `problem` says why the last fetch of keys failed, and is None after one that did not. `origins` are the addresses
+    that a page may send requests to in order to sign somebody in. `http` and `now` are for tests.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class OpenIdProvider:
         self._keys: KeySet | None = None
         self._fetched_at, self._tried_at = float("-inf"), float("-inf")
         self.problem: str | None = None
+        self.origins = _origins_of([issuer])
         self._lock = threading.Lock()
         self._signatures = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
         self._signatures.max_header_length = 4_096  # Some providers put certificates there.
@@ -157,6 +161,7 @@ class OpenIdProvider:
         keys = [key for each in listed if (key := _public_key(each))] if isinstance(listed, list) else []
         if not keys:
             raise ProviderUnreachableError("it publishes no key that this service accepts")
+        self.origins = _origins_of([self.issuer, *(told.get(name) for name in _USED_BY_PAGE)])
         return KeySet(keys)
 
     def _read(self, url: str) -> dict[str, Any]:
@@ -178,6 +183,12 @@ class OpenIdProvider:
         if not isinstance(content, dict):
             raise ProviderUnreachableError("its reply is not an object of JSON")
         return content
+
+
+def _origins_of(urls: Iterable[object]) -> tuple[str, ...]:
+    """Returns scheme, host and port of each address, once. What is no plain address is left out."""
+    found = (_ORIGIN.match(url) for url in urls if isinstance(url, str))
+    return tuple(dict.fromkeys(each[1].lower() for each in found if each))
 
 
 def _public_key(listed: object) -> Key | None:

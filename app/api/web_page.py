@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +14,14 @@ from starlette.responses import PlainTextResponse, Response
 
 DIST: Final = Path(__file__).parent / "page" / "dist"
 # Allows scripts, styles and requests of this address only, nothing inline, and no text turned into markup or code.
+# Requests also to an OpenID provider, if persons sign in at one.
 POLICY: Final = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
         "img-src 'self'",
-        "connect-src 'self'",
+        "connect-src {origins}",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
@@ -27,9 +29,10 @@ POLICY: Final = "; ".join(
         "trusted-types 'none'",
     )
 )
+SIGN_IN_MARK: Final = b'<meta name="sign-in" content="openid">'
+"""Tells the page that persons sign in here; it then asks `GET /sign-in` where."""
 _PAGE_HEADERS: Final = {
     "Cache-Control": "no-cache",
-    "Content-Security-Policy": POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
@@ -42,10 +45,11 @@ NOT_BUILT: Final = (
 )
 
 
-def page_routes(dist: Path = DIST) -> APIRouter:
+def page_routes(dist: Path = DIST, sign_in_origins: Callable[[], Sequence[str]] = tuple) -> APIRouter:
     """Returns the routes of the page in `dist`; if it is not built, `/` tells how to build it.
 
-    No key is needed: the files are the same for all, and contain no data.
+    No key is needed: the files are the same for all, and contain no data. `sign_in_origins` returns the addresses of
+    the OpenID provider, which the page may send requests to.
     """
     router = APIRouter(include_in_schema=False)
     index = dist / "index.html"
@@ -57,7 +61,10 @@ def page_routes(dist: Path = DIST) -> APIRouter:
     async def get_page() -> Response:
         if page is None:
             return PlainTextResponse(NOT_BUILT, 404)
-        return Response(page, headers=_PAGE_HEADERS, media_type="text/html")
+        origins = sign_in_origins()
+        policy = POLICY.format(origins=" ".join(("'self'", *origins)))
+        content = page.replace(b"</head>", SIGN_IN_MARK + b"</head>") if origins else page
+        return Response(content, headers={**_PAGE_HEADERS, "Content-Security-Policy": policy}, media_type="text/html")
 
     @router.get("/assets/{name}")
     async def get_asset(name: str, request: Request) -> Response:

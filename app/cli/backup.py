@@ -43,7 +43,7 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Restore a backup into an empty data folder. Everything in it is checked before anything is put in its place.
+    """Restore a backup into an empty data folder and database. Everything in it is checked before it is put in place.
 
     The exit code is 1 if somebody has changed a ledger in it: the backup is whole, but its records can't be trusted.
     """

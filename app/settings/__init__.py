@@ -276,7 +276,7 @@ class Settings(BaseSettings):
     oidc_scopes: str = Field(
         default="openid offline_access",
         pattern=r"^(.+ )?openid( .+)?$",
-        description="scopes that `arog login` asks for",
+        description="scopes that `arog login` and the page ask for",
     )
     require_devices: bool = Field(
         default=False, description="capsules go to registered devices alone, and an admin registers them"

@@ -12,20 +12,23 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from sqlalchemy import Engine, select
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
+from app.database.engine import make_engine, migrate
 from app.egress.ledger.verification import check
 from app.graphs.erasure.eraser import ErasureJob, ErasureStores
 from app.graphs.erasure.sealed_rows import sealed_columns
 from app.settings import Settings
 from app.wiring.administration import erasure_stores_of
-from app.wiring.store import ServiceContext, open_store, read_master_key
+from app.wiring.database_copy import copy_rows, is_unused, one_state
+from app.wiring.store import ServiceContext, open_database, open_store, read_master_key
 from kg_store.errors import MasterKeyError, StoreError
 from kg_store.storage.archive import reading, writing
 from kg_store.storage.data_folder import DataFolder
@@ -61,8 +64,9 @@ class BackupSummary:
 def back_up(store: ServiceContext, file: Path) -> BackupSummary:
     """Writes the database and every graph version into `file`, while the service may be running.
 
-    Promise: the file is one state of the database with the versions that belong to it, sealed with the master key,
-    which is not in it. Limit: uploads that are being loaded are left out. Raises BackupError, ArchiveError.
+    Promise: the file is one state of the database, SQLite or PostgreSQL, with the versions that belong to it, sealed
+    with the master key, which is not in it. Limit: uploads that are being loaded are left out. Raises BackupError,
+    ArchiveError.
     """
     folder, made_at = DataFolder(store.settings.data_dir), dt.datetime.now(dt.UTC)
     with tempfile.TemporaryDirectory(dir=store.settings.data_dir, prefix=".backup-") as scratch, ExitStack() as holds:
@@ -101,27 +105,29 @@ def back_up_erasures(store: ServiceContext, file: Path) -> int:
 
 
 def restore(settings: Settings, file: Path, erased: Path | None, told: Told) -> BackupSummary:
-    """Restores a backup into the empty data folder of `settings`, after everything in it was checked.
+    """Restores a backup into the empty data folder and database of `settings`, after everything in it was checked.
 
     `erased`: a file of `back_up_erasures`; what it names is erased before the folder is put in its place. `told` gets
     a sentence for each check, and for what was erased. Raises BackupError, ArchiveError; then nothing is changed.
     """
-    master, database = read_master_key(settings), _sqlite_file(settings.database)
-    held = [settings.data_dir / _FOLDER_FORMAT, settings.data_dir / _VERSIONS, database]
-    if any(path.exists() for path in held):
+    master, database = read_master_key(settings), _file_of(settings.database)
+    held = [settings.data_dir / _FOLDER_FORMAT, settings.data_dir / _VERSIONS, *([database] if database else [])]
+    if any(path.exists() for path in held) or (database is None and not _is_unused(settings)):
         raise BackupError(
             "there is a data folder or a database already, and a restore replaces none: move it away, or name an "
-            "empty folder in AROG_DATA_DIR"
+            "empty folder in AROG_DATA_DIR and an empty database in AROG_DATABASE_URL"
         )
     stage = settings.data_dir / _STAGE
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(mode=0o700, parents=True)
     try:
         summary = _checked(settings, master, file, stage, erased, told)
-        database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.move(stage / _VERSIONS, settings.data_dir / _VERSIONS)
-        shutil.move(stage / _FOLDER_FORMAT, settings.data_dir / _FOLDER_FORMAT)
-        shutil.move(stage / _DATABASE, database)
+        with _filled(settings, stage / _DATABASE) if database is None else nullcontext():
+            shutil.move(stage / _VERSIONS, settings.data_dir / _VERSIONS)
+            shutil.move(stage / _FOLDER_FORMAT, settings.data_dir / _FOLDER_FORMAT)
+        if database is not None:
+            database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.move(stage / _DATABASE, database)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     return summary
@@ -246,34 +252,76 @@ def _erase(store: ServiceContext, listed: list[tuple[str, str, str, int]]) -> st
 
 
 def _snapshot(engine: Engine, to: Path, folder_id: str) -> list[str]:
-    """Copies the SQLite database as it is at one moment, and returns the ids of its complete versions of this folder.
+    """Copies the database as it is at one moment into a SQLite file.
 
-    Raises BackupError for another database.
+    Returns the ids of its complete versions of this folder. Raises BackupError.
     """
-    _sqlite_file(str(engine.url.render_as_string(hide_password=False)))
     to.touch(mode=0o600)
-    raw = engine.raw_connection()
-    copy = sqlite3.connect(to)
-    try:
-        assert isinstance(raw.driver_connection, sqlite3.Connection)
-        raw.driver_connection.backup(copy)
+    if _file_of(str(engine.url.render_as_string(hide_password=False))) is None:
+        _copy_from_server(engine, to)
+    else:
+        _copy_from_file(engine, to)
+    with closing(sqlite3.connect(to)) as copy:
         found = copy.execute(
             "SELECT id FROM graph_versions WHERE state = 'complete' AND folder_id = ? ORDER BY id", (folder_id,)
         )
         return [row[0] for row in found]
+
+
+def _copy_from_file(engine: Engine, to: Path) -> None:
+    with closing(engine.raw_connection()) as raw, closing(sqlite3.connect(to)) as copy:
+        assert isinstance(raw.driver_connection, sqlite3.Connection)
+        raw.driver_connection.backup(copy)
+
+
+def _copy_from_server(engine: Engine, to: Path) -> None:
+    with _closing(make_engine(f"sqlite:///{to}")) as copy:
+        migrate(copy)
+        try:
+            with one_state(engine) as source, copy.begin() as target:
+                copy_rows(source, target)
+        except SQLAlchemyError as error:
+            raise BackupError(f"the database can't be read ({type(error).__name__}); no backup was written") from None
+
+
+@contextmanager
+def _filled(settings: Settings, file: Path) -> Iterator[None]:
+    """Copies the rows of a SQLite file into the database of `settings`, where they count when the context is left."""
+    with _closing(open_database(settings)) as engine, _closing(make_engine(f"sqlite:///{file}")) as copy:
+        try:
+            with copy.connect() as source, engine.begin() as target:
+                copy_rows(source, target)
+                yield
+        except SQLAlchemyError as error:
+            raise BackupError(
+                f"the database of AROG_DATABASE_URL can't be filled ({type(error).__name__}); it is as it was before"
+            ) from None
+
+
+def _is_unused(settings: Settings) -> bool:
+    """Tells whether the database has no row; it is not migrated yet."""
+    try:
+        with _closing(make_engine(settings.database)) as engine:
+            return is_unused(engine)
+    except (ImportError, SQLAlchemyError):
+        raise BackupError("the database of AROG_DATABASE_URL can't be opened") from None
+
+
+@contextmanager
+def _closing(engine: Engine) -> Iterator[Engine]:
+    try:
+        yield engine
     finally:
-        copy.close()
-        raw.close()
+        engine.dispose()
 
 
-def _sqlite_file(url: str) -> Path:
-    """Returns the file of a SQLite database. Raises BackupError for another database."""
+def _file_of(url: str) -> Path | None:
+    """Returns the file of a SQLite database, or None for PostgreSQL. Raises BackupError for another database."""
     parsed = make_url(url)
+    if parsed.get_backend_name() == "postgresql":
+        return None
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
-        raise BackupError(
-            "`arog backup` and `arog restore` are for the database in a file (SQLite): back a PostgreSQL database up "
-            "with pg_dump, together with the data folder"
-        )
+        raise BackupError("`arog backup` and `arog restore` are for SQLite and PostgreSQL")
     return Path(parsed.database)
 
 

@@ -228,7 +228,7 @@ def _persons_of(
     return Persons(engine, master, provider, groups, settings.oidc_groups_claim)
 
 
-def _migrated(settings: Settings) -> Engine:
+def open_database(settings: Settings) -> Engine:
     """Returns the engine of the database, migrated to this version. Raises ConfigurationError."""
     try:
         engine = make_engine(settings.database)
@@ -251,7 +251,7 @@ def open_store(settings: Settings) -> ServiceContext:
     """
     master = read_master_key(settings)
     make_data_folder(settings)
-    engine = _migrated(settings)
+    engine = open_database(settings)
     if not _rows_of(settings, engine, master).key_fits():
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")

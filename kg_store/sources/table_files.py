@@ -170,9 +170,9 @@ def read_cell(cell: str, column: ColumnPolicy) -> str | None:
     if column.kind is ValueKind.NUMBER:
         if column.decimal is not None or not is_of(cell, ValueKind.NUMBER):
             cell = plain_number_in(cell, column.decimal or ".")
+            if not is_of(cell, ValueKind.NUMBER):
+                return None
         with_unit = f"{cell} {column.unit}"
-        if not is_of(cell, ValueKind.NUMBER):
-            return None
         return with_unit if column.unit is not None and is_of(with_unit, ValueKind.NUMBER) else cell
     return cell
 
@@ -308,13 +308,16 @@ class Tables:
         if unread:
             skipped[f"columns of {sheet.name} are not mapped by the policy, and were not read"] += unread
         is_empty = True
+        relations = {column: f"<{table.relation_iri(column)}>" for column in table.columns}
         for row in self._rows(sheet, table, skipped):
             is_empty = False
-            yield from self._of_row(row, table, sheet.name, skipped)
+            yield from self._of_row(row, table, relations, sheet.name, skipped)
         if is_empty:
             raise LoadError("this table has a header and no row below it: there is nothing to load", sheet.name)
 
-    def _of_row(self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]) -> Iterator[Triple]:
+    def _of_row(
+        self, row: TableRow, table: TablePolicy, relations: Mapping[str, Term], file: str, skipped: Counter[str]
+    ) -> Iterator[Triple]:
         facts = list(self._facts(row, table, file, skipped))
         if table.links:
             yield from _link(table, row.place, facts)
@@ -326,7 +329,7 @@ class Tables:
             if words := " ".join(filter(None, (table.filled(row.cells, part) for part in parts))):
                 yield subject, _LABEL, _text(words)
         for column, tail, further in facts:
-            yield subject, f"<{table.relation_iri(column)}>", tail
+            yield subject, relations[column], tail
             yield from further
 
     def _facts(

@@ -190,17 +190,24 @@ _DATES = tuple(
 )
 
 
+MAX_EXPONENT: Final = 400
+"""A number has fewer digits before its point, and fewer zeros behind it."""
+
+
 def read_number(text: str) -> Decimal:
     """Returns a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
 
     12 % is 12. A single comma before three digits groups thousands (1,250); a single point is a decimal point (1.250).
     """
+    # Most cells of tables are plain digits, which need no pattern.
+    if len(text) < MAX_EXPONENT and text.isascii() and text.isdigit():
+        return Decimal(text)
     match = _WRITTEN_NUMBER.fullmatch(plain_digits(text))
     if match is None:
         raise ValueError("not a number")
     outer, inner, digits, _, scale = match.groups()
     number = Decimal(_without_separators(digits))
-    if not -400 < number.adjusted() < 400:
+    if not -MAX_EXPONENT < number.adjusted() < MAX_EXPONENT:
         raise ValueError("a number out of range")
     number = number.scaleb(_SCALES[scale.lower()]) if scale else number
     return number.copy_negate() if "-" in (outer, inner) else number

@@ -179,10 +179,10 @@ def test_another_key_is_used_and_the_conversations_stay(visit: Visit) -> None:
     visit.begin(*DEMO)
     visit.ask("Where does Rose live?")
     visit.page.get_by_role("button", name="Settings").click()
-    visit.page.get_by_role("button", name="Use another API key").click()
+    visit.page.get_by_role("button", name="Use another API key, or sign in").click()
     visit.page.get_by_role("button", name="Back").click()
     visit.page.get_by_role("button", name="Settings").click()
-    visit.page.get_by_role("button", name="Use another API key").click()
+    visit.page.get_by_role("button", name="Use another API key, or sign in").click()
     visit.enter(visit.house.key("demo"))
     expect(visit.turns.first.locator(".answer-text")).to_contain_text("Lower Gallenbach")
 

@@ -163,11 +163,12 @@ async def test_a_changed_ledger_ends_with_an_exit_code_and_a_way_on_and_can_be_r
         assert (folder / "data" / "arog.db").exists() == (not options)
 
 
-def test_another_database_is_sent_to_its_own_tools(folder: Path) -> None:
-    settings = settings_in(folder, database_url=SecretStr("postgresql+psycopg://user:hidden@host/arog"))
-    with pytest.raises(backup.BackupError, match="pg_dump") as caught:
-        backup.restore(settings, folder / "none", None, print)
-    assert "hidden" not in str(caught.value)
+def test_a_database_of_another_kind_or_out_of_reach_is_refused_in_words(folder: Path) -> None:
+    for kind, words in (("mysql+pymysql", "are for SQLite and PostgreSQL"), ("postgresql+psycopg", "can't be opened")):
+        settings = settings_in(folder, database_url=SecretStr(f"{kind}://user:hidden@127.0.0.1:9/arog"))
+        with pytest.raises(backup.BackupError, match=words) as caught:
+            backup.restore(settings, folder / "none", None, print)
+        assert "hidden" not in str(caught.value)
 
 
 def test_an_archive_of_many_pieces_is_whole_or_refused(tmp_path: Path) -> None:

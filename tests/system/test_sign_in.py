@@ -20,6 +20,7 @@ import pytest
 import uvicorn
 
 from app.accounts import openid
+from app.api.web_page import DIST
 from app.main import create_app
 from app.wiring.services import Services
 from client_sdk import AsyncChat, Chat, KeyPair
@@ -261,3 +262,10 @@ def test_no_log_and_no_file_of_the_service_says_who_signed_in(provider: Provider
 def test_a_service_tells_where_to_sign_in(provider: Provider, service: Served) -> None:
     told = httpx2.get(f"{service.url}/sign-in").json()
     assert told == {"issuer": provider.issuer, "client_id": CLIENT_ID, "scopes": "openid offline_access"}
+
+
+def test_the_page_may_reach_the_provider(provider: Provider, service: Served) -> None:
+    if not (DIST / "index.html").is_file():
+        pytest.skip("the page is not built: make page")
+    policy = httpx2.get(service.url).headers["content-security-policy"]
+    assert f"connect-src 'self' {provider.issuer};" in policy

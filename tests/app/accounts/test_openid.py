@@ -48,6 +48,7 @@ class FakeProvider:
     jwks_uri: str = f"{ISSUER}/keys"
     status: int = 200
     body: bytes | None = None
+    endpoints: dict[str, Any] = field(default_factory=dict)
     now: float = START
     fetched: int = 0
 
@@ -55,7 +56,8 @@ class FakeProvider:
         if self.body is not None:
             return httpx2.Response(self.status, content=self.body)
         if request.url.path.endswith("/.well-known/openid-configuration"):
-            return httpx2.Response(self.status, json={"issuer": self.issuer, "jwks_uri": self.jwks_uri})
+            told = {"issuer": self.issuer, "jwks_uri": self.jwks_uri, **self.endpoints}
+            return httpx2.Response(self.status, json=told)
         self.fetched += 1
         return httpx2.Response(self.status, json={"keys": self.keys})
 
@@ -108,6 +110,25 @@ def test_a_token_that_the_provider_signed_for_this_service_is_taken() -> None:
     provider = FakeProvider()
     claims = provider.reader().claims_of(token(aud=["other", CLIENT], azp=CLIENT, groups=["nurses"], extra={"a": 1}))
     assert (claims["sub"], claims["groups"]) == ("s-1", ["nurses"])
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "more"),
+    [
+        ("https://Tokens.invalid:8443/token?a=b", ("https://tokens.invalid:8443",)),
+        (f"{ISSUER}/token", ()),
+        ("https://a.invalid; script-src *", ()),
+        ("https://user@a.invalid/", ()),
+        ("javascript:alert(1)", ()),
+        (7, ()),
+    ],
+)
+def test_a_page_may_reach_the_origins_of_the_provider(endpoint: object, more: tuple[str, ...]) -> None:
+    provider = FakeProvider(endpoints={"token_endpoint": endpoint})
+    reader = provider.reader()
+    assert reader.origins == ("https://sign-in.invalid",)
+    reader.check()
+    assert reader.origins == ("https://sign-in.invalid", *more)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

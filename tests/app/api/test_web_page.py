@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from app.api.web_page import page_routes
+from app.api.web_page import SIGN_IN_MARK, page_routes
 from tests.support.service import Running
 
 SCRIPT = b"export const words = 'all of them';"
@@ -20,7 +20,7 @@ def page_in(folder: Path) -> Path:
     """`dist`, with one script in two forms."""
     assets = folder / "dist" / "assets"
     assets.mkdir(parents=True)
-    (folder / "dist" / "index.html").write_text("<!doctype html><title>arog</title>")
+    (folder / "dist" / "index.html").write_text("<!doctype html><head><title>arog</title></head>")
     (folder / "secret.txt").write_text("not for you")
     (assets / "index-abc.js").write_bytes(SCRIPT)
     (assets / "index-abc.js.gz").write_bytes(gzip.compress(SCRIPT))
@@ -46,6 +46,20 @@ async def test_the_page_comes_under_a_policy_that_lets_nothing_else_in(http: htt
     assert policy["require-trusted-types-for"] == "'script'"
     assert "unsafe" not in page.headers["content-security-policy"]
     assert page.headers["cache-control"] == "no-cache"
+    assert SIGN_IN_MARK not in page.content
+
+
+async def test_where_persons_sign_in_the_page_may_also_reach_their_provider(tmp_path: Path) -> None:
+    origins: list[str] = []
+    app = FastAPI()
+    app.include_router(page_routes(page_in(tmp_path), lambda: origins))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://arog") as http:
+        origins.append("https://sign-in.invalid")
+        page = await http.get("/")
+    policy = page.headers["content-security-policy"]
+    assert SIGN_IN_MARK in page.content
+    assert "connect-src 'self' https://sign-in.invalid;" in policy
+    assert "script-src 'self';" in policy
 
 
 async def test_files_named_by_their_content_are_kept_for_long_and_come_packed(http: httpx2.AsyncClient) -> None:

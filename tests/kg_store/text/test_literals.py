@@ -15,6 +15,7 @@ from kg_store.text.literals import (
     find_literals,
     parse_value,
     plain_number,
+    read_number,
 )
 
 
@@ -70,6 +71,17 @@ def test_instants_order_days_as_comparing_does(first: PartialDate, second: Parti
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**15), max_value=10**15))
 def test_a_numbers_plain_spelling_reads_back(number: Decimal) -> None:
     assert parse_value(plain_number(number), ValueKind.NUMBER) == number
+
+
+@given(st.integers(1, 410).flatmap(lambda n: st.text("0123456789", min_size=n, max_size=n)))
+def test_plain_digits_are_read_as_digits_with_a_point_behind_them(digits: str) -> None:
+    def read(text: str) -> Decimal | None:
+        try:
+            return read_number(text)
+        except ValueError:
+            return None
+
+    assert read(digits) == read(f"{digits}.0")
 
 
 def test_found_literals_carry_their_meaning() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kg_store.sources import table_files
 from kg_store.sources.policy import ColumnPolicy
 from kg_store.sources.table_files import read_cell
 from kg_store.terms import ValueKind
@@ -62,6 +63,13 @@ def test_the_mark_before_decimals_is_that_of_the_whole_column(
 def test_cells_are_read_as_their_column_says(cell: str, column: ColumnPolicy, read: str | None) -> None:
     found = read_cell(cell, column)
     assert (found if found is None else canonical(found, column.kind)) == read
+
+
+def test_a_plain_number_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    monkeypatch.setattr(table_files, "is_of", lambda cell, _kind: parsed.append(cell) or True)
+    assert read_cell("1250", ColumnPolicy(kind=NUMBER)) == "1250"
+    assert parsed == ["1250"]
 
 
 @pytest.mark.parametrize(

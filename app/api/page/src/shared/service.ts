@@ -1,4 +1,4 @@
-/** Requests to the service that served this page, with the API key; replies are read strictly, errors in one shape. */
+/** Requests to the service that served this page, with a key or a person's token; replies are read strictly, errors in one shape. */
 
 import { BadShape, type Decoder, parsed } from "../protocol/decode";
 import { ArogError, badAnswer, errorOf, unreachable } from "../protocol/errors";
@@ -11,8 +11,21 @@ export interface Wanted {
   signal?: AbortSignal;
 }
 
+/** What lets a request in: an API key, or the token of a person. */
+export interface Access {
+  /** What goes into the request's head. Raises ArogError. */
+  token(): Promise<string>;
+  /** The error to show where the service does not know it; null where the service's own words fit. */
+  refused(): ArogError | null;
+}
+
+export function keyAccess(apiKey: string): Access {
+  return { token: () => Promise.resolve(apiKey), refused: () => null };
+}
+
 export class Service {
-  constructor(private readonly apiKey: string) {}
+  /** `access` is null for what needs none. */
+  constructor(private readonly access: Access | null) {}
 
   /** The reply of `path`, read by `of`. Raises ArogError; an aborted signal raises AbortError. */
   async ask<T>(path: string, of: Decoder<T>, wanted: Wanted = {}): Promise<T> {
@@ -42,16 +55,21 @@ export class Service {
     }
   }
 
-  private async send(path: string, wanted: Wanted, accept: string): Promise<Response> {
-    const response = await fetched(path, this.request(wanted, accept));
+  /** The reply as it comes. Raises as `ask`. */
+  async send(path: string, wanted: Wanted, accept: string): Promise<Response> {
+    const response = await fetched(path, await this.request(wanted, accept));
     if (!response.ok) {
-      throw errorOf(response.status, await textOf(response), response.headers.get("retry-after"));
+      const known = errorOf(response.status, await textOf(response), response.headers.get("retry-after"));
+      throw (response.status === 401 && this.access?.refused()) || known;
     }
     return response;
   }
 
-  private request(wanted: Wanted, accept: string): RequestInit {
-    const headers = new Headers({ Authorization: `Bearer ${this.apiKey}`, Accept: accept });
+  private async request(wanted: Wanted, accept: string): Promise<RequestInit> {
+    const headers = new Headers({ Accept: accept });
+    if (this.access !== null) {
+      headers.set("Authorization", `Bearer ${await this.access.token()}`);
+    }
     const isForm = wanted.body instanceof FormData;
     if (wanted.body !== undefined && !isForm) {
       headers.set("Content-Type", "application/json");

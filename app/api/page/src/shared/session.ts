@@ -1,19 +1,21 @@
-/** Who is using the page: the API key, the graphs that it may ask, and the reader's key. One for the whole page. */
+/** Who is using the page: an API key or a person, the graphs that they may ask, and the reader's key. */
 
 import { computed, signal } from "@preact/signals";
+import type { ArogError } from "../protocol/errors";
 import type { ReaderKey } from "../protocol/sealing";
 import { graphNamesOf } from "../protocol/wire";
 import { hasCrypto, makeKey, needsPassphrase, openKeptKey } from "./keys";
-import { Service } from "./service";
+import { type Access, keyAccess, Service, told } from "./service";
+import { idOf, type Person, personAccess, signedIn, signOut } from "./sign_in";
 import { forgetTheme } from "./theme";
-import { forgetEverything, keepSettings, keptSettings, type KeptSettings } from "./store";
+import { forgetEverything, keepSettings, keptSettings, openStoreOf, type KeptSettings } from "./store";
 
 export interface Session {
-  apiKey: string;
+  access: Access;
   service: Service;
   key: ReaderKey;
   graphs: string[];
-  /** Those of them that the key may look through. */
+  /** Those of them that may be looked through. */
   inspectable: string[];
 }
 
@@ -22,6 +24,10 @@ export type Phase = "starting" | "insecure" | "welcome" | "locked" | "ready";
 
 export const phase = signal<Phase>("starting");
 export const session = signal<Session | null>(null);
+/** Who is signed in; null where an API key is used. */
+export const person = signal<Person | null>(null);
+/** Why the last sign-in did not come through. */
+export const signInProblem = signal<ArogError | null>(null);
 export const settings = signal<KeptSettings>({ apiKey: "", graph: "", names: 50 });
 export const graph = computed(() => settings.value.graph);
 /** Whether the chosen graph may be looked through. */
@@ -33,8 +39,9 @@ export async function begin(): Promise<void> {
     phase.value = "insecure";
     return;
   }
+  await findPerson();
   const kept = await keptSettings();
-  if (kept === null) {
+  if (kept === null || signInProblem.value !== null) {
     phase.value = "welcome";
     return;
   }
@@ -46,11 +53,26 @@ export async function begin(): Promise<void> {
   await unlock("");
 }
 
+async function findPerson(): Promise<void> {
+  try {
+    person.value = await signedIn();
+  } catch (raised) {
+    signInProblem.value = told(raised);
+  }
+  openStoreOf(person.value && (await idOf(person.value)));
+}
+
+/** What lets in whoever is signed in, else the API key. */
+function accessBy(apiKey: string): Access {
+  return person.value === null ? keyAccess(apiKey) : personAccess;
+}
+
 /** Opens the kept key. Raises WrongPassphrase. */
 export async function unlock(passphrase: string): Promise<void> {
   const key = (await openKeptKey(passphrase)) ?? (await makeKey(passphrase));
   const { apiKey, graph } = settings.value;
-  session.value = { apiKey, service: new Service(apiKey), key, graphs: [graph], inspectable: [] };
+  const access = accessBy(apiKey);
+  session.value = { access, service: new Service(access), key, graphs: [graph], inspectable: [] };
   phase.value = "ready";
   // The graphs may have changed since; without the service the history can still be read.
   await refreshGraphs().catch(() => undefined);
@@ -59,13 +81,13 @@ export async function unlock(passphrase: string): Promise<void> {
 export async function refreshGraphs(): Promise<void> {
   const now = session.value;
   if (now !== null) {
-    session.value = { ...now, ...(await graphsOf(now.apiKey)) };
+    session.value = { ...now, ...(await graphsOf(now.access)) };
   }
 }
 
-/** The graphs that an API key may ask. Raises ArogError. */
-export async function graphsOf(apiKey: string): Promise<KnownGraphs> {
-  return new Service(apiKey).ask("/graphs", graphNamesOf);
+/** The graphs that may be asked. Raises ArogError. */
+export async function graphsOf(access: Access): Promise<KnownGraphs> {
+  return new Service(access).ask("/graphs", graphNamesOf);
 }
 
 export type KnownGraphs = Pick<Session, "graphs" | "inspectable">;
@@ -74,13 +96,23 @@ export type KnownGraphs = Pick<Session, "graphs" | "inspectable">;
 export async function enter(apiKey: string, known: KnownGraphs, graph: string, passphrase: string): Promise<void> {
   const key = (await openKeptKey(passphrase)) ?? (await makeKey(passphrase));
   await change({ apiKey, graph });
-  session.value = { apiKey, service: new Service(apiKey), key, ...known };
+  const access = accessBy(apiKey);
+  session.value = { access, service: new Service(access), key, ...known };
   phase.value = "ready";
 }
 
-/** Back to the first-run screen for another API key; key and conversations stay. */
+/** Back to the first-run screen for another API key, or to sign in; key and conversations stay. */
 export function enterAgain(): void {
   phase.value = "welcome";
+}
+
+/** Ends the sign-in of this tab. What this browser keeps of the person stays, and shows when they sign in again. */
+export async function endSignIn(): Promise<void> {
+  session.value = null;
+  phase.value = "starting";
+  await signOut();
+  // Conversations, and what else is in the page's memory, are the person's.
+  location.reload();
 }
 
 /** Back from there with the key that was in use. */
@@ -97,8 +129,11 @@ export async function change(some: Partial<KeptSettings>): Promise<void> {
 /** Takes everything out of this browser. */
 export async function leave(): Promise<void> {
   await forgetEverything();
+  await signOut();
   forgetTheme();
   session.value = null;
+  person.value = null;
+  openStoreOf(null);
   settings.value = { apiKey: "", graph: "", names: 50 };
   phase.value = "welcome";
 }

@@ -4,6 +4,7 @@ import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { Conversation, KeptKey } from "./stored_types";
 
 export interface KeptSettings {
+  /** Empty for who signed in. */
   apiKey: string;
   graph: string;
   names: number;
@@ -18,10 +19,20 @@ interface Kept extends DBSchema {
 }
 
 const NAME = "arog";
+let name = NAME;
 let opened: Promise<IDBPDatabase<Kept>> | null = null;
 
+/** From now on what is kept is this person's, by an id of them; null: that of whoever has the API key. */
+export function openStoreOf(person: string | null): void {
+  const wanted = person === null ? NAME : `${NAME}-${person}`;
+  if (wanted !== name) {
+    name = wanted;
+    opened = null;
+  }
+}
+
 function database(): Promise<IDBPDatabase<Kept>> {
-  opened ??= openDB<Kept>(NAME, 1, {
+  opened ??= openDB<Kept>(name, 1, {
     upgrade(db) {
       db.createObjectStore("settings");
       db.createObjectStore("keys");

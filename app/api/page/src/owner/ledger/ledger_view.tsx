@@ -1,11 +1,9 @@
 /** The ledger: what the model was sent for questions of this tenant, and whether the record is whole. */
 
 import { useState } from "preact/hooks";
-import { errorOf } from "../../protocol/errors";
 import { readablePayload } from "../../protocol/trace";
 import { type LedgerRow, ledgerPageOf } from "../../protocol/wire";
 import { ErrorNote } from "../../shared/components/error_note";
-import { session } from "../../shared/session";
 import { service, useAsked, useDoing } from "../asked";
 import { offerFile } from "../../shared/saving";
 import { type LedgerCheck, ledgerCheckOf } from "../wire";
@@ -143,15 +141,7 @@ async function wholeCheck(onRows: (rows: number) => void): Promise<LedgerCheck> 
 
 /** The whole ledger as a file of JSON lines, for `arog ledger verify --file`. Raises ArogError. */
 async function exported(withTexts: boolean): Promise<void> {
-  const reply = await fetch(`/admin/ledger/export?payloads=${withTexts}`, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${session.value?.apiKey ?? ""}` },
-    cache: "no-store",
-    credentials: "omit",
-    redirect: "error",
-  });
-  if (!reply.ok) {
-    throw errorOf(reply.status, await reply.text(), reply.headers.get("retry-after"));
-  }
+  const path = `/admin/ledger/export?payloads=${withTexts}`;
+  const reply = await service().send(path, { method: "POST" }, "application/x-ndjson");
   offerFile("ledger.jsonl", "application/x-ndjson", await reply.blob());
 }

@@ -63,7 +63,7 @@ export async function begin(name: string, hold: boolean): Promise<void> {
     const form = formOf(sent, policy.value);
     const onProgress = (share: number) => tell({ percent: 100 * share });
     const path = `/admin/graphs/${name}?hold=${hold}`;
-    const job = await upload(path, jobStatusOf, { apiKey: now.apiKey, form, onProgress, signal });
+    const job = await upload(path, jobStatusOf, { access: now.access, form, onProgress, signal });
     sessionStorage.setItem(FOLLOWED, JSON.stringify({ id: job.id, name }));
     tell({ job, state: "running", percent: 0 });
     await follow(job.id, signal);

@@ -79,7 +79,7 @@ export async function look(changes: PolicyChanges | null = null): Promise<void> 
   try {
     const path = `/admin/preview?public_key=${encodeURIComponent(now.key.publicText)}`;
     const preview = await upload(path, graphPreviewOf, {
-      apiKey: now.apiKey,
+      access: now.access,
       form,
       onProgress: () => undefined,
       signal: new AbortController().signal,

@@ -2,9 +2,10 @@
 
 import { BadShape, type Decoder, parsed } from "../../protocol/decode";
 import { badAnswer, errorOf, unreachable } from "../../protocol/errors";
+import type { Access } from "../../shared/service";
 
 export interface Uploading {
-  apiKey: string;
+  access: Access;
   form: FormData;
   /** The share of bytes sent, 0 to 1. */
   onProgress: (sent: number) => void;
@@ -12,11 +13,13 @@ export interface Uploading {
 }
 
 /** The reply to a POST of `form`. Raises ArogError; an aborted signal raises AbortError. */
-export function upload<T>(path: string, of: Decoder<T>, { apiKey, form, onProgress, signal }: Uploading): Promise<T> {
+export async function upload<T>(path: string, of: Decoder<T>, uploading: Uploading): Promise<T> {
+  const { access, form, onProgress, signal } = uploading;
+  const token = await access.token();
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", path);
-    request.setRequestHeader("Authorization", `Bearer ${apiKey}`);
+    request.setRequestHeader("Authorization", `Bearer ${token}`);
     request.setRequestHeader("Accept", "application/json");
     request.upload.onprogress = (event) => {
       if (event.lengthComputable) {
@@ -25,7 +28,8 @@ export function upload<T>(path: string, of: Decoder<T>, { apiKey, form, onProgre
     };
     request.onload = () => {
       if (request.status < 200 || request.status > 299) {
-        reject(errorOf(request.status, request.responseText, request.getResponseHeader("retry-after")));
+        const known = errorOf(request.status, request.responseText, request.getResponseHeader("retry-after"));
+        reject((request.status === 401 && access.refused()) || known);
         return;
       }
       try {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { change, enterAgain, leave, settings } from "../session";
+import { change, endSignIn, enterAgain, leave, person, settings } from "../session";
 import { Dialog } from "./dialog";
 import { THEMES, chosenTheme, chooseTheme } from "../theme";
 
@@ -50,25 +50,12 @@ export function Settings({ onClose }: { onClose: () => void }) {
           ))}
         </div>
       </fieldset>
-      <section class="field">
-        <h3>API key</h3>
-        <p class="quiet">Another key asks other graphs. Your conversations and the key that opens names stay.</p>
-        <p>
-          <button
-            type="button"
-            onClick={() => {
-              onClose();
-              enterAgain();
-            }}
-          >
-            Use another API key
-          </button>
-        </p>
-      </section>
+      {person.value === null ? <ApiKeySection onClose={onClose} /> : <SignInSection issuer={person.value.place.issuer} />}
       <section class="field">
         <h3>Kept in this browser</h3>
         <p class="quiet">
-          Your API key, your conversations, and the key that opens names. The key that opens names never leaves this
+          {person.value === null ? "Your API key" : "Your sign-in, until you close this tab"}, your conversations, and the
+          key that opens names. The key that opens names never leaves this
           browser: without it, the names of earlier answers can't be read any more.
         </p>
         {isLeaving ? (
@@ -81,5 +68,38 @@ export function Settings({ onClose }: { onClose: () => void }) {
         )}
       </section>
     </Dialog>
+  );
+}
+
+function ApiKeySection({ onClose }: { onClose: () => void }) {
+  return (
+    <section class="field">
+      <h3>API key</h3>
+      <p class="quiet">Another key asks other graphs. Your conversations and the key that opens names stay.</p>
+      <p>
+        <button
+          type="button"
+          onClick={() => {
+            onClose();
+            enterAgain();
+          }}
+        >
+          Use another API key, or sign in
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function SignInSection({ issuer }: { issuer: string }) {
+  return (
+    <section class="field">
+      <h3>Signed in</h3>
+      <p class="quiet">
+        You signed in at {new URL(issuer).host}. Your conversations stay in this browser, and are shown when you sign in
+        again.
+      </p>
+      <p><button type="button" onClick={() => void endSignIn()}>Sign out</button></p>
+    </section>
   );
 }
