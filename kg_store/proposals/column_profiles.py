@@ -158,7 +158,7 @@ _QUANTITIES: Final = {
     "mass": "weight", "length": "length", "area": "area", "volume": "volume", "time": "duration", "days": "duration",
     "months": "duration", MONEY: "amount",
 }  # fmt: skip
-"""What a unit of each kind measures."""
+"""The quantity that a unit of each kind measures."""
 
 
 def quantity_of(column: Column) -> tuple[str, str] | None:
