@@ -29,14 +29,14 @@ class Sums:
 
     def add(self, cells: Sequence[str]) -> None:
         for place, mark in self._marks.items():
-            number = _number_in(cells[place], mark)
+            number = number_in(cells[place], mark)
             if number:
                 self._sums[place] += number
                 self.filled[place] += 1
 
     def places_in(self, cells: Sequence[str]) -> list[int]:
         """Returns the places of the numbers in a row that are the sums; none if one of its numbers is not."""
-        found = {place: _number_in(cells[place], mark) for place, mark in self._marks.items()}
+        found = {place: number_in(cells[place], mark) for place, mark in self._marks.items()}
         numbers = {place: number for place, number in found.items() if number is not None}
         are_sums = (
             self.filled[place] >= MIN_ROWS and isclose(self._sums[place], number, rel_tol=1e-9)
@@ -70,7 +70,8 @@ def without_totals(lines: Rows, table: TablePolicy, name: str, odd: Counter[str]
         odd[_LEFT_OUT.format(name)] += 1
 
 
-def _number_in(cell: str, mark: DecimalMark | None) -> float | None:
+def number_in(cell: str, mark: DecimalMark | None) -> float | None:
+    """Returns the number that a cell holds; None if it holds none."""
     try:
         return float(plain_number_in(cell, mark or "."))
     except ValueError:
