@@ -231,7 +231,7 @@ def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
     if titles[0] != begins or not (is_small or is_apart):
         return first
     complete = (at for at, places in lines[1:] if len(places) == columns and _may_be_header(head[at][1]))
-    banded = (at for at, places in lines[1:] if places[0] == begins and _banded(head[at:]) is not None)
+    banded = (at for at, _ in lines[1:] if _banded(head[at:]) is not None)
     return next(complete, next(banded, first))
 
 
@@ -239,15 +239,15 @@ def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
     """Returns (column names, number of further lines) of a header that takes several lines; None if there is none.
 
     A cell of an upper line also applies to the empty cells to its right: `Votes`, empty over `2021` and `2025`, gives
-    `Votes 2021` and `Votes 2025`. The lines together must name each column, and all lines but the first must begin
-    with an empty cell.
+    `Votes 2021` and `Votes 2025`. The lines together must name each column. Either only the first line begins with a
+    filled cell, or only the second does, which then names every column itself.
     """
     first = head[0][1] if head else []
-    if not first or not first[0] or all(first):
+    if not first or all(first):
         return None
     bands = [first]
-    for _, cells in head[1 : MAX_BANDS + 1]:
-        if not any(cells) or cells[0]:
+    for _, cells in head[1 : MAX_BANDS + 1] if first[0] else head[1:2] if sum(map(bool, first)) > 1 else []:
+        if not any(cells) or (cells[0] and (first[0] or not all(cells) or _holds_values(cells))):
             break
         bands.append(cells)
     longest = max(map(len, bands))
@@ -268,5 +268,8 @@ def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
 
 def _may_be_header(cells: Cells) -> bool:
     names = [cell for cell in cells if cell]
-    has_values = any(fits(cell, kind) for cell in names for kind in (ValueKind.NUMBER, ValueKind.DATE))
-    return len(set(names)) == len(names) and not has_values
+    return len(set(names)) == len(names) and not _holds_values(names)
+
+
+def _holds_values(cells: Cells) -> bool:
+    return any(fits(cell, kind) for cell in cells for kind in (ValueKind.NUMBER, ValueKind.DATE))

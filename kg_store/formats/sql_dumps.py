@@ -6,14 +6,16 @@ Only CREATE TABLE, ALTER TABLE, INSERT, REPLACE and COPY are read, and none is r
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final
 
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import DeclaredKeys, Rows, TableOfFile
@@ -45,19 +47,54 @@ _CONSTRAINTS: Final = frozenset(
 
 
 Place = tuple[int, int]
+_Name = tuple[str, str]
+
+
+class _Tables:
+    """The tables of a dump by their names, which may leave out the schema."""
+
+    def __init__(self) -> None:
+        self.all: list[_Table] = []
+        self.database = ""
+        """The one of the last USE of MySQL."""
+
+    def called(self, name: _Name, within: str) -> _Table | None:
+        """Returns the table of that name, of the schema `within` if it names none; None if there is none."""
+        schema, own = name[0] or within, name[1]
+        of_name = [table for table in self.all if _folded(table.name[1]) == _folded(own)]
+        exact = [table for table in of_name if _folded(table.name[0]) == _folded(schema)]
+        loose = [table for table in of_name if not (table.name[0] and schema)]
+        return next(iter(exact or loose), None)
+
+    def made(self, name: _Name) -> _Table:
+        """Returns the table of that name, a new one if there is none."""
+        found = self.called(name, self.database)
+        if found is None:
+            found = _Table((name[0] or self.database, name[1]))
+            self.all.append(found)
+        return found
+
+    def titles(self) -> dict[int, str]:
+        """Returns the title of each table by its id(): its name, and that of its schema if two have the name."""
+        counts = Counter(_folded(table.name[1]) for table in self.all)
+        return {
+            id(table): ".".join(filter(None, table.name)) if counts[_folded(table.name[1])] > 1 else table.name[1]
+            for table in self.all
+        }
 
 
 @dataclass(slots=True)
 class _Table:
     """One table of a dump: its columns, its keys, and the parts of the file that hold its rows.
 
-    A part is a pair of places: those of its first and of its last statement with rows.
+    `name`: the table's own, behind that of its schema or database, which may be empty. A part is a pair of places:
+    those of its first and of its last statement with rows.
     """
 
-    title: str
-    columns: list[str]
+    name: _Name
+    columns: list[str] = field(default_factory=list)
     key: tuple[str, ...] = ()
-    references: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    references: dict[tuple[str, ...], tuple[_Name, tuple[str, ...]]] = field(default_factory=dict)
     parts: list[tuple[Place, Place]] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
 
@@ -66,59 +103,107 @@ def tables_of_sql(path: Path) -> list[TableOfFile]:
     """Returns the tables of a dump that have rows. Raises LoadError if there are none."""
     told = path.stat()
     tables = _tables(path, told.st_size, told.st_mtime_ns)
-    titles = {_folded(title): title for title in tables}
+    titles = tables.titles()
     found = []
-    for table in tables.values():
+    for table in tables.all:
         references = {
-            columns: (titles[target], theirs)
-            for columns, (target, theirs) in table.references.items()
-            if target in titles
+            columns: (titles[id(target)], theirs)
+            for columns, (name, theirs) in table.references.items()
+            if (target := tables.called(name, table.name[0])) is not None
         }
-        notes = tuple(
-            (count, sentence.format(f"{path.name}/{table.title}")) for sentence, count in table.notes.items()
-        )
+        title = titles[id(table)]
+        notes = tuple((count, sentence.format(f"{path.name}/{title}")) for sentence, count in table.notes.items())
         keys = DeclaredKeys(table.key, references)
-        found.append(TableOfFile(table.title, _rows(path, table), notes, declared=keys))
+        found.append(TableOfFile(title, _rows(path, table), notes, declared=keys))
     if not found:
         raise LoadError(_NO_TABLE, path.name)
     return found
 
 
 @lru_cache(maxsize=8)
-def _tables(path: Path, _size: int, _modified: int) -> dict[str, _Table]:
-    """Returns the tables with rows, by title. The whole file is read once; later only the parts with rows."""
+def _tables(path: Path, _size: int, _modified: int) -> _Tables:
+    """Returns the tables with rows. The whole file is read once; later only the parts with rows."""
     is_mysql = _is_of_mysql(path)
-    tables: dict[str, _Table] = {}
+    tables = _Tables()
     last: _Table | None = None
     unread = 0
-    with open_bytes(path) as stream:
-        for statement in statements(stream, path.name, encoding_of(path), is_mysql):
-            words = [word.upper() for word, _ in islice(tokens_of(statement.text, is_mysql), 4)]
+    with _open(path) as (stream, encoding):
+        for statement in statements(stream, path.name, encoding, is_mysql):
+            tokens = [word for word, _ in islice(tokens_of(statement.text, is_mysql), 4)]
+            words = [*map(str.upper, tokens)]
             before, last = last, None
             if "TABLE" in words[1:] and words[0] in ("CREATE", "ALTER"):
                 _declare(statement.text, is_mysql, tables)
             elif words[:1] in (["INSERT"], ["REPLACE"], ["COPY"]):
                 last = _note_rows(statement, is_mysql, tables, before)
                 unread += last is None
-    found = {title: table for title, table in tables.items() if table.parts and table.columns}
-    for table in [*found.values()][:1] if unread else ():
+            elif words[:1] == ["USE"] and len(tokens) > 1:
+                tables.database = name_in(tokens[1])
+    tables.all = [table for table in tables.all if table.parts and table.columns]
+    for table in tables.all[:1] if unread else ():
         table.notes[_UNREAD.format(path.name)] += unread
-    return found
+    return tables
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[tuple[IO[bytes], str]]:
+    """Opens a dump, and yields it with its encoding; UTF-16, which PowerShell writes, is read as UTF-8."""
+    encoding = encoding_of(path)
+    with open_bytes(path) as stream:
+        if encoding == "utf-16":
+            yield io.BufferedReader(_AsUtf8(stream, path.name)), "utf-8"
+        else:
+            yield stream, encoding
+
+
+class _AsUtf8(io.RawIOBase):
+    """Reads a stream of UTF-16 as UTF-8. A jump back begins anew, and one ahead reads up to there."""
+
+    def __init__(self, stream: IO[bytes], file: str) -> None:
+        self._stream, self._file = stream, file
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stream.seek(0)
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+        self._ready, self._at = b"", 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and (data := self._stream.read(_HEAD_BYTES)):
+            try:
+                self._ready = self._decoder.decode(data).encode()
+            except UnicodeError:
+                raise LoadError("the file is not UTF-16 text: save it anew as UTF-8", self._file) from None
+        piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Goes to a byte from the beginning; only the present place is known otherwise."""
+        offset = self._at + offset if whence == io.SEEK_CUR else offset
+        if offset < self._at:
+            self._begin()
+        while self._at < offset and self.readinto(bytearray(min(offset - self._at, _HEAD_BYTES))):
+            pass
+        return self._at
 
 
 def _is_of_mysql(path: Path) -> bool:
-    with open_bytes(path) as stream:
+    with _open(path) as (stream, _):
         head = stream.read(_HEAD_BYTES)
     if head.startswith(_PACKED):
         raise LoadError(_IS_PACKED, path.name)
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise LoadError(_NO_TABLE, path.name)
     return is_of_mysql(head)
 
 
-def _note_rows(
-    statement: Statement, is_mysql: bool, tables: dict[str, _Table], before: _Table | None
-) -> _Table | None:
+def _note_rows(statement: Statement, is_mysql: bool, tables: _Tables, before: _Table | None) -> _Table | None:
     """Adds the statement to the parts of its table's rows, and returns the table; None if it has no rows to read.
 
     `before`: the table of the statement before it.
@@ -126,7 +211,7 @@ def _note_rows(
     head = _head_of(statement.text, is_mysql)
     if head is None:
         return None
-    table = tables.setdefault(_folded(head.table), _Table(head.table, []))
+    table = tables.made(head.table)
     known = [*map(_folded, table.columns)]
     table.columns += [column for column in head.columns if _folded(column) not in known]
     if statement.rows is None:
@@ -147,7 +232,7 @@ def _note_rows(
 class _Head:
     """The beginning of an INSERT or COPY: its table, the columns that it names, and where the values begin."""
 
-    table: str
+    table: _Name
     columns: tuple[str, ...]
     at: int
 
@@ -165,13 +250,18 @@ def _head_of(text: str, is_mysql: bool) -> _Head | None:
         elif is_within and word != ",":
             columns.append(name_in(word))
         elif word.upper() in ("VALUES", "VALUE", "FROM"):
-            # The last word is the table's name; that of its schema stands in front.
-            return _Head(name_in(words[-1]), tuple(columns), at) if words else None
+            return _Head(_name_of(words), tuple(columns), at) if words else None
         elif word.upper() == "SELECT":
             break
         elif not is_within and not columns and word.upper() not in _BEFORE_NAMES:
             words.append(word)
     return None
+
+
+def _name_of(words: Sequence[str]) -> _Name:
+    """Returns the names of a schema and a table: the last word is the table's, and a dot stands between."""
+    has_schema = len(words) > 2 and words[-2] == "."
+    return name_in(words[-3]) if has_schema else "", name_in(words[-1])
 
 
 _BEFORE_NAMES: Final = frozenset(
@@ -184,7 +274,7 @@ def _folded(name: str) -> str:
     return name.casefold()
 
 
-def _declare(text: str, is_mysql: bool, tables: dict[str, _Table]) -> None:
+def _declare(text: str, is_mysql: bool, tables: _Tables) -> None:
     """Notes the columns and keys of a CREATE TABLE, or the keys of an ALTER TABLE."""
     tokens = [word for word, _ in tokens_of(text, is_mysql) if word.strip()]
     at = next((at for at, word in enumerate(tokens) if word.upper() not in _BEFORE_NAMES), len(tokens))
@@ -193,8 +283,7 @@ def _declare(text: str, is_mysql: bool, tables: dict[str, _Table]) -> None:
         end += 2
     if end >= len(tokens):
         return
-    title = name_in(tokens[end - 1])
-    table = tables.setdefault(_folded(title), _Table(title, []))
+    table = tables.made(_name_of(tokens[at:end]))
     is_new = tokens[0].upper() == "CREATE"
     if is_new and tokens[end] != "(":
         return  # Its columns are those of a query.
@@ -235,8 +324,7 @@ def _note_keys(part: Sequence[str], own: Sequence[str], table: _Table) -> None:
             end = at + 2
             while part[end : end + 1] == ["."]:
                 end += 2
-            target = name_in(part[end - 1])
-            table.references[columns] = _folded(target), _names_within(part, end)
+            table.references[columns] = _name_of(part[at + 1 : end]), _names_within(part, end)
 
 
 def _names_within(part: Sequence[str], at: int) -> tuple[str, ...]:
@@ -251,9 +339,9 @@ def _rows(path: Path, table: _Table) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
         yield 1, table.columns
         is_mysql = _is_of_mysql(path)
-        with open_bytes(path) as stream:
+        with _open(path) as (stream, encoding):
             for first, last in table.parts:
-                for statement in statements(stream, path.name, encoding_of(path), is_mysql, first):
+                for statement in statements(stream, path.name, encoding, is_mysql, first):
                     if statement.place > last:
                         break
                     yield from _rows_of(statement, table, path.name, is_mysql)
@@ -263,7 +351,9 @@ def _rows(path: Path, table: _Table) -> Callable[[object], Rows]:
 
 def _rows_of(statement: Statement, table: _Table, file: str, is_mysql: bool) -> Iterator[tuple[int, list[str]]]:
     head = _head_of(statement.text, is_mysql)
-    if head is None or _folded(head.table) != _folded(table.title):
+    schema, own = head.table if head is not None else ("", "")
+    is_other = schema and table.name[0] and _folded(schema) != _folded(table.name[0])
+    if head is None or is_other or _folded(own) != _folded(table.name[1]):
         return
     columns = [*map(_folded, head.columns or table.columns)]
     places = [columns.index(each) if each in columns else None for each in map(_folded, table.columns)]
@@ -272,9 +362,9 @@ def _rows_of(statement: Statement, table: _Table, file: str, is_mysql: bool) -> 
     for line, cells in found:
         if len(cells) != len(columns):
             reason = f"this row has {len(cells)} values, the table has {len(columns)} columns"
-            raise LoadError(reason, f"{file}/{table.title}", first + line)
+            raise LoadError(reason, f"{file}/{table.name[1]}", first + line)
         if any(len(cell or "") > MAX_LITERAL_BYTES for cell in cells):
-            raise LoadError(TOO_LONG_LITERAL, f"{file}/{table.title}", first + line)
+            raise LoadError(TOO_LONG_LITERAL, f"{file}/{table.name[1]}", first + line)
         yield first + line, ["" if place is None else (cells[place] or "").strip() for place in places]
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from kg_store.formats.json_rows import SEPARATOR
 from kg_store.lexicon.lexicon import in_large_lexicon
+from kg_store.proposals.empty_marks import empty_marks, shape_of
+from kg_store.sources.cell_values import FALSE_WORDS, TRUE_WORDS, read_cell
 from kg_store.sources.policy import ColumnPolicy
-from kg_store.sources.table_files import FALSE_WORDS, TRUE_WORDS, read_cell
 from kg_store.terms import ValueKind
 from kg_store.text.abbreviations import ABBREVIATIONS
 from kg_store.text.inflection import singular
@@ -124,7 +124,8 @@ def words_of_column(column: str) -> list[str]:
 def _parted(found: re.Match[str]) -> str:
     """Returns `IDwinner` as `ID winner` where the last word is one, and `Dwinner` is none."""
     capitals, rest = found.groups()
-    is_apart = in_large_lexicon(rest) and not in_large_lexicon(capitals[-1].lower() + rest)
+    is_known = in_large_lexicon(rest) or capitals.lower() in KEY_WORDS
+    is_apart = is_known and not in_large_lexicon(capitals[-1].lower() + rest)
     return f"{capitals} {rest}" if is_apart else found[0]
 
 
@@ -196,12 +197,6 @@ def any_alike(words: Sequence[str], others: Sequence[str]) -> bool:
     return any(are_alike(word, other) for word in words for other in others)
 
 
-EMPTY_MARKS: Final = frozenset(
-    "NULL null N/A n/a N.A. n.a. NA #N/A #NULL! NaN nan None none nil - -- --- – — ? ??".split()
-)
-"""Cells by which databases, spreadsheets and people say that nothing is known. A person may also be called Null."""
-MIN_ALIKE_MARKS: Final = 0.8
-"""A mark such as `NA` is a value if at least this share of the column's cells look alike (country codes)."""
 ALIKE = 0.98
 MIN_FITTING: Final = 0.7
 """The least share of cells that must be numbers or dates in a column of such: the others are dirt (`pending`), which
@@ -220,6 +215,8 @@ MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
 MAX_SIGN_CHARS = 12
+MIN_MONTHS = 6
+"""Of so many different dates, all within twelve days of one month are chance. Chosen by hand."""
 MIN_ROW_DIGITS, MIN_YEAR = 3, 1800
 """Whole numbers of so many digits, and no years from that one on, may number the rows; others count or rank."""
 LIST_MARKS: Final = ("|", ";", ",")
@@ -239,20 +236,21 @@ class Column:
     """One column of a table.
 
     `cells`: its filled cells, in order. `rows`: the number of the table's lines. `empty`: the marks in it that only
-    say that nothing is known (`NULL`, `-`); cells with such a mark are not in `cells`.
+    say that nothing is known (`NULL`, `-`); cells with such a mark are not in `cells`. `lines`: the cell in each line.
     """
 
     name: str
     cells: list[str] = field(repr=False)
     rows: int
     empty: tuple[str, ...] = ()
+    lines: Sequence[str] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, name: str, lines: Sequence[str]) -> Column:
         """Builds the profile. `lines`: the column's cell in each line, empty or not."""
         filled = [cell for cell in lines if cell]
         marks = empty_marks(frozenset(filled))
-        return cls(name, [cell for cell in filled if cell not in marks], len(lines), tuple(sorted(marks)))
+        return cls(name, [cell for cell in filled if cell not in marks], len(lines), tuple(sorted(marks)), lines)
 
     @cached_property
     def words(self) -> list[str]:
@@ -304,6 +302,8 @@ class Column:
         if mark != ",":
             return True
         is_tight = not any(part[:1].isspace() or part.isdigit() for part in parts)
+        if is_tight and len({shape_of(part) for part in parts}) == 1 and max(map(len, parts)) <= MAX_SIGN_CHARS:
+            return True  # Codes of one shape: NL,FR,DE.
         every = [part for cell in self.cells for part in cell.split(mark)]
         return is_tight and len(set(every)) <= MAX_CONCEPT_SHARE * len(every)
 
@@ -334,6 +334,11 @@ class Column:
     def is_unique(self) -> bool:
         """True if every row has a cell, and no two are equal."""
         return len(self.distinct) == len(self.cells) == self.rows > 0
+
+    def repeats(self, other: Column) -> bool:
+        """Returns True if most of its cells are what `other` holds in the same line, so that both say one thing."""
+        same = sum(cell == theirs != "" for cell, theirs in zip(self.lines, other.lines, strict=False))
+        return same > len(self.cells) / 2
 
     @property
     def distinct_share(self) -> float:
@@ -371,12 +376,12 @@ class Column:
 
     @cached_property
     def holds_short_names(self) -> bool:
-        """True for short texts, nearly all different and nearly all with a capital first letter."""
+        """True for short texts, no lists, nearly all different and nearly all with a capital first letter."""
         cells = self._sample
         capitals = sum(cell[0].isupper() for cell in cells)
         short = sum(len(cell) <= MAX_NAME_CHARS for cell in cells) >= ALIKE * len(cells)
         return bool(
-            cells and short and self.has_words and not self.is_private_text
+            cells and short and self.has_words and not self.is_private_text and self.separator is None
             and self.distinct_share >= MIN_NAMED_SHARE and capitals >= MIN_NAMED_SHARE * len(cells)
         )  # fmt: skip
 
@@ -430,6 +435,10 @@ class Column:
         pairs = [pair for cell in self._sample if (pair := first_parts(cell)) is not None]
         if not pairs or all(first == second for first, second in pairs):
             return None
+        ones, others = ({*each} for each in zip(*pairs, strict=True))
+        if 1 in (len(ones), len(others)) and len(ones | others) >= MIN_MONTHS and max(ones | others) <= 12:
+            # The first day of every month; a month of so many days has one after the 12th.
+            return "day" if ones == {1} else "month" if others == {1} else None
         if any(first > 12 for first, _ in pairs) or any("." in cell for cell in self._sample):
             return "day"
         return "month" if any(second > 12 for _, second in pairs) else None
@@ -465,10 +474,14 @@ class Column:
         return is_short and self.has_words and not self.is_private_text and self.distinct_share <= MAX_LISTED_SHARE
 
     def share_of(self, kind: ValueKind) -> float:
-        """Returns the share of different cells that can be read as a value of `kind`."""
+        """Returns the share of different cells that can be read as a value of `kind`, if the day of dates is told."""
         settings = self._settings_of(kind)
-        fitting = (read_cell(cell, settings) is not None for cell in self._sample)
-        return sum(fitting) / max(1, len(self._sample))
+        fitting = sum(read_cell(cell, settings) is not None for cell in self._sample)
+        if kind is ValueKind.DATE and settings.first is None:
+            fitting += sum(
+                read_cell(cell, settings) is None and first_parts(cell) is not None for cell in self._sample
+            )
+        return fitting / max(1, len(self._sample))
 
     def _settings_of(self, kind: ValueKind) -> ColumnPolicy:
         if kind is ValueKind.DATE:
@@ -481,20 +494,3 @@ class Column:
 
     def _share(self, pattern: re.Pattern[str]) -> float:
         return sum(pattern.fullmatch(cell) is not None for cell in self._sample) / max(1, len(self._sample))
-
-
-def empty_marks(cells: Collection[str]) -> frozenset[str]:
-    """Returns those of a column's cells that only say that nothing is known (`NULL`, `NA`).
-
-    A mark that has the same shape as most other cells does not count: `NA` in a column of country codes is Namibia.
-    """
-    marks = frozenset(cells) & EMPTY_MARKS
-    others = Counter(_shape(cell) for cell in cells if cell not in marks) if marks else Counter()
-    most = MIN_ALIKE_MARKS * others.total()
-    return frozenset(mark for mark in marks if not others or others[_shape(mark)] < most)
-
-
-def _shape(cell: str) -> str:
-    """Returns a cell with each character replaced by its class: `NA` -> `AA`, `a-7` -> `a#0`."""
-    kinds = ((str.isupper, "A"), (str.isalpha, "a"), (str.isdigit, "0"))
-    return "".join(next((mark for is_kind, mark in kinds if is_kind(char)), "#") for char in cell)

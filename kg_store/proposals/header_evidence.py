@@ -9,7 +9,6 @@ from typing import Final
 from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.proposals.column_profiles import (
     ALIKE,
-    EMPTY_MARKS,
     FIRST,
     KEY_WORDS,
     NAME_PREFIXES,
@@ -17,6 +16,7 @@ from kg_store.proposals.column_profiles import (
     full_words,
     words_of_column,
 )
+from kg_store.proposals.empty_marks import EMPTY_MARKS
 from kg_store.sources.policy import MAX_COLUMN_CHARS
 from kg_store.sources.triple_files import places_in_header
 from kg_store.terms import ValueKind
@@ -57,16 +57,16 @@ def has_key_or_name(header: Sequence[str]) -> bool:
     return any(KEY_WORDS & set(each) for each in words) or any(named)
 
 
-def first_line_stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
+def first_line_stands_apart(columns: Mapping[str, Sequence[str]], least: int = MIN_VALUE_ROWS) -> bool:
     """Returns True if the first line is unlike those below, so that it is a header and none of its cells is data.
 
-    That is so in three cases: at least two columns are numbers or dates below the first line; the first line has only
-    common words, and one column below is numbers or dates; or these words are in small letters, and the first column
-    below has capitalised texts.
+    That is so in three cases: at least two columns are numbers or dates below the first line, in `least` rows; the
+    first line has only common words, and one column below is numbers or dates; or these words are in small letters,
+    and the first column below has capitalised texts.
     """
     filled = [[cell for cell in cells if cell and cell not in EMPTY_MARKS] for cells in columns.values()]
     values = [cells for cells in filled if cells and all(map(is_value, cells))]
-    if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
+    if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= least:
         return True
     said = [words_of_column(name) for name in columns]
     if not columns or not all(words and all(map(in_large_lexicon, words)) for words in said):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kg_store.formats.json_records import refers_to_parent
 from kg_store.proposals.column_profiles import (
+    ALIKE,
     CONCEPTS,
     COUNT_WORDS,
     KEY_WORDS,
@@ -60,14 +62,15 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
         return best[2]
     # A bare `id` says nothing of a table, and without a header nothing is said at all.
     says = bool(table.words_of(column))
-    leads = says and (column.is_called_key or column.full[-1] in LEADING_WORDS)
+    is_led = column.full[-1] in LEADING_WORDS and not all(map(is_year, column.distinct))
+    leads = says and (column.is_called_key or is_led)
     # Small numbers are keys of many tables, so exactly one table may have all of them.
     holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
     if len(holding) != 1:
         return None
     is_sure = (leads and len(column.distinct) >= MIN_DISTINCT) or (says and _are_figures_of(column, holding[0]))
     return (
-        holding[0] if is_sure or (not _says_a_concept(column.full) and _is_beyond_chance(column, holding[0])) else None
+        holding[0] if is_sure or (not says_a_concept(column.full) and _is_beyond_chance(column, holding[0])) else None
     )
 
 
@@ -83,7 +86,7 @@ def find_named_target(
         return None if told is None else (owner, told)
     is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
     is_text = is_text and bool(table.words_of(column) or table.header_row == 0)
-    if not is_text or column.name == table.key or len(set(column.parts)) < MIN_DISTINCT:
+    if not is_text or column.name == table.key:
         return None
     # A list may refer to rows of its own table, such as the countries that border one.
     may_be_own = bool(OF_THE_SAME & set(column.full)) or column.separator is not None
@@ -91,13 +94,13 @@ def find_named_target(
     if column.is_unique and column.separator is None:
         # Texts that are unique in every row are names of the row, unless the column's words speak of the other table.
         others = [other for other in others if any_alike(column.full, other.concept_words)]
-    if _says_a_concept(column.full):
+    if says_a_concept(column.full) or len(set(column.parts)) < MIN_DISTINCT:
         # A concept such as a subject may have the name of a department without being one.
         others = [other for other in others if any_alike(column.full, other.concept_words)]
     found = [
         (other, by)
         for other in others
-        if (by := next((each.name for each in _told_by(other) if _holds(each, column)), None)) is not None
+        if (by := next((each.name for each in _told_by(other) if _may_tell(each, column, other is table)), None))
     ]
     if len(found) > 1:  # `team1` refers to teams, although standings tell their names too.
         found = [(other, by) for other, by in found if any_alike(column.full, other.concept_words)]
@@ -133,9 +136,13 @@ def _told_by(table: TableProfile) -> Iterator[Column]:
     """Yields the columns besides the key that identify the rows: names, e-mail addresses and short codes."""
     names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
     for column in table.columns.values():
-        is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
+        is_filled = column.distinct_share >= ALIKE and len(column.cells) >= MIN_KNOWN * table.rows
         if table.key is not None and is_filled and (column.name in names or column.holds_emails or column.is_sign):
             yield column
+
+
+def _may_tell(told: Column, column: Column, is_own: bool) -> bool:
+    return _holds(told, column) and not (is_own and (told is column or column.repeats(told)))
 
 
 def _holds(told: Column, column: Column) -> bool:
@@ -187,6 +194,8 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     rest = table.words_of(column)
     if not rest:
         return _rank_without_words(column, table, other, share)
+    if other is table and column.repeats(key):
+        return 0
     if other is table:
         is_of_the_same = bool(OF_THE_SAME & set(column.full))
         speaks = column.is_called_key and share >= MIN_KNOWN_WITHOUT_WORDS and _is_telling(key)
@@ -209,7 +218,7 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     least = MIN_KNOWN if _are_codes(key) else MIN_KNOWN_WITHOUT_WORDS
     if share < least or len(column.distinct & key.distinct) < min(MIN_DISTINCT, table.rows):
         return 0
-    if _says_a_concept(rest):
+    if says_a_concept(rest):
         return 0
     # Small numbers are keys of many tables, so without fitting words only keys unlike counts are evidence.
     is_long = all(len(cell) >= MIN_DIGITS for cell in key.distinct)
@@ -261,7 +270,7 @@ def _is_beyond_chance(column: Column, other: TableProfile) -> bool:
     return bool((held / (high - low + 1)) ** len(cells) <= MAX_CHANCE)
 
 
-def _says_a_concept(words: Sequence[str]) -> bool:
+def says_a_concept(words: Sequence[str]) -> bool:
     """Returns True if a header says what its cells are: the codes of languages (DE, FR) are no countries."""
     return not CONCEPTS.isdisjoint(map(singular, words))
 
@@ -280,6 +289,25 @@ def _is_telling(key: Column) -> bool:
         return True
     has_zeros = any(cell[0] == "0" and len(cell) > 1 for cell in key.distinct)
     return has_zeros or min(map(len, key.distinct)) >= MIN_DIGITS_OF_CODES
+
+
+def with_referred_keys(tables: Sequence[TableProfile]) -> list[TableProfile]:
+    """Returns `tables`; one to whose key no other refers has the key to which most columns of others do, if any does.
+
+    Legislators have a number for each agency, and the other tables know one of them.
+    """
+    found = []
+    for table in tables:
+        others = [(column, other) for other in tables if other is not table for column in other.columns.values()]
+        own = [each for each in table.columns.values() if each.is_called_key and each.is_unique]
+        may_change = table.key in {each.name for each in own} and table.declared is None and len(own) > 1
+        counts = Counter[str]()
+        for key in own if may_change else ():
+            keyed = replace(table, key=key.name)
+            counts[key.name] = sum(find_target(column, other, [keyed]) is keyed for column, other in others)
+        best = max(counts, key=lambda name: (counts[name], name == table.key), default=table.key)
+        found.append(replace(table, key=best) if not counts[str(table.key)] else table)
+    return found
 
 
 def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
@@ -303,6 +331,8 @@ def _is_borrowed(table: TableProfile, others: Sequence[TableProfile]) -> bool:
     target = find_target(key, keyless, others)
     if not rest or target is None:
         return False
+    if table.part in table.key_beside:
+        return True  # The figures of a shop in each year.
     # A table of orders may have the order number as key; but `place_isPartOf_place` is not a table of places.
     is_of_rest = any_alike(rest, target.concept_words) and len(target.concept_words) < len(table.concept_words)
     if table.concept_words and any_alike(rest, table.concept_words[-1:]) and not is_of_rest:

@@ -16,8 +16,9 @@ from kg_store.errors import LoadError
 from kg_store.formats.json_records import JSON_ENDINGS
 from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import FILE_WORDS, full_words
-from kg_store.sources.policy import pattern_of, stem_of
-from kg_store.sources.table_files import Sheet, bare_name
+from kg_store.proposals.name_parts import parts_of
+from kg_store.sources.policy import TablePolicy, pattern_of, stem_of
+from kg_store.sources.table_files import BOOK_ENDINGS, TEXT_ENDINGS, Sheet, bare_name
 
 MIN_COMMON: Final = 4
 """The fewest characters that names of files with one header share at their beginning if the files are one table.
@@ -36,11 +37,18 @@ class SheetGroup:
     """The sheets of one table.
 
     `file`: the table's name in the policy. If its files have different names, a `*` stands for what differs:
-    `orders-*.csv`.
+    `orders-*.csv`. `part`: the column that holds it (`north`, `2024`); empty if it says nothing. `parts`: all that `*`
+    stands for, where other sheets have such names too.
     """
 
     file: str
     sheets: tuple[Sheet, ...]
+    part: str = ""
+    parts: tuple[str, ...] = ()
+
+    def part_of(self, name: str) -> str:
+        """Returns what differs in the name of one of its files."""
+        return TablePolicy(file=self.file).part_of(name)
 
     def concept_words(self) -> list[str]:
         """Returns the words of the file's name, which tell what a row is: customer, orders.
@@ -56,7 +64,9 @@ class SheetGroup:
         if "*" not in stem:
             return [] if _UPLOADED.fullmatch(stem) else full_words(stem)
         words = [word for word in full_words(stem.replace("*", " ")) if not re.search(r"\d", word)]
-        folder = full_words(self.sheets[0].path.parent.name)
+        if not words and self.sheets[0].ending in BOOK_ENDINGS:
+            words = [word for word in full_words(stem_of(bare_name(self.sheets[0].path))) if word.isalpha()]
+        folder = full_words(self.sheets[0].path.parent.name) if not self.part else []
         return words or (folder if all(map(in_lexicon, folder)) else [])
 
 
@@ -91,8 +101,12 @@ def _columns_of(sheet: Sheet) -> set[str]:
 
 
 def _are_of_one_table(one: Sheet, known: set[str], other: Sheet, columns: set[str]) -> bool:
-    if one.path == other.path or one.ending != other.ending:
+    if one.ending != other.ending:
         return False
+    found = parts_of([_bare(one), _bare(other)]) if columns == known and one.name != other.name else None
+    if one.path == other.path:
+        is_book = one.ending in BOOK_ENDINGS and not _UNNAMED.fullmatch(_title(one).lower())
+        return is_book and found is not None and (found.are_periods or found.are_names)
     is_like = len(known & columns) >= MIN_SHARED_KEYS * min(len(known), len(columns))
     if one.name == other.name:
         return _is_json(one) or is_like
@@ -101,7 +115,13 @@ def _are_of_one_table(one: Sheet, known: set[str], other: Sheet, columns: set[st
     # The beginning that both names share, without a word that is cut off.
     common = commonprefix([one.name, other.name])  # noqa: RUF071 - letters are meant
     common = re.sub(r"[^\W\d_]+$", "", common)
-    return columns == known and len(common) >= MIN_COMMON
+    is_told = one.ending in TEXT_ENDINGS and found is not None and (found.are_periods or found.are_names)
+    return columns == known and (len(common) >= MIN_COMMON or is_told)
+
+
+def _bare(sheet: Sheet) -> str:
+    """Returns the name of a sheet, or of its file, without the ending."""
+    return _title(sheet) or stem_of(bare_name(sheet.path))
 
 
 def _is_json(sheet: Sheet) -> bool:
@@ -132,9 +152,24 @@ def _named(members: list[Sheet], names: Sequence[str], before: Sequence[SheetGro
     if len({sheet.name for sheet in members}) == 1:
         return [SheetGroup(members[0].name, tuple(members))]
     own = [sheet.name for sheet in members]
+    found = None if _is_json(members[0]) else parts_of([_bare(sheet) for sheet in members])
     pattern = _pattern(members, before)
+    if found is not None and found.column:
+        folder = f"{bare_name(members[0].path)}/" if _title(members[0]) else ""
+        pattern = f"{folder}{found.before}*{found.behind}{'' if folder else members[0].ending}"
     others = [name for name in names if pattern_of(pattern).fullmatch(name)]
+    if found is not None and found.column:
+        known = _columns_of(members[0])
+        part = _free_name(found.column, members[0], known)
+        return [SheetGroup(pattern, tuple(members), part, () if sorted(others) == sorted(own) else found.parts)]
     if sorted(others) == sorted(own):
         return [SheetGroup(pattern, tuple(members))]
     apart = dict.fromkeys(own)
     return [SheetGroup(name, tuple(sheet for sheet in members if sheet.name == name)) for name in apart]
+
+
+def _free_name(said: str, sheet: Sheet, columns: set[str]) -> str:
+    """Returns a name for the column of what differs in the names; other than for times, it is called by these."""
+    kind = "sheet" if sheet.ending in BOOK_ENDINGS else "file"
+    name = kind if said == "part" else said
+    return name if name not in {column.lower() for column in columns} else f"{kind} name"

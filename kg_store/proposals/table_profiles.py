@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import isclose
 
 from kg_store.formats.delimited_text import DeclaredKeys
 from kg_store.formats.files import Encoding
@@ -25,10 +24,8 @@ from kg_store.proposals.column_profiles import (
     any_alike,
     full_words,
 )
-from kg_store.sources.policy import stem_of
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
-from kg_store.text.notation import plain_number_in
 
 TELLING_KEYS = frozenset({"isbn", "issn", "sku", "ean", "plate", "serial", "registration", "matricula", "barcode"})
 """Words for keys that also say of what: an `isbn` is that of a book, an `id` may be that of anything."""
@@ -46,7 +43,10 @@ class TableProfile:
 
     `is_certain`: the first line is clearly a header; otherwise only evidence from other files can show that.
     `encoding`: None if its files have several; each is then read in its own. `declared`: the keys that its file tells.
-    `key_beside`: columns that only together with `key` tell the rows apart.
+    `key_beside`: columns that only together with `key` tell the rows apart. `totals`: True if a last row of totals is
+    left out, None if it may be one and is not. `part`: the column that holds what differs in the names of its files;
+    `parts`: all of it, where other files have such names. `entry`: the column of the things of which rows without a
+    key tell, each at its time.
     """
 
     file: str
@@ -59,6 +59,10 @@ class TableProfile:
     encoding: Encoding | None = "utf-8"
     declared: DeclaredKeys | None = None
     key_beside: tuple[str, ...] = ()
+    totals: bool | None = False
+    part: str | None = None
+    parts: tuple[str, ...] = ()
+    entry: str | None = None
 
     @property
     def empty(self) -> tuple[str, ...]:
@@ -85,8 +89,8 @@ class TableProfile:
         return [word for word in words if word not in KEY_WORDS] or [word for word in words if word in TELLING_KEYS]
 
 
-def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
-    """Returns the words for the kind of a table's rows, from the words of its file name.
+def concept_words(full: Sequence[str]) -> tuple[str, ...]:
+    """Returns the words for the kind of a table's rows, from the words of its file's or its key's name.
 
     Numbers, words for keys, and words for files are left out; empty if nothing is left.
     """
@@ -94,31 +98,12 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
     bare = [word for word in kept if word.isalpha() and word not in FILE_WORDS]
     # The `list` of `waiting_list` is kept, because "a waiting" is nothing.
     kept = bare if bare and kinds_of(bare[-1]) != "v" else kept
-    if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
+    if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in "".join(kept)):
         return ()
     if len(kept) > 1 and "a" in kinds_of(kept[-1]) and singular(kept[-2]) != kept[-2]:
         # An adjective behind a plural is moved in front: `legislators-current` -> current legislators.
         kept = [*kept[:-2], kept[-1], kept[-2]]
     return (*kept[:-1], singular(kept[-1]))
-
-
-MIN_SUMMED = 3
-"""The fewest rows above one that holds their sums; of fewer, a sum may be chance."""
-
-
-def ends_with_sums(table: TableProfile) -> bool:
-    """Returns True if the last row holds the sums of the rows above, as a line of totals does."""
-    whole = [each for each in table.columns.values() if len(each.cells) == table.rows > MIN_SUMMED]
-    numbers = [each for each in whole if each.kind is ValueKind.NUMBER and each.name != table.key]
-    return bool(numbers) and all(map(_is_summed, numbers))
-
-
-def _is_summed(column: Column) -> bool:
-    try:
-        *above, last = (float(plain_number_in(cell, column.decimal or ".")) for cell in column.cells)
-    except ValueError:
-        return False
-    return sum(map(bool, above)) >= MIN_SUMMED and isclose(sum(above), last, rel_tol=1e-9)
 
 
 def row_noun(key: str) -> tuple[str, ...]:
@@ -131,12 +116,12 @@ def row_noun(key: str) -> tuple[str, ...]:
 def called_by_keys(tables: Sequence[TableProfile]) -> list[TableProfile]:
     """Returns `tables`; those of which several have keys of one name have the noun in it as their concept.
 
-    The files `leicester.csv` and `rochdale.csv` with a `SiteReference` both hold sites.
+    The files `leicester.csv` with a `SiteReference` and `rochdale.csv` with an `LA SITE REF` both hold sites.
     """
     found = []
     for table in tables:
-        noun = row_noun(table.key or "")
-        others = [other for other in tables if other is not table and noun and row_noun(other.key or "") == noun]
+        noun = row_noun(table.key or "")[-1:]
+        others = [other for other in tables if other is not table and noun == row_noun(other.key or "")[-1:] != ()]
         is_told = any(any_alike(noun, other.concept_words) for other in (table, *others))
         found.append(replace(table, concept_words=noun) if others and not is_told else table)
     return found
@@ -236,9 +221,11 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
         else:
             rank = OF_OTHERS
         is_title = words[-1] not in ("name", "names", "nom", "nombre", "naam", "bezeichnung", "benennung")
-        if column.distinct_share < (MIN_TITLE_SHARE if is_title else MIN_NAME_SHARE):
+        least = MIN_TITLE_SHARE if is_title else 0 if _is_plain_name(column) else MIN_NAME_SHARE
+        if column.distinct_share < least:
             continue
-        yield rank + is_title, place, column.name
+        # A plain `name` comes before a `short name`.
+        yield rank + is_title, place + len(columns) * (len(words) > 1 and not before), column.name
     has_name = has_name or any(" ".join(column.full).endswith("name") for column in columns)
     kinds = [column for column in columns if _is_called_by_kind(column, table)]
     yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kg_store.errors import LoadError
 from kg_store.formats.json_records import PARENT, refers_to_parent
+from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.proposals.column_profiles import (
     KEY_WORDS,
-    LONG_TEXT,
     NAME_WORDS,
-    PLACES,
     Column,
     any_alike,
     quantity_of,
@@ -23,9 +21,10 @@ from kg_store.proposals.column_profiles import (
     unit_of,
 )
 from kg_store.proposals.key_pairs import find_pair_targets, with_pairs
-from kg_store.proposals.references import MIN_KNOWN, find_named_target, find_target, with_links
+from kg_store.proposals.references import find_named_target, find_target, with_links, with_referred_keys
+from kg_store.proposals.shared_concepts import concept_of, holds_things_of_others, with_shared_concepts
 from kg_store.proposals.sheet_groups import groups_of
-from kg_store.proposals.table_profiles import TableProfile, called_by_keys, ends_with_sums, find_names, row_noun
+from kg_store.proposals.table_profiles import TableProfile, called_by_keys, find_names, row_noun
 from kg_store.proposals.table_reading import NO_HEADER, profile_of, sheets_in
 from kg_store.sources.policy import MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
@@ -39,8 +38,12 @@ from kg_store.text.labels import FORBIDDEN_IN_LABELS
 MIN_LISTED = 2
 """The least number of rows of each list below a heading, on average, if they are things and no details of it."""
 _SUMS = (
-    "the last row of {} holds the sums of the rows above it, and counts as one of them: take it out of the file to "
-    "have right counts and comparisons"
+    "the last row of {} holds the sums of the rows above it, and counts as one of them: say `totals = true` in its "
+    "[[tables]] to leave it out"
+)
+_IN_PARTS = (
+    "{} files or sheets of the same columns were read as one table, {}, with what differs in their names as its "
+    "column `{}`: one with a [[tables]] of its own is apart"
 )
 _SHEETS = "their names are not read, so if these say a year or the like, give each sheet a column that says it too"
 _SAME_NAME = "another file of this name has other columns: give one of them another name"
@@ -79,15 +82,22 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
             broken += ((sheet.path, LoadError(_SAME_NAME, sheet.name)) for sheet in group.sheets)
         elif profile is not None:
             found[group.file] = profile, paths_read
-    tables = with_pairs(with_links(called_by_keys([profile for profile, _ in found.values()])))
+    profiled = with_referred_keys([profile for profile, _ in found.values()])
+    tables = with_pairs(with_links(called_by_keys(profiled)))
     certain = [table for table in tables if table.is_certain or _joins(table, tables)]
     mappings = [mapping for table in certain if (mapping := _mapping(table, certain)) is not None]
     profiles = {table.file: table for table in certain}
-    mappings = [_with_shared_concepts(_apart(each, profiles, mappings), profiles, mappings) for each in mappings]
+    mappings = [_apart(each, profiles, mappings) for each in mappings]
+    mappings = with_shared_concepts(mappings, profiles, {str(each.concept) for each in mappings})
     read = set[Path]().union(*(paths for _, paths in found.values()))
     unread = {path: error for path, error in reversed(broken) if path not in read}
     notes = [f"NOT READ: {error}" for path, error in broken if path in read]
-    notes += [_SUMS.format(table.file) for table in certain if ends_with_sums(table)]
+    notes += [_SUMS.format(table.file) for table in certain if table.totals is None]
+    notes += [
+        _IN_PARTS.format(len(table.columns[table.part].distinct), table.file, table.part)
+        for table in certain
+        if table.part is not None
+    ]
     notes += _sheets_alike(certain)
     return ProposedTables(tuple(mappings), unread, tuple(notes))
 
@@ -110,42 +120,6 @@ def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Seq
         return table
     called = next((_label(relation_words(name)) for name in table.names if isinstance(name, str)), "")
     return table.model_copy(update={"concept": called if called not in inner | NAME_WORDS | {""} else "file"})
-
-
-def _with_shared_concepts(
-    table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Sequence[TablePolicy]
-) -> TablePolicy:
-    """Returns the table with columns that hold the things of another table's column as things of the same concept.
-
-    `preferred site` becomes `site` if most of its values are sites of another column. A text column `Boat` becomes a
-    concept if another column `Boat` is one, and most of the values of the shorter one are values of the other.
-    """
-    held: defaultdict[str, set[str]] = defaultdict(set)
-    for each in tables:
-        for name, settings in each.columns.items():
-            if settings.concept is not None:
-                held[settings.concept] |= profiles[each.file].columns[name].distinct
-    shared = {
-        name: settings.model_copy(update={"concept": kind})
-        for name, settings in table.columns.items()
-        if (kind := _shared_concept(profiles[table.file].columns[name], settings, held)) is not None
-    }
-    return table.model_copy(update={"columns": {**table.columns, **shared}})
-
-
-def _shared_concept(column: Column, settings: ColumnPolicy, held: Mapping[str, AbstractSet[str]]) -> str | None:
-    """Returns the concept of other columns, with the values in `held`, whose things this column holds; else None."""
-    is_text = settings.kind is ValueKind.TEXT and settings.table is None
-    if settings.concept is not None:
-        kind, fewest = settings.concept.split(" ")[-1], len(column.distinct)
-        known = held.get(kind, frozenset()) if kind != settings.concept else frozenset()
-    elif is_text and not column.is_private_text and LONG_TEXT.isdisjoint(column.full):
-        kind = _concept(settings.relation or column.name)
-        known = held.get(kind, frozenset())
-        fewest = min(len(column.distinct), len(known))
-    else:
-        return None
-    return kind if len(column.distinct & known) >= MIN_KNOWN * fewest > 0 else None
 
 
 def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
@@ -179,24 +153,36 @@ def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
     return (is_same or len(found) >= 2) and all(column.name not in other.keys for column, other in found)
 
 
-def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:
+Referred = tuple[TableProfile, str | None]
+"""The table that a column refers to, and the column there whose cells its own are, if not the key."""
+
+
+def _references(
+    table: TableProfile, tables: Sequence[TableProfile]
+) -> tuple[dict[str, Referred], dict[str, dict[str, object]]]:
+    """Returns the columns that refer to tables, those by keys first, and the settings of those of several columns."""
     found = {name: find_target(column, table, tables) for name, column in table.columns.items() if name != table.key}
     pairs = find_pair_targets(table, tables)
     found |= {name: target for name, (target, _) in pairs.items()}
-    targets = {name: target for name, target in found.items() if target is not None}
-    named = {
-        name: told
-        for name, column in table.columns.items()
-        if name not in targets and (told := find_named_target(column, table, tables)) is not None
-    }
-    key = table.key
-    names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
-    columns = _columns(table, {**{name: (of, None) for name, of in targets.items()}, **named}, names)
-    beside = {name: {"beside": others, "separator": None} for name, (_, others) in pairs.items()}
+    targets: dict[str, Referred] = {name: (target, None) for name, target in found.items() if target is not None}
+    for name, column in table.columns.items():
+        if name not in targets and (told := find_named_target(column, table, tables)) is not None:
+            targets[name] = told
+    return targets, {name: {"beside": others, "separator": None} for name, (_, others) in pairs.items()}
+
+
+def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:
+    targets, beside = _references(table, tables)
+    key, of_targets = table.key, {name: of for name, (of, _) in targets.items()}
+    has_names = table.entry is None and (key is not None or all(by is not None for _, by in targets.values()))
+    names = find_names(table, frozenset(targets) | _no_names(table, tables)) if has_names else []
+    columns = _columns(table, targets, names)
     columns = {name: settings.model_copy(update=beside.get(name, {})) for name, settings in columns.items()}
     columns = _as_people_call_them(table, columns, {other.concept for other in tables})
+    if table.entry is not None and table.entry not in targets:
+        columns[table.entry] = ColumnPolicy(relation=_label(table.concept), concept=_label(table.concept))
     if key is None:
-        columns = _as_link(table, {**targets, **{name: of for name, (of, _) in named.items()}}, columns)
+        columns = _as_link(table, of_targets, columns)
     if key is None and not columns and not names:
         return None
     marks = {name: tuple(mark for mark in table.columns[name].empty if mark not in table.empty) for name in columns}
@@ -206,14 +192,24 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         file=table.file,
         key=key,
         key_beside=table.key_beside,
-        concept=_label(table.concept) or "thing",
+        concept=_label(f"{table.concept} {table.part}" if table.entry is not None else table.concept) or "thing",
         names=tuple(names),
         **found_in,
         header_row=table.header_row,
         empty=table.empty,
-        things=_are_things(table, [*targets.values(), *(of for of, _ in named.values())], tables),
+        totals=table.totals is True,
+        part=table.part,
+        parts=table.parts,
+        things=_are_things(table, [*of_targets.values()], tables),
         columns=columns,
     )
+
+
+def _no_names(table: TableProfile, tables: Sequence[TableProfile]) -> frozenset[str]:
+    """Returns the columns without a word for names that hold names of other things than the rows."""
+    likely = (each for each in table.columns.values() if each.name != table.key and each.looks_like_names)
+    unsaid = (each for each in likely if not (each.full and each.full[-1] in NAME_WORDS))
+    return frozenset(each.name for each in unsaid if holds_things_of_others(each, table, tables))
 
 
 def _columns(
@@ -236,7 +232,25 @@ def _columns(
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
+    columns = _called_by_targets(table, {name: of for name, (of, _) in targets.items()}, columns)
     return {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
+
+
+def _called_by_targets(
+    table: TableProfile, targets: Mapping[str, TableProfile], columns: Mapping[str, ColumnPolicy]
+) -> dict[str, ColumnPolicy]:
+    """Returns the columns; a reference whose header has no word that people know is called by what it leads to.
+
+    Two columns that lead to one table keep their own words, or they would be one relation.
+    """
+    counts = Counter(of.file for of in targets.values())
+    said = {name: " ".join(table.words_of(table.columns[name])) for name in targets}
+    unsaid = {name: of for name, of in targets.items() if not any(map(in_large_lexicon, said[name].split()))}
+    called = {name: of.concept for name, of in unsaid.items() if of.concept_words and counts[of.file] == 1}
+    return {
+        name: settings.model_copy(update={"relation": _label(called[name])} if name in called else {})
+        for name, settings in columns.items()
+    }
 
 
 def _are_things(table: TableProfile, targets: Sequence[TableProfile], tables: Sequence[TableProfile]) -> bool:
@@ -313,16 +327,17 @@ def _as_people_call_them(
     """
     found = dict(columns)
     for name, settings in columns.items():
-        if settings.table is not None or (settings.concept is None and settings.kind is not ValueKind.DATE):
+        is_named = settings.table is None and table.header_row != NO_HEADER
+        if not is_named or (settings.concept is None and settings.kind is not ValueKind.DATE):
             continue
         words = [word for word in relation_words(name, KEY_WORDS).split() if not word.isdecimal()]
         words = [re.sub(r"(?<=[^\W\d_]{3})\d$", "", word) if settings.concept is not None else word for word in words]
         label = _label(" ".join(words))
         others = {each.relation for other, each in columns.items() if other != name and each.concept is None}
         taken = others | {" ".join(table.columns[other].full) for other in columns if other != name}
-        if label in ("", settings.relation, *taken) or (settings.concept is not None and _concept(label) in kinds):
+        if label in ("", settings.relation, *taken) or (settings.concept is not None and concept_of(label) in kinds):
             continue
-        concept = None if settings.concept is None else _concept(label)
+        concept = None if settings.concept is None else concept_of(label)
         found[name] = settings.model_copy(update={"relation": label, "concept": concept})
     return found
 
@@ -345,7 +360,7 @@ def _column(
         and kind is ValueKind.TEXT
         and (column.is_concept or (separator is not None and column.comes_again))
     ):
-        concept = _concept(label)
+        concept = concept_of(label)
         if separator is not None:
             *before, last = concept.split()
             concept = " ".join((*before, singular(last)))
@@ -359,11 +374,3 @@ def _column(
         serial=column.is_serial and kind is ValueKind.DATE,
         separator=separator,
     )
-
-
-def _concept(label: str) -> str:
-    """Returns the kind of the things of a column: `billing city` -> city, `publisher name` -> publisher."""
-    words = label.split()
-    if words[-1] in PLACES:
-        return words[-1]
-    return " ".join(words[:-1]) if len(words) > 1 and words[-1] in NAME_WORDS else label

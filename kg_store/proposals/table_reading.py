@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,7 @@ from kg_store.formats.files import Encoding, encoding_of
 from kg_store.formats.json_records import JSON_ENDINGS, refers_to_parent
 from kg_store.proposals.column_profiles import Column, full_words
 from kg_store.proposals.header_evidence import (
+    MIN_HEADED_ROWS,
     MIN_VALUE_COLUMNS,
     MIN_VALUE_ROWS,
     first_line_is_header,
@@ -22,8 +25,10 @@ from kg_store.proposals.header_evidence import (
     is_value,
     may_be_header,
 )
+from kg_store.proposals.name_parts import TIMES
 from kg_store.proposals.sheet_groups import SheetGroup
-from kg_store.proposals.table_profiles import TableProfile, concept_words, find_key
+from kg_store.proposals.table_profiles import TableProfile, concept_words, find_key, find_names
+from kg_store.proposals.total_rows import find_totals
 from kg_store.sources.policy import MAX_COLUMN_CHARS, TablePolicy
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
 
@@ -84,10 +89,18 @@ def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
         return None
     if not next(iter(columns.values()), ()):
         return None
-    if line > 1 and line > sheet.first_line() and not (has_key_or_name(header) or first_line_stands_apart(columns)):
+    if line > 1 and line > sheet.first_line() and not (has_key_or_name(header) or _is_apart(sheet, columns)):
         # A row below a title must not be mistaken for a header, because its cells would become words of the schema.
         raise LoadError(NO_CERTAIN_HEADER, sheet.name, line)
     return line, columns
+
+
+def _is_apart(sheet: Sheet, columns: Mapping[str, Sequence[str]]) -> bool:
+    """Returns True if the header is unlike the rows; a header of two lines, or one with an empty line below it, is no
+    row, so that fewer rows suffice.
+    """
+    (header, _), (row, _) = islice(sheet.lines(), 2)
+    return first_line_stands_apart(columns, MIN_VALUE_ROWS if row == header + 1 else MIN_HEADED_ROWS)
 
 
 def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
@@ -95,17 +108,14 @@ def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
     columns = _columns(sheet, TablePolicy(file="*", header_row=NO_HEADER))
     rows = len(next(iter(columns.values()), ()))
     typed = any(any(cells) and all(is_value(cell) for cell in cells if cell) for cells in columns.values())
-    is_table = len(columns) >= MIN_VALUE_COLUMNS and rows >= MIN_ROWS and typed and all(map(any, columns.values()))
+    is_table = sum(map(any, columns.values())) >= MIN_VALUE_COLUMNS and rows >= MIN_ROWS and typed
     return (NO_HEADER, columns) if is_table else None
 
 
 def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, list[str]]]]) -> TableProfile:
     sheet, line, _ = parts[0]
-    columns: dict[str, list[str]] = {name: [] for _, _, part in parts for name in part}
-    for _, _, part in parts:
-        rows = len(next(iter(part.values())))
-        for name, cells in columns.items():
-            cells += part.get(name, [""] * rows)
+    totals = find_totals([part for _, _, part in parts])
+    columns = _joined(group, parts)
     is_text = sheet.ending in TEXT_ENDINGS
     is_called = not is_text or line == NO_HEADER or is_called_as_table(list(columns), delimiter_of(sheet.path))
     profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
@@ -114,7 +124,7 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     for name in {*dropped, *([typed.name] if typed is not None else [])}:
         del profiles[name]
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
-    concept = concept_words(group.file, full)
+    concept = concept_words(full)
     # A cell with the file's own noun heads a column: `Kit` in the first line of `kit.csv`.
     is_word = len(" ".join(concept)) > 1
     says_noun = is_word and any(column.words == list(concept) for column in profiles.values())
@@ -124,15 +134,50 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     key = _key_of(group.file, concept, profiles, columns, sheet.declared, is_text=is_text, is_bare=is_bare)
     if not concept and key is not None:
         # An upload has no name of its own, so the key's name gives the concept: `patient_id` -> patient.
-        concept = concept_words(key, full_words(key))
+        concept = concept_words(full_words(key))
     # Codes with digits below words without any: the first line is none of the rows.
     stands_apart = stands_apart or (key == first and profiles[first].numbers_rows and not re.search(r"\d", first))
     is_certain = is_called or is_headed or (stands_apart and key is not None)
-    header_row = line if line != 1 else None
+    header_row = line if line != 1 and len({each for _, each, _ in parts}) == 1 else None
     encodings: set[Encoding] = {encoding_of(each.path) for each, *_ in parts} if is_text else {"utf-8"}
     encoding = encodings.pop() if len(encodings) == 1 else None
-    count = len(next(iter(columns.values())))
-    return TableProfile(group.file, profiles, count, concept, key, is_certain, header_row, encoding, sheet.declared)
+    count, declared = len(columns[first]), sheet.declared
+    profile = TableProfile(
+        group.file, profiles, count, concept, key, is_certain, header_row, encoding, declared, totals=totals
+    )
+    return _with_part(profile, group) if group.part else profile
+
+
+def _with_part(profile: TableProfile, group: SheetGroup) -> TableProfile:
+    """Returns the profile of a table with a column for what differs in the names of its files.
+
+    Where each file numbers its rows anew, that column is a part of the key. What has a row in several years, as a
+    member does, is a thing of which each row tells.
+    """
+    told = profile.columns[group.part].lines
+    count = told.count(told[0])
+    own = {name: Column.of(name, each.lines[:count]) for name, each in profile.columns.items() if name != group.part}
+    one = replace(profile, columns=own, rows=count, key=find_key([*own.values()], profile.concept_words))
+    name = next(iter(find_names(one, frozenset())), None)
+    of_one = own.get(name) if isinstance(name, str) and one.key in (None, name) else None
+    found = replace(profile, part=group.part, parts=group.parts)
+    if group.part in TIMES and of_one is not None and of_one.is_unique and not profile.columns[of_one.name].is_unique:
+        return replace(found, key=None, entry=of_one.name)
+    key = profile.columns[one.key] if one.key is not None and profile.key is None else None
+    is_one_row = key is not None and len(set(zip(key.lines, told, strict=True))) == len(key.cells) == profile.rows
+    return replace(found, key=key.name, key_beside=(group.part,)) if key is not None and is_one_row else found
+
+
+def _joined(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, list[str]]]]) -> dict[str, list[str]]:
+    """Returns the columns of all parts of a table, with one for what differs in the names of its files."""
+    columns: dict[str, list[str]] = {name: [] for _, _, part in parts for name in part}
+    told: list[str] = []
+    for sheet, _, part in parts:
+        rows = len(next(iter(part.values())))
+        told += [group.part_of(sheet.name)] * rows
+        for name, cells in columns.items():
+            cells += part.get(name, [""] * rows)
+    return {**columns, group.part: told} if group.part else columns
 
 
 def _key_of(

@@ -119,7 +119,9 @@ class TablePolicy(PolicyPart):
 
     `header_row`: the line of the header, if titles stand above it; 0 if there is none. `empty`: cells that mean that
     nothing is known, such as `NULL`. `things`: each row is an entity although it has no key. `key_beside`: columns
-    that only together with `key` tell the rows apart.
+    that only together with `key` tell the rows apart. `totals`: a last row that holds the sums of those above is left
+    out. `part`: a further column, which holds what the first `*` in `file` stands for. `parts`: if given, `*` stands
+    for these alone.
     """
 
     file: Column
@@ -132,11 +134,20 @@ class TablePolicy(PolicyPart):
     header_row: Annotated[int, Field(ge=0)] | None = None
     empty: Marks = ()
     things: StrictBool = False
+    totals: StrictBool = False
+    part: Column | None = None
+    parts: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}
 
     def has(self, name: str) -> bool:
         """Returns True if the file or sheet of that name belongs to this table by its name."""
-        return name == self.file or (self.is_pattern and pattern_of(self.file).fullmatch(name) is not None)
+        found = pattern_of(self.file).fullmatch(name) if self.is_pattern else None
+        return name == self.file or (found is not None and (not self.parts or found[1] in self.parts))
+
+    def part_of(self, name: str) -> str:
+        """Returns what the first `*` in `file` stands for in the name of a file or sheet, as words."""
+        found = pattern_of(self.file).fullmatch(name) if self.is_pattern else None
+        return " ".join(found[1].replace("_", " ").split()) if found is not None else ""
 
     @property
     def is_pattern(self) -> bool:
@@ -197,7 +208,7 @@ def joined_key(parts: Sequence[str]) -> str:
 @cache
 def pattern_of(file: str) -> re.Pattern[str]:
     """Returns a pattern of the file names that a table's `file` stands for."""
-    return re.compile("[^/]*".join(map(re.escape, file.split("*"))))
+    return re.compile("([^/]*)".join(map(re.escape, file.split("*"))))
 
 
 def stem_of(file: str) -> str:

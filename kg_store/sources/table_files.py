@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,14 +21,16 @@ from kg_store.formats.json_records import JSON_ENDINGS, refers_to_parent, tables
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.formats.sql_dumps import tables_of_sql
 from kg_store.formats.workbooks import sheets_of_other_workbook, sheets_of_workbook
+from kg_store.sources.cell_values import read_cell
 from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, joined_key, stem_of
 from kg_store.sources.raw_graph import Term, value_term
+from kg_store.sources.totals import without_totals
 from kg_store.terms import ValueKind
-from kg_store.text.literals import parse_value
-from kg_store.text.notation import date_of_serial, is_serial, iso_date, plain_number_in, worded_date
+from kg_store.text.notation import first_parts
 
 MIN_OF_HEADER = 0.5
 """The least share of the header's cells that a line must have; one with fewer is broken."""
+_FIRST = "(say `first` in the column's settings)"
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
 TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS, ".sql")
@@ -65,6 +68,19 @@ class Sheet:
             return next((line for line, cells in rows if any(cells)), 1)
 
     def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
+        """Yields (line number, cells) of the header and of every row of `table`, with its column for the file's name.
+
+        A last row of totals is left out if the table says so. Raises LoadError as `_all_lines` does.
+        """
+        lines = self._all_lines(table, odd)
+        if table is not None and table.totals:
+            lines = without_totals(lines, table, self.name, odd)
+        if table is None or table.part is None:
+            return lines
+        of_header = chain((table.part,), repeat(table.part_of(self.name)))
+        return ((line, [*cells, part]) for (line, cells), part in zip(lines, of_header, strict=False))
+
+    def _all_lines(self, table: TablePolicy | None, odd: Counter[str] | None) -> Rows:
         """Yields (line number, cells) of the header and of every line that is not empty.
 
         Columns without a name at both ends are cut off. A line with fewer cells than the header is filled up with
@@ -154,43 +170,6 @@ def _told_apart(names: list[str]) -> list[str]:
         seen[name] += 1
         found.append(f"{name} {seen[name]}" if name and seen[name] > 1 else name)
     return found
-
-
-TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "ja", "j", "oui", "si", "sí", "wahr", "x"})
-FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "nein", "non", "falsch"})
-
-
-def read_cell(cell: str, column: ColumnPolicy) -> str | None:
-    """Returns the spelling under which a cell's value is stored; None if it is not of the column's kind."""
-    if column.kind is ValueKind.DATE:
-        return _date_in(cell, column)
-    if column.kind is ValueKind.TRUTH:
-        word = cell.lower()
-        return "true" if word in TRUE_WORDS else "false" if word in FALSE_WORDS else None
-    if column.kind is ValueKind.NUMBER:
-        if column.decimal is not None or not is_of(cell, ValueKind.NUMBER):
-            cell = plain_number_in(cell, column.decimal or ".")
-            if not is_of(cell, ValueKind.NUMBER):
-                return None
-        with_unit = f"{cell} {column.unit}"
-        return with_unit if column.unit is not None and is_of(with_unit, ValueKind.NUMBER) else cell
-    return cell
-
-
-def _date_in(cell: str, column: ColumnPolicy) -> str | None:
-    if column.serial and is_serial(cell):
-        return date_of_serial(cell)
-    cell = iso_date(cell, column.first) or cell
-    return cell if is_of(cell, ValueKind.DATE) else worded_date(cell)
-
-
-def is_of(cell: str, kind: ValueKind) -> bool:
-    """Returns True if a cell can be read as a value of `kind`, as people type it."""
-    try:
-        parse_value(cell, kind)
-    except ValueError:
-        return False
-    return True
 
 
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -385,7 +364,9 @@ class Tables:
             return _subject(self._by_file[column.table], key)
         lexical = read_cell(cell, column)
         if lexical is None:
-            _count(skipped, f"cells of {file} are no {column.kind.value} and were kept as text", line)
+            is_unclear = column.kind is ValueKind.DATE and column.first is None and first_parts(cell) is not None
+            reason = f"could have the day or the month first {_FIRST}" if is_unclear else f"are no {column.kind.value}"
+            _count(skipped, f"cells of {file} {reason} and were kept as text", line)
             return value_term(cell, ValueKind.TEXT)
         return value_term(lexical, column.kind)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -79,10 +80,12 @@ COMMIT;
 
 
 @pytest.mark.parametrize("text", [MYSQL, POSTGRES, SQLITE], ids=["mysql", "postgres", "sqlite"])
-@pytest.mark.parametrize("name", ["school.sql", "school.sql.gz"])
-def test_a_dump_is_the_tables_that_it_declares(tmp_path: Path, text: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "encoding"), [("school.sql", "utf-8"), ("school.sql.gz", "utf-8"), ("school.sql", "utf-16")]
+)
+def test_a_dump_is_the_tables_that_it_declares(tmp_path: Path, text: str, name: str, encoding: str) -> None:
     path = tmp_path / name
-    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode(encoding))
     raw, policy = read_and_propose([path])
     tables = {table.file: table for table in policy.tables}
     assert {file: table.key for file, table in tables.items()} == {
@@ -98,6 +101,27 @@ def test_a_dump_is_the_tables_that_it_declares(tmp_path: Path, text: str, name: 
         ("502", "label", "Rome"),
     } <= rows(raw)  # fmt: skip
     assert len([triple for triple in rows(raw) if triple[1] == "label"]) == (6 if text is SQLITE else 5)
+
+
+IN_TWO_SCHEMAS = """CREATE TABLE shop.orders (id int PRIMARY KEY, title text, buyer int REFERENCES shop.buyers(id));
+CREATE TABLE shop.buyers (id int PRIMARY KEY, name text);
+CREATE TABLE old.orders (id int PRIMARY KEY, title text, reason text);
+INSERT INTO shop.buyers VALUES (1,'Ida Holm'),(2,'Jon Berg');
+INSERT INTO shop.orders VALUES (1,'Desk',1),(2,'Lamp',2);
+INSERT INTO old.orders VALUES (1,'Chair','broken'),(2,'Shelf','late');
+"""
+WITHOUT_NAMES = re.sub(r"\b(shop|old)\.", "", IN_TWO_SCHEMAS).splitlines()
+IN_TWO_DATABASES = ["USE `shop`;", *WITHOUT_NAMES[:2], *WITHOUT_NAMES[3:5], "USE `old`;", *WITHOUT_NAMES[2::3]]
+
+
+@pytest.mark.parametrize("text", [IN_TWO_SCHEMAS, "\n".join(IN_TWO_DATABASES)], ids=["schemas", "databases"])
+def test_tables_of_one_name_in_two_schemas_are_two_tables(tmp_path: Path, text: str) -> None:
+    raw, policy = read_and_propose([written(tmp_path, text, "all.sql")])
+    kinds = {table.file: table.concept for table in policy.tables}
+    assert kinds == {"all.sql/shop.orders": "shop order", "all.sql/buyers": "buyer", "all.sql/old.orders": "old order"}
+    assert raw.joins == ("all.sql/shop.orders buyer -> all.sql/buyers id, 2 of 2",)
+    said = {words for _, relation, words in rows(raw) if relation == "label"}
+    assert said == {"Ida Holm", "Jon Berg", "Desk", "Lamp", "Chair", "Shelf"}
 
 
 def test_what_a_dump_does_not_say_as_a_constant_is_counted(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.sources import table_files
+from kg_store.sources import cell_values
+from kg_store.sources.cell_values import read_cell
 from kg_store.sources.policy import ColumnPolicy
-from kg_store.sources.table_files import read_cell
 from kg_store.terms import ValueKind
 from kg_store.text.literals import canonical
 from kg_store.text.notation import DecimalMark, FirstPart, Notation, decimal_mark, in_plain_notation, unclear_in
@@ -67,7 +67,7 @@ def test_cells_are_read_as_their_column_says(cell: str, column: ColumnPolicy, re
 
 def test_a_plain_number_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    monkeypatch.setattr(table_files, "is_of", lambda cell, _kind: parsed.append(cell) or True)
+    monkeypatch.setattr(cell_values, "is_of", lambda cell, _kind: parsed.append(cell) or True)
     assert read_cell("1250", ColumnPolicy(kind=NUMBER)) == "1250"
     assert parsed == ["1250"]
 
