@@ -299,7 +299,10 @@ def with_referred_keys(tables: Sequence[TableProfile]) -> list[TableProfile]:
     found = []
     for table in tables:
         others = [(column, other) for other in tables if other is not table for column in other.columns.values()]
+        rest = [other for other in tables if other is not table]
         own = [each for each in table.columns.values() if each.is_called_key and each.is_unique]
+        # The address of a customer tells the customers apart, but is the key of an address.
+        own = [each for each in own if each.name == table.key or find_target(each, table, rest) is None]
         may_change = table.key in {each.name for each in own} and table.declared is None and len(own) > 1
         counts = Counter[str]()
         for key in own if may_change else ():
