@@ -479,7 +479,7 @@ class Column:
         fitting = sum(read_cell(cell, settings) is not None for cell in self._sample)
         if kind is ValueKind.DATE and settings.first is None:
             fitting += sum(
-                read_cell(cell, settings) is None and first_parts(cell) is not None for cell in self._sample
+                first_parts(cell) is not None and read_cell(cell, settings) is None for cell in self._sample
             )
         return fitting / max(1, len(self._sample))
 
