@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from app.llm.in_house import HeldMeaning, ReadingScores
-from app.llm.tasks import SchemaStep, StepInput, Thing
+from app.llm.tasks import SchemaStep, StepInput
 from app.reader.language.question_words import names_a_group, words_in
 from app.reader.language.relation_wording import particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
@@ -90,11 +90,6 @@ class ReadMeaning:
         joined = written(with_joined_steps(parse(text), labels))
         return self if joined == text else replace(self, meaning=replace(self.meaning, expression=joined))
 
-    def goes_beyond(self, labels: Collection[str], kinds: Sequence[Thing]) -> bool:
-        """Returns True if the meaning has a step that is not among `labels`, or all things of one of `kinds`."""
-        text = self.meaning.expression
-        return not {*labels} >= {*LABEL.findall(text)} or any(kind.name in text for kind in kinds)
-
     def by_nearest(self, nearest: NearestMeaning) -> ReadMeaning:
         """Returns this result with `nearest` as the best meaning."""
         return ReadMeaning(nearest.meaning, nearest.scores.margin, (), nearest=nearest, by_whole=True)
@@ -157,9 +152,9 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     read = _read_one(scorer, given, now)
     if says_rows or (read and read.is_sure):
         return read
-    # What needs no row as a thing would have been read without them.
+    # Rows are one more way to be like the whole question by chance, so its words must decide.
     found = of_rows()
-    return found if found and found.goes_beyond(labels, given.row_kinds) else read
+    return found if found and not found.by_whole else read
 
 
 def _says_rows(given: StepInput) -> bool:
