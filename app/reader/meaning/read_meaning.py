@@ -33,6 +33,7 @@ from kg_store.algebra.expressions import (
 from kg_store.errors import ExpressionError
 from kg_store.text.inflection import singular, verbs_of
 from kg_store.text.labels import with_words
+from kg_store.text.words import is_pseudonym
 
 # A reading is certain if its score lies at least MIN_MARGIN ahead of the next one and its worst explained hop has at
 # least likeness MIN_WEAKEST. Chosen by hand on natural questions used in development (`arog eval natural`). The
@@ -152,9 +153,9 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     read = _read_one(scorer, given, now)
     if says_rows or (read and read.is_sure):
         return read
-    # Rows are one more way to be like the whole question by chance, so its words must decide.
-    found = of_rows()
-    return found if found and not found.by_whole else read
+    # Rows are one more way to be like a question by chance, so words must say each step, but for those to its values.
+    found, values = of_rows(), sum(word[0] == "V" for word in words_in(given.question) if is_pseudonym(word))
+    return found if found and not found.by_whole and found.meaning.silent <= values else read
 
 
 def _says_rows(given: StepInput) -> bool:
