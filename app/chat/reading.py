@@ -32,7 +32,7 @@ from app.language.protocol import Language
 from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
-from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
+from app.privacy.words.lexicon import Lexicon, column_units, schema_periods, schema_units, schema_words
 from app.strategies.base import Draft, RetrievalResult, TurnKind
 from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
@@ -135,7 +135,13 @@ class QuestionOpener:
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
         schema, names = graph.blind.schema, self._catalog.name_words(caller.tenant)
-        lexicon = Lexicon(graph.public, names, schema_words(schema), schema_units(schema), schema_periods(schema))
+        lexicon = Lexicon(
+            graph.public,
+            names,
+            schema_words(schema),
+            schema_units(schema) | column_units(schema, graph.policy),
+            schema_periods(schema),
+        )
         return QuestionRun(secrets.token_urlsafe(12), caller, request, graph, conversation, lexicon, self._reader)
 
 

@@ -21,7 +21,7 @@ from kg_store.names.name_words import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import fields_of, in_other_number
 from kg_store.text.notation import UNKNOWN, Notation, in_plain_notation
-from kg_store.text.quantities import Rewording, in_schema_units
+from kg_store.text.quantities import Rewording, counts_in_figures, in_schema_units
 from kg_store.text.relative_dates import by_calendar
 
 Today = Callable[[], dt.date]
@@ -82,6 +82,7 @@ class PlainWording:
             *in_plain_notation(text, self._notation),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),
+            *self._counts(text),
             *self._agents(text, nouns),
             *self._kinds(text, nouns),
         ]
@@ -103,6 +104,15 @@ class PlainWording:
         marks = EmphasisMarks.of(text)
         own = [place for words in self._lexicon.periods for place in _places_of(words, text)]
         return [each for each in said if not (marks.may_mark(each.start, each.end) or _is_over(each, own))]
+
+    def _counts(self, text: str) -> list[Rewording]:
+        """Returns rewordings of numbers in words, except those that names have or that are marked as part of one."""
+        said = counts_in_figures(text)
+        if not said:
+            return []
+        marks = EmphasisMarks.of(text)
+        unnamed = (each for each in said if not any(map(self._is_name_word, text[each.start : each.end].split())))
+        return [each for each in unnamed if not marks.may_mark(each.start, each.end)]
 
     def _agents(self, text: str, nouns: Collection[str]) -> Iterator[Rewording]:
         """Yields rewordings of nouns for people by their field: "dermatologists" -> "Dermatology people"."""

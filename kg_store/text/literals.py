@@ -153,6 +153,17 @@ def _days_before(year: int, month: int, day: int) -> Decimal:
     return Decimal(365 * year + leap_days + in_year + day)
 
 
+def days_between(early: PartialDate, late: PartialDate) -> Decimal:
+    """Returns the days from `early` to `late`, with four decimals if both have a time; negative if `late` is earlier.
+
+    Both need a day (Precision.DAY).
+    """
+    if early.seconds is not None and late.seconds is not None:
+        return round((late.instant - early.instant) / _DAY_S, 4)
+    first, last = (_days_before(each.year, each.month or 1, each.day or 1) for each in (early, late))
+    return last - first
+
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"

@@ -275,6 +275,7 @@ class NumberExpression(LiteralSpan):
     """
 
     is_everyday: bool = False
+    is_ordinal: bool = False
 
 
 def find_number_expressions(text: str) -> list[NumberExpression]:
@@ -386,7 +387,7 @@ def _joined_by(words: Sequence[str], before: Token, after: Token) -> bool:
     if before.is_fraction and words in (["past"], ["to"], ["after"]):
         return True  # Half past three.
     if before.is_fraction and all(word in ("of", "a", "an", "de", "d") for word in words):
-        return (value_of(after.word) or 0) >= 100
+        return after.word in _DOZENS or (value_of(after.word) or 0) >= 100
     return False
 
 
@@ -423,7 +424,8 @@ def _expression(text: str, run: Sequence[Token]) -> NumberExpression:
         meant = f"-{meant}"
     start -= len(sign.group()) if sign else _article(text, start, run, parts)
     end = unit.end() if unit and not is_everyday else end
-    return _meaning(text, start, end, meant, is_everyday)
+    is_ordinal = any(part.is_ordinal for part in parts)
+    return replace(_meaning(text, start, end, meant, is_everyday), is_ordinal=is_ordinal)
 
 
 def _article(text: str, start: int, run: Sequence[Token], parts: Sequence[Part]) -> int:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -58,6 +58,18 @@ def unit_of_label(label: str) -> Unit | None:
         return None
     found = units_called(words[-1])
     return found[0] if len(found) == 1 else None
+
+
+def unit_called_alone(label: str) -> Unit | None:
+    """Returns the unit that a label consists of ("minutes"), or None; a singular ("day") says what a value is."""
+    found = units_called(label) if label.lower() not in _SINGULAR else ()
+    return replace(found[0], symbol=label.lower(), word=label.lower()) if len(found) == 1 else None
+
+
+MAX_AS_WORD: Final = 5
+"""Everyday numbers up to this one stay words, since a model may write them itself."""
+DAYS: Final = "days"
+"""The unit of the difference between two dates."""
 
 
 def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
@@ -156,6 +168,8 @@ def _said(text: str, each: _Quantity, of_schema: Collection[Unit]) -> Iterator[R
         return  # "In the last 12 months" says when, not how much.
     if meant is None:
         plain = units_called(each.name)
+        if plain[0].is_time and text[each.start : each.start + 1] in ("a", "A"):
+            return
         if len({unit.word for unit in plain}) == 1 and each.name != "m":
             yield Rewording(each.start, each.end, f"{plain_number(each.number)} {plain[0].word}")
         return
@@ -223,8 +237,18 @@ def _in_words(text: str) -> Iterator[_Quantity]:
             yield _Quantity(each.start, unit.end("unit"), Decimal(each.lexical), unit["unit"].lower())
     for match in _patterns().alone.finditer(text):
         one = _ONE.search(text, max(0, match.start() - _MAX_LOOK_BACK), match.start())
-        if one is not None and not units_called(match["unit"])[0].is_time:
+        if one is not None:
             yield _Quantity(one.start(1), match.end(), Decimal(1), match["unit"].lower())
+
+
+def counts_in_figures(text: str) -> list[Rewording]:
+    """Returns rewordings of everyday numbers above MAX_AS_WORD: "six" becomes 6, "a dozen" 12; no ordinals."""
+    return [
+        Rewording(each.start, each.end, each.lexical)
+        for each in find_number_expressions(text)
+        if each.is_everyday and not each.is_ordinal and each.kind is ValueKind.NUMBER and each.end - each.start > 2
+        if Decimal(each.lexical) > MAX_AS_WORD
+    ]
 
 
 class _Patterns(NamedTuple):

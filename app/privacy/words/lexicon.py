@@ -21,11 +21,12 @@ from kg_store.lexicon.lexicon import (
     words_of_language,
 )
 from kg_store.names.name_words import NameWords, is_short_name
+from kg_store.sources.policy import Policy
 from kg_store.sources.triple_files import words_of
-from kg_store.terms import Schema, cached_by_version
+from kg_store.terms import Schema, ValueKind, cached_by_version
 from kg_store.text.english import PublicWords, stems
 from kg_store.text.normalise import MARKS
-from kg_store.text.quantities import Unit, unit_of_label
+from kg_store.text.quantities import DAYS, Unit, unit_called_alone, unit_of_label, units_called
 from kg_store.text.relative_dates import relative_dates_in
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
@@ -128,9 +129,22 @@ def schema_words(schema: Schema) -> frozenset[str]:
 
 @cached_by_version
 def schema_units(schema: Schema) -> frozenset[Unit]:
-    """Returns the units of measure at the end of labels of shown relations."""
-    labels = (relation.label for relation in schema.relations if relation.mask is None)
-    return frozenset(unit for label in labels if (unit := unit_of_label(label)) is not None)
+    """Returns the units of measure of shown relations ("weight kg", "minutes"), and days where dates may differ."""
+    shown = [relation for relation in schema.relations if relation.mask is None]
+    units = {unit_of_label(each.label) for each in shown}
+    units |= {unit_called_alone(each.label) for each in shown if each.value_kind is ValueKind.NUMBER}
+    dates = {each.id for each in shown if each.value_kind is ValueKind.DATE}
+    if any(len(dates & {hop.relation for hop in each.hops if not hop.inverse}) > 1 for each in schema.signatures):
+        units |= {*units_called(DAYS)}
+    return frozenset(unit for unit in units if unit is not None)
+
+
+def column_units(schema: Schema, policy: Policy) -> frozenset[Unit]:
+    """Returns the units that the policy gives columns of shown relations, whose labels may lack them."""
+    shown = {relation.label for relation in schema.relations if relation.mask is None}
+    columns = [column for table in policy.tables for column in table.columns.values() if column.relation in shown]
+    units = (unit_called_alone(column.unit) for column in columns if column.unit)
+    return frozenset(unit for unit in units if unit is not None)
 
 
 @cached_by_version

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -15,7 +15,15 @@ from kg_store.text.literals import PartialDate, date_in_name, find_literals, nam
 from kg_store.text.normalise import is_letters, normalise, skeleton_of
 from kg_store.text.number_expressions import find_number_expressions
 from kg_store.text.number_words import roman_value, undo_digits
-from kg_store.text.quantities import Unit, in_schema_units, unit_of_label, units_called
+from kg_store.text.quantities import (
+    Rewording,
+    Unit,
+    counts_in_figures,
+    in_schema_units,
+    unit_called_alone,
+    unit_of_label,
+    units_called,
+)
 from kg_store.text.relative_dates import by_calendar, find_shortened_dates, relative_dates_in
 from tests.support.corpus import Corpus
 
@@ -39,7 +47,15 @@ def units(*labels: str) -> list[Unit]:
 
 
 def in_units(text: str, *labels: str) -> str:
-    for each in reversed(in_schema_units(text, units(*(labels or LABELS)))):
+    return reworded(text, in_schema_units(text, units(*(labels or LABELS))))
+
+
+def in_units_alone(text: str, *labels: str) -> str:
+    return reworded(text, in_schema_units(text, [unit for each in labels if (unit := unit_called_alone(each))]))
+
+
+def reworded(text: str, said: Sequence[Rewording]) -> str:
+    for each in reversed(said):
         text = text[: each.start] + each.instead + text[each.end :]
     return text
 
@@ -67,6 +83,8 @@ READS: dict[str, Callable[..., object]] = {
     "words of a relation that sound like a date": lambda text: list(relative_dates_in(text)),
     "dates without what a later one says": lambda text: list(shortened_dates(text)),
     "amounts in the units of a schema": in_units,
+    "amounts in units that labels consist of": in_units_alone,
+    "everyday numbers in figures": lambda text: reworded(text, counts_in_figures(text)),
     "units of labels": lambda label: unit.symbol if (unit := unit_of_label(label)) else "",
     "figures": undo_digits,
     "roman numerals": roman_value,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.privacy.plain_wording import words_of
+from app.privacy.plain_wording import PlainWording, leads_nowhere, utc_today, words_of
+from app.privacy.words.lexicon import Lexicon
 from app.privacy.words.short_forms import in_full
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.names.name_words import NameWords
+from kg_store.text.english import PublicWords
 from kg_store.text.notation import UNKNOWN, in_plain_notation, unclear_in
 
 
@@ -52,3 +56,19 @@ def test_other_words_stay_as_they_are(typed: str) -> None:
 
 def test_a_day_without_a_year_stays_unclear() -> None:
     assert [kind for *_, kind in unclear_in("who came on nov 24", UNKNOWN)] == ["year"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("who has six or more boats", "who has 6 or more boats"),
+        ("who has a dozen boats", "who has 12 boats"),
+        ("who lives at twelve wilows", "who lives at twelve wilows"),  # A name has the word: it may be misspelt here.
+        ("who wrote Seven Hills", "who wrote Seven Hills"),
+        ("who has two boats", "who has two boats"),
+    ],
+)
+def test_numbers_in_words_are_figures_where_no_name_has_them(typed: str, read: str) -> None:
+    names = NameIndex.build([NameEntry(1, "Twelve Willows", "name", None, True, True)]).with_public(PublicWords.of(()))
+    lexicon = Lexicon(PublicWords.of(()), NameWords(parts=frozenset({"twelve", "willows"})))
+    assert PlainWording(names, lexicon, utc_today, leads_nowhere).visible(typed).text == read
