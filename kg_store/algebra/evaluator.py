@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from kg_store.algebra.expressions import (
+    MINUS,
     Call,
     Expression,
     ExpressionResult,
@@ -227,6 +228,7 @@ class _Evaluation:
             "compare": self._compare,
             "sort": self._sort,
             "limit": self._limit,
+            "pairs": self._pairs,
         }
 
     def result_of(self, expression: Expression) -> Result:
@@ -309,10 +311,21 @@ class _Evaluation:
 
     def _filter(self, call: Call) -> Result:
         entities, (label, operator, *number) = self._set(call, 0), call.words
-        edges = self._relations.edges(as_mids(entities.mids), label)
         other = Decimal(number[0]) if number else self.result_of(call.operands[1])
+        if len(self._relations.parts_of(label, MINUS)) == 2:
+            return self._of_difference(entities, label, operator, other)
+        edges = self._relations.edges(as_mids(entities.mids), label)
         tails = self._passing(edges, operator, other)
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
+
+    def _of_difference(self, entities: ResultSet, label: str, operator: str, other: Result) -> ResultSet:
+        measured, limits = self._measured(entities, label), self._comparands(other)[1]
+        passing = [
+            entity
+            for entity, numbers in measured.items()
+            if compared(operator, Value(plain_number(numbers[0]), ValueKind.NUMBER), limits)
+        ]
+        return entities.keep(np.isin(entities.mids, passing))
 
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
         """Returns the tails of `edges` that compare with `other` as the operator says, such as `tail >= other`.
@@ -433,6 +446,10 @@ class _Evaluation:
             return ResultTable(result.rows[:size])
         entities = as_set(result)
         return entities.keep(np.arange(len(entities.mids)) < size)
+
+    def _pairs(self, _call: Call) -> Result:
+        """Raises ExpressionError: whoever words an answer of pairs asks for what goes with each thing (`reach`)."""
+        raise ExpressionError("pairs are an answer of their own")
 
     def _size(self, call: Call) -> int:
         if call.words:

@@ -3,7 +3,8 @@
     expression = pseudonym | function "(" argument { "," argument } ")"
     argument   = expression | relation | operator | direction | period | whole number
     relation   = the words in double quotes, as the evidence shows them
-                 (`^` in front: walked backwards; `a|b`: through a mediator)
+                 (`^` in front: walked backwards; `a|b`: through a mediator; `a then b`: two relations in a row;
+                 where a number is taken, `a minus b`: the difference of two values of one entity, dates in days)
 
 | expression                                     | gives                                                      |
 |------------------------------------------------|------------------------------------------------------------|
@@ -36,6 +37,8 @@
 | `sort(A, "relation", ascending or descending)` | A in order                                                 |
 | `reach(A, "relation")`                         | what the relation leads to from the members of A           |
 | `limit(A, n)`                                  | the first n of a sorted set or of a group                  |
+| `pairs(A, "relation")`                         | as an answer: each of A with what the relation gives       |
+| `pairs(A, "relation", "other")`                | the same for each thing that `relation` gives              |
 
 `op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, an expression that gives one, or a whole number; n
 is a whole number or a value that is one.
@@ -88,10 +91,13 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "compare": ("s", "s", "r"),
     "sort": ("s", "r", "d"),
     "limit": ("s", "m"),
+    "pairs": ("s", "r", "r?"),
 }
 OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
 DIRECTIONS = ("ascending", "descending")
 PERIODS = ("year", "month")
+THEN, MINUS = "then", "minus"
+"""Words between two relations: the second is walked from where the first leads to, or its value is taken away."""
 MAX_NODES = 40
 
 _TOKEN = re.compile(
@@ -315,6 +321,11 @@ def walked_along(start: str, steps: Sequence[str]) -> str:
     for step in steps:
         start = f'reach({start}, "{step}")'
     return start
+
+
+def is_walk(expression: Expression) -> bool:
+    """Returns True for a pseudonym, and for what relations lead to from one, without counting or comparing."""
+    return isinstance(expression, Name) or (expression.function == "reach" and is_walk(expression.operands[0]))
 
 
 def written(expression: Expression) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,12 +11,13 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from kg_store.algebra.expressions import MINUS, THEN
 from kg_store.errors import ExpressionError
 from kg_store.graph.adjacency import distinct_pairs
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import concept_of, walk, walk_each
-from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Step, ValueKind
-from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date, parse_value
+from kg_store.graph.traversal import concept_of, join_each, walk, walk_each
+from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Step, ValueKind, as_mids
+from kg_store.text.literals import Parsed, PartialDate, Precision, date_in_name, days_between, named_date, parse_value
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
@@ -89,8 +90,13 @@ class RelationValues:
                 hops[graph.schema.label(hop)].append(hop)
         self._hops = dict(hops)
 
+    def parts_of(self, label: str, word: str) -> list[str]:
+        """Returns the relations that `word` (THEN or MINUS) joins in `label`: one, if it joins none."""
+        return [label] if label in self._hops else label.split(f" {word} ")
+
     def ordered_kind(self, label: str) -> ValueKind | None:
         """Returns the kind of most values that the relations called `label` lead to, if it is numbers or dates."""
+        label = self.parts_of(label, THEN)[-1]
         relations, last = self._graph.schema.relations, [step[-1] for step in self._steps(label)]
         kinds = {None if hop.inverse else relations[hop.relation].value_kind for hop in last}
         return next((kind for kind in ORDERED if kind in kinds), None)
@@ -100,6 +106,10 @@ class RelationValues:
 
         Several relations with that label count as one.
         """
+        first, *later = self.parts_of(label, THEN)
+        if later:
+            joined = self._chained(mids, first, later)
+            return distinct_pairs(joined.heads, joined.tails)
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def texts_among_things(self, mids: Mids) -> Mids:
@@ -115,10 +125,45 @@ class RelationValues:
     def measures_of(self, mids: Mids, label: str) -> Measures:
         """Returns the numbers or dates that `mids` have by the relation `label`.
 
-        A value counts once for each mediator (a nameless node in between) by which the relation reaches it.
+        A value counts once for each node in between by which the relation reaches it. Differences are numbers.
         """
+        if len(sides := self.parts_of(label, MINUS)) == 2:
+            return self._differences(mids, *sides)
+        first, *later = self.parts_of(label, THEN)
+        if later:
+            return self.measures(self._chained(mids, first, later))
         steps = self._steps(label)
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
+
+    def _chained(self, mids: Mids, first: str, later: Sequence[str]) -> Edges:
+        """Returns the (start, end) pairs of several relations in a row, once for each node before the last one."""
+        edges = self.edges(mids, first)
+        for at, label in enumerate(later, start=1):
+            onward = self.edges(as_mids(edges.tails), label)
+            edges = join_each(edges, distinct_pairs(onward.heads, onward.tails))
+            if at < len(later):
+                edges = distinct_pairs(edges.heads, edges.tails)
+        return edges
+
+    def _differences(self, mids: Mids, first: str, second: str) -> Measures:
+        """Returns for each entity its value of `first` less that of `second`; for dates, the days between them.
+
+        Entities without exactly one value on each side are left out, as are dates without a day. Raises
+        ExpressionError if there are no two numbers and no two dates of one entity.
+        """
+        sides = [self._single_values(mids, label) for label in (first, second)]
+        both = [(entity, sides[0][entity], sides[1][entity]) for entity in sides[0] if entity in sides[1]]
+        keys = {entity: found for entity, one, other in both if (found := _difference(one, other)) is not None}
+        if both and not keys:
+            raise ExpressionError("a difference takes two numbers, or two dates")
+        return Measures(ValueKind.NUMBER, tuple((entity, entity) for entity in keys), keys)
+
+    def _single_values(self, mids: Mids, label: str) -> dict[int, Value]:
+        """Returns the value that each of `mids` has by the relation `label`, for those that have exactly one."""
+        edges = self.edges(mids, label)
+        values, heads = self.values_or_dates(edges.tails), Counter(edges.heads.tolist())
+        pairs = zip(edges.heads.tolist(), edges.tails.tolist(), strict=True)
+        return {head: values[tail] for head, tail in pairs if heads[head] == 1 and tail in values}
 
     def kinds(self, mids: Mids) -> tuple[str, ...]:
         """Returns the names of the classes that most of `mids` have; empty if the graph has none."""
@@ -220,6 +265,17 @@ def _sign(mine: Parsed, theirs: Parsed) -> int:
     if isinstance(mine, Decimal) and isinstance(theirs, Decimal):
         return (mine > theirs) - (mine < theirs)
     return 0 if mine == theirs else 1
+
+
+def _difference(first: Value, second: Value) -> Decimal | None:
+    """Returns the difference of two numbers, or of two dates in days; None for anything else."""
+    one, other = (each.read_as(each.kind) if each.kind in ORDERED else None for each in (first, second))
+    if isinstance(one, Decimal) and isinstance(other, Decimal):
+        return one - other
+    if isinstance(one, PartialDate) and isinstance(other, PartialDate):
+        shared = min(one.precision, other.precision)
+        return days_between(other, one) if shared >= Precision.DAY else None
+    return None
 
 
 def _keys(values: Mapping[int, Value], kind: ValueKind) -> dict[int, Decimal]:

@@ -236,7 +236,7 @@ def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
 
     Two prescriptions of the same dose are two pairs, so that an average counts both.
     """
-    return _take(graph, mids, step, joined=_join_each)
+    return _take(graph, mids, step, joined=join_each)
 
 
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
@@ -329,11 +329,11 @@ def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, E
 
 def _join(first: Edges, second: Edges) -> Edges:
     """Returns the distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
-    pairs = _join_each(first, second)
+    pairs = join_each(first, second)
     return distinct_pairs(pairs.heads, pairs.tails)
 
 
-def _join_each(first: Edges, second: Edges) -> Edges:
+def join_each(first: Edges, second: Edges) -> Edges:
     """Returns the pairs of `_join`, once for each b."""
     starts = np.searchsorted(second.heads, first.tails, side="left")
     lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
@@ -374,9 +374,16 @@ def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str])
 
 @cached_by_version
 def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
-    """Returns the signatures of each concept and of each class."""
+    """Returns the signatures of each concept and of each class.
+
+    Nameless nodes are none of a concept that named things have: rows of a table `jabs` are no jabs.
+    """
     found: dict[str, list[SignatureId]] = defaultdict(list)
+    named = {str(schema.concepts[each.id]) for each in schema.signatures if each.kind is NodeKind.ENTITY}
+    rows = {at for kind, ids in nameless_kinds(schema).items() if kind not in named for at in ids}
     for signature in schema.signatures:
+        if signature.id in rows and str(schema.concepts[signature.id]) in named:
+            continue
         for concept in {str(schema.concepts[signature.id]), *signature.classes}:
             found[concept].append(signature.id)
     return dict(found)

@@ -114,6 +114,66 @@ def test_no_value_shows_in_a_repr() -> None:
     assert "45" not in repr(outcome('max(All, "age")')) + repr(OPERANDS["L45"]) + repr(OPERANDS["V30"])
 
 
+ADA, BO, CY, DEE = 1, 2, 3, 4
+DRILL, SAW, LAMP, POWER, LIGHT = 11, 12, 13, 21, 22
+DAYS: dict[int, FakeRecord] = {
+    **dict.fromkeys((ADA, BO, CY, DEE), MEDIATOR),
+    101: literal("2024-02-27", DATE),
+    102: literal("2024-03-02", DATE),
+    103: literal("2024-03-01", DATE),
+    104: literal("2024-03", DATE),
+    105: literal("2024-02-27T09:00:00", DATE),
+    106: literal("2024-02-28T21:00:00", DATE),
+    201: literal("7.5", NUMBER),
+    202: literal("5", NUMBER),
+}
+LOANS = FakeGraph(
+    [
+        *((ADA, "taken", 101), (BO, "taken", 101), (CY, "taken", 101), (DEE, "taken", 105)),
+        *((ADA, "back", 102), (BO, "back", 103), (CY, "back", 104), (DEE, "back", 106)),
+        *((ADA, "paid", 201), (BO, "paid", 201), (ADA, "due", 202), (BO, "due", 201), (BO, "due", 202)),
+        *((ADA, "tool", DRILL), (BO, "tool", SAW), (CY, "tool", LAMP), (DEE, "tool", LAMP)),
+        *((DRILL, "sort", POWER), (SAW, "sort", POWER), (LAMP, "sort", LIGHT)),
+    ],
+    DAYS,
+)
+OF_LOANS = SetAlgebra(LOANS, LOANS)
+
+
+@pytest.mark.parametrize(
+    ("expression", "given"),
+    [
+        # March 2024 without a day is no end from which days can be counted.
+        ('argmax(S, "back minus taken")', (ADA,)),
+        ('max(S, "back minus taken")', Decimal(4)),
+        ('average(intersect(S, T), "back minus taken")', Decimal("3.5")),
+        ('max(D, "back minus taken")', Decimal("1.5")),
+        ('filter(S, "back minus taken", >, 3)', (ADA,)),
+        ('filter(S, "back minus taken", <, 2)', (DEE,)),
+        ('sort(T, "back minus taken", ascending)', (BO, ADA)),
+        # Of two values nobody says which of them counts.
+        ('sum(S, "paid minus due")', Decimal("2.5")),
+        ('group(S, "tool then sort")', ((POWER, 2), (LIGHT, 2))),
+        ('averages(T, "tool then sort", "back minus taken")', ((POWER, Decimal("3.5")),)),
+        ('sums(S, "tool then sort", "paid")', ((POWER, Decimal(15)),)),
+        ('filter(S, "tool then sort", =, L)', (CY, DEE)),
+        ('reach(T, "tool then sort")', (POWER,)),
+    ],
+)
+def test_values_of_one_row_differ_and_relations_stand_in_a_row(expression: str, given: object) -> None:
+    operands = {"S": (ADA, BO, CY, DEE), "T": (ADA, BO), "D": (DEE,), "L": (LIGHT,)}
+    found = OF_LOANS.evaluate(parse(expression), lambda name: Operand(as_mids(operands[name])))
+    assert {"set": found.mids, "number": found.number, "table": found.rows}[found.kind] == given
+
+
+@pytest.mark.parametrize(
+    "expression", ['max(S, "back minus due")', 'reach(S, "back minus taken")', 'pairs(S, "tool")']
+)
+def test_a_difference_takes_numbers_or_dates_and_is_nothing_to_reach(expression: str) -> None:
+    with pytest.raises(ExpressionError):
+        OF_LOANS.evaluate(parse(expression), lambda _name: Operand(as_mids([ADA, BO])))
+
+
 MEMBERS = st.frozensets(st.integers(1, 12), max_size=8)
 
 

@@ -23,6 +23,7 @@ VALUES = {
 TRIPLES = [
     *((PETREL, "length", 101), (GANNET, "length", 102), (TERN, "length", 103)),
     *((PETREL, "sold", 201), (TERN, "sold", 203), (GANNET, "sold", 202)),
+    *((PETREL, "built", 201), (GANNET, "built", 201)),
     *((PETREL, "port", OSKHAM), (SKUA, "port", OSKHAM)),
     *((PETREL, "yard", OSKHAM), (SKUA, "yard", OSKHAM), (TERN, "yard", 301)),
 ]
@@ -49,6 +50,9 @@ def operand(word: str) -> Operand:
         ('difference(S, filter(S, "port", =, O))', [("port", 4, 2, 0, True)]),
         ('group(S, "port")', [("port", 4, 2, 0, False)]),
         ('group(O, "^port")', []),
+        # A difference needs both of its values.
+        ('average(S, "sold minus built")', [("sold", 4, 1, 1, False), ("built", 4, 2, 0, False)]),
+        ('count(filter(S, "sold minus built", >, V))', [("sold", 4, 1, 1, False), ("built", 4, 2, 0, False)]),
         # A reference that leads to no row is a text among things.
         ('group(S, "yard")', [("yard", 4, 1, 1, False)]),
         ('count(having(S, "yard"))', [("yard", 4, 0, 1, False)]),
