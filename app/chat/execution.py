@@ -14,7 +14,7 @@ import numpy as np
 from app.chat.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
-from kg_store.algebra.expressions import Expression, ExpressionResult, Name, Operand, Row, parse, written
+from kg_store.algebra.expressions import Expression, ExpressionResult, Name, Operand, Row, is_walk, parse, written
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.catalog import PrivateGraph
 from kg_store.errors import ExpressionError
@@ -175,7 +175,7 @@ class AnswerExecutor:
 
     def _outcome(self, expression: Expression, topics: Mids) -> ExpressionResult:
         outcome = self._graph.algebra.evaluate(expression, self._operand)
-        if isinstance(expression, Name) and outcome.kind == "set" and len(outcome.mids) > 1:
+        if is_walk(expression) and outcome.kind == "set" and len(outcome.mids) > 1:
             others = tuple(mid for mid in outcome.mids if mid not in topics)
             if 0 < len(others) < len(outcome.mids):
                 return ExpressionResult(kind="set", mids=others, ordered=outcome.ordered)
@@ -222,6 +222,10 @@ class AnswerExecutor:
 
         An expression that is only a pseudonym keeps it, unless topics were removed from its set.
         """
+        if is_walk(expression) and not isinstance(expression, Name):
+            found = self._evaluated(written(expression))
+            if found is not None and not np.array_equal(as_mids(found.mids), members):
+                return self._table.of_outcome(f"others({written(expression)})", members)
         if isinstance(expression, Name):
             whole = self._table.resolve(expression.pseudonym, self._graph.blind)[0]
             if np.array_equal(np.unique(whole), members):

@@ -100,6 +100,7 @@ class Contradiction(StrEnum):
     VALUE = "not compared"
     ALL = "not of all"
     NAMED = "only named"
+    UNUSED = "named unused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from app.llm.in_house import CasePath
 from app.memory.cases import Case, CaseContent, CaseStore, LabelPath, Vector
 from app.strategies.base import FoundFact
-from kg_store.algebra.expressions import Expression, Name, parse
+from kg_store.algebra.expressions import Expression, Name, is_walk, parse
 from kg_store.errors import ExpressionError
 from kg_store.text.words import asked_words
 
@@ -141,11 +141,7 @@ def is_one_path(expressions: Sequence[str]) -> bool:
         trees = [parse(each) for each in expressions]
     except ExpressionError:
         return False
-    return len(trees) == 1 and _is_walk(trees[0])
-
-
-def _is_walk(tree: Expression) -> bool:
-    return isinstance(tree, Name) or (tree.function == "reach" and all(map(_is_walk, tree.operands)))
+    return len(trees) == 1 and is_walk(trees[0])
 
 
 def _paths(tree: Expression, before: dict[str, FoundFact]) -> Iterator[LabelPath]:

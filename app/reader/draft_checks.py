@@ -9,14 +9,15 @@ from typing import Final, TypeGuard
 
 from app.language.readings import TRUTH, Contradiction, ResultKind
 from app.llm.tasks import AnswerInput, StepInput
-from app.reader.draft_kinds import DraftKinds
+from app.reader.draft_kinds import DraftKinds, words_of
 from app.reader.language.language_detection import foreign_language
 from app.reader.meaning.question.question_tokens import SORTS, AskedQuestion, read_question
 from app.reader.meaning.schema_graph import SchemaGraph, schema_graph
-from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
+from kg_store.algebra.expressions import Call, Expression, Name, is_walk, names_in, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Schema, cached_by_version
+from kg_store.text.english import stems
 from kg_store.text.inflection import singular
 
 _IS: Final = frozenset({"is", "are", "was", "were"})
@@ -95,7 +96,9 @@ def _noun_at(asked: AskedQuestion, graph: SchemaGraph, at: int) -> AskedNoun | N
 
 _WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _TAKES_OUT: Final = frozenset({"difference", "none"})
-_OTHERS: Final = frozenset({"other", "others", "else", "another", "except", "besides", "excluding", "apart", "aside"})
+_BESIDE: Final = frozenset({"except", "besides", "excluding", "apart", "aside"})
+_OTHERS: Final = frozenset({"other", "others", "else", "another"}) | _BESIDE
+_OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 # Words of a question that justify an exclusion in the answer, although they are no negation.
 _MAY_TAKE_OUT: Final = frozenset(
     "all every each both only just unless nor neither either solely exclusively different distinct missing absent "
@@ -134,7 +137,7 @@ class DraftChecks:
         results = [shown.of(each) for each in parsed]
         checks = (self._form(results), self._kind(parsed, results, shown), self._negation(parsed, shown))
         found = next((each for each in checks if each is not None), None)
-        return found or self._named(parsed) or self._compared(parsed, shown)
+        return found or self._named(parsed) or self._unused(parsed, shown) or self._compared(parsed, shown)
 
     def _form(self, results: Sequence[ResultKind]) -> Contradiction | None:
         form = self.asked.form
@@ -244,17 +247,30 @@ class DraftChecks:
 
     def _negation(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
         takes_out = any(_takes_out(each) for each in parsed)
-        denied = self._denies(shown)
-        if denied and not takes_out and not self._is_let_be(parsed):
+        denied = self._denies(parsed, shown)
+        if denied and not takes_out and not self._is_let_be(parsed, shown) and not any(map(self._turns_limit, parsed)):
             return Contradiction.NEGATION
         words = set(self.asked.words)
         excused = denied or not words.isdisjoint(_MAY_TAKE_OUT | _OTHERS) or any(map(_DENYING.fullmatch, words))
-        if takes_out and not excused and "negation" not in self.asked.roles and not self.asked.excluded:
-            return Contradiction.ADDED
-        return None
+        excused = excused or "negation" in self.asked.roles or bool(self.asked.excluded) or self._says_more()
+        return Contradiction.ADDED if takes_out and not excused else None
 
-    def _denies(self, shown: DraftKinds) -> bool:
-        """Returns True if the question excludes something, by a word that is not in a relation label of the prompt."""
+    def _says_more(self) -> bool:
+        """Returns True if the question has a word that the schema lacks, which an exclusion may express.
+
+        Loans without a date of return may be what "outstanding" means. Never for a yes or no, which it would turn.
+        """
+        if self.asked.form == "truth":
+            return False
+        known = {form for hop in self.graph.hops for word in hop.label.split() for form in _forms(word.lstrip("^"))}
+        content = [word for word, role in zip(self.asked.words, self.asked.roles, strict=True) if role == "content"]
+        return any(known.isdisjoint(_forms(word)) and not self.graph.kinds_said((word,)) for word in content)
+
+    def _denies(self, parsed: Sequence[Expression], shown: DraftKinds) -> bool:
+        """Returns True if the question excludes something that the draft may hold.
+
+        A word that is in a relation label of the prompt excludes nothing.
+        """
         asked, words = self.asked, self.asked.words
         if asked.excluded:
             return True
@@ -264,19 +280,72 @@ class DraftChecks:
                 continue
             around = {*words[max(0, at - 1) : at], *words[at + 1 : at + 2]}
             is_tag = at == 0 and asked.form == "truth"
-            if not is_tag and around.isdisjoint(_UNREAD_NEGATION) and word not in shown.label_words:
+            if is_tag or not around.isdisjoint(_UNREAD_NEGATION) or word in shown.label_words:
+                continue
+            if not self._is_beside(at, parsed, shown):
                 return True
         return False
 
-    def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
+    def _is_beside(self, at: int, parsed: Sequence[Expression], shown: DraftKinds) -> bool | None:
+        """Returns True if the draft has nothing to do with what the question leaves aside by the word at `at`.
+
+        A count of members needs no exclusion for "not counting tools". False if the draft has such things, None if the
+        question names no kind and no amount there.
+        """
+        parts = [part for each in parsed for part in _parts_of(each)]
+        sets = [part for part in parts if isinstance(part, Name) or part.function == "reach"]
+        concepts = [shown.concepts_of(each) for each in sets]
+        used = frozenset[str]().union(*(self._with_classes(kind) for each in concepts for kind in each))
+        labels = {words_of(label) for part in parts if isinstance(part, Call) for label in part.words}
+        for words in self._left_aside(at):
+            said = frozenset(map(singular, words))
+            if kinds := self.graph.kinds_said(words):
+                return all(concepts) and used.isdisjoint(kinds) and said not in labels
+            if any(words_of(hop.label) == said and hop.value == "number" for hop in self.graph.hops):
+                return said not in labels
+        return None
+
+    def _left_aside(self, at: int) -> Iterator[tuple[str, ...]]:
+        """Yields the words that may say what is left aside at `at`, the longest first: "apart from tools" is tools."""
+        words, roles = self.asked.words, self.asked.roles
+        if words[at] == "aside" and words[at + 1 : at + 2] != ("from",):
+            first = at
+            while first and roles[first - 1] == "content":
+                first -= 1
+            yield from (words[start:at] for start in range(first, at))
+            return
+        is_doing = roles[at] == "negation" and words[at + 1 : at + 2] and words[at + 1].endswith("ing")
+        if words[at] not in _BESIDE and not is_doing:
+            return
+        start = at + 2 if is_doing else at + 1
+        while roles[start : start + 1] == ("grammar",):
+            start += 1
+        end = start
+        while roles[end : end + 1] == ("content",):
+            end += 1
+        yield from (words[start:last] for last in range(end, start, -1))
+
+    def _turns_limit(self, expression: Expression) -> bool:
+        """Returns True if a filter compares with a value of the question in the opposite way: >= for "not before"."""
+        if not isinstance(expression, Call):
+            return False
+        stated = {limit.name: limit.operator for limit in self.asked.limits.values() if limit.measure is None}
+        value = expression.operands[-1] if expression.function == "filter" else None
+        if isinstance(value, Name) and _OPPOSITE.get(stated.get(value.pseudonym, "")) == expression.words[1]:
+            return True
+        return any(map(self._turns_limit, expression.operands))
+
+    def _is_let_be(self, parsed: Sequence[Expression], shown: DraftKinds) -> bool:
         """Returns True if a draft without an exclusion is right although the question has one, such as "who else".
 
-        That is so if the draft is a plain set: executing it leaves out the things that the question names. False if
-        the question has a negation.
+        That is so if the draft is a plain set or a walk: executing it leaves out the things that the question names.
+        False if the question has a negation, or leaves out a kind of things that the draft has.
         """
         if "negation" in self.asked.roles or not self.named:
             return False
-        return any(isinstance(each, Name) and each.pseudonym not in self.named for each in parsed)
+        if any(self._is_beside(at, parsed, shown) is False for at in range(len(self.asked.words))):
+            return False
+        return any(is_walk(each) and not (isinstance(each, Name) and each.pseudonym in self.named) for each in parsed)
 
     def _named(self, parsed: Sequence[Expression]) -> Contradiction | None:
         """Returns NAMED if the answer only repeats things that the question names, else None.
@@ -291,8 +360,16 @@ class DraftChecks:
         is_named = all(isinstance(each, Name) and each.pseudonym in self.named for each in parsed)
         return Contradiction.NAMED if is_named else None
 
+    def _unused(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
+        """Returns UNUSED if the question names things, and the draft is of whole kinds alone."""
+        is_about_things = any(name[0] == "E" for name in self.named)
+        is_of_kinds = all(shown.is_kind(name) for each in parsed for name in names_in(each))
+        return Contradiction.UNUSED if is_about_things and is_of_kinds else None
+
     def _compared(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
         """Returns ALL or VALUE if the draft of a yes/no question leaves out "all" or a thing that is compared."""
+        if any(_is_always_so(each, self.named) for each in parsed if shown.of(each).value == TRUTH):
+            return Contradiction.VALUE
         if self.asked.form != "truth" or not self._asks_for_truth():
             return None
         truths = [each for each in parsed if shown.of(each).value == TRUTH]
@@ -322,7 +399,19 @@ def _takes_out(expression: Expression) -> bool:
         return False
     if expression.function in _TAKES_OUT or "!=" in expression.words:
         return True
+    if expression.function == "counted" and expression.words[1:] == ("<", "1"):
+        return True
     return any(map(_takes_out, expression.operands))
+
+
+def _parts_of(expression: Expression) -> Iterator[Expression]:
+    yield expression
+    for operand in expression.operands if isinstance(expression, Call) else ():
+        yield from _parts_of(operand)
+
+
+def _forms(word: str) -> set[str]:
+    return {word.lower(), singular(word.lower()), *stems(word.lower())}
 
 
 def _inside_count(expression: Expression) -> Expression:
@@ -338,6 +427,15 @@ def _is_of_all(expression: Expression) -> bool:
     inner = expression.operands[0]
     takes_out = isinstance(inner, Call) and (inner.function == "difference" or "!=" in inner.words)
     return expression.function == "holds" or takes_out
+
+
+def _is_always_so(expression: Expression, named: frozenset[str]) -> bool:
+    """Returns True for `exists` and `none` of named things, or of extremes among them, which are never empty."""
+    if isinstance(expression, Name):
+        return expression.pseudonym in named and expression.pseudonym[0] == "E"
+    if expression.function not in ("exists", "none", "union", "argmax", "argmin", "compare"):
+        return False
+    return all(_is_always_so(each, named) for each in expression.operands)
 
 
 def _exists_over_truths(expression: Expression, shown: DraftKinds) -> bool:
@@ -362,7 +460,9 @@ class QuestionChecks:
         holds.
         """
         ways = shown.candidates if isinstance(shown, StepInput) else ()
-        return self.checks.contradiction(answer, DraftKinds(self.checks.graph, shown.things, shown.evidence, ways))
+        relations = shown.relations_of_graph if isinstance(shown, StepInput) else ()
+        kinds = DraftKinds(self.checks.graph, shown.things, shown.evidence, ways, relations)
+        return self.checks.contradiction(answer, kinds)
 
 
 def checks_of_question(

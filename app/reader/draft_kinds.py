@@ -9,7 +9,7 @@ from typing import Final
 from app.language.readings import NUMBER, TABLE, TRUTH, UNKNOWN, ResultKind
 from app.llm.tasks import Candidate, Evidence, Thing
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
-from kg_store.algebra.expressions import Expression, Name
+from kg_store.algebra.expressions import PERIODS, THEN, Call, Expression, Name
 from kg_store.text.inflection import singular
 
 _SAME: Final = frozenset({"filter", "argmax", "argmin", "most", "fewest", "having", "sort", "limit", "difference"})
@@ -34,7 +34,13 @@ class DraftKinds:
         things: Iterable[Thing],
         evidence: Iterable[Evidence],
         candidates: Iterable[Candidate] = (),
+        relations: Iterable[tuple[str, str]] = (),
     ) -> None:
+        things, evidence = list(things), list(evidence)
+        self._leads = list(relations)
+        self._concepts = {each.name: each.concept for each in things} | {
+            each.end: each.end_concept for each in evidence
+        }
         self._hops: dict[str, list[SchemaHop]] = {}
         for hop in graph.hops:
             self._hops.setdefault(hop.label, []).append(hop)
@@ -46,7 +52,7 @@ class DraftKinds:
         for way in candidates:
             self._see(f"way{way.number}", way.start, way.path, way.concept)
         labels = [label for each in self._shown.values() for label in each.labels]
-        self.label_words = frozenset(word for label in labels for word in _words(label))
+        self.label_words = frozenset(word for label in labels for word in words_of(label))
         """The words, in the singular, of the last relation of each fact and candidate in the prompt."""
 
     def of(self, expression: Expression) -> ResultKind:
@@ -61,8 +67,12 @@ class DraftKinds:
             return ResultKind(value=NUMBER)
         if function in ("group", "sums", "averages"):
             return ResultKind(value=TABLE)
+        if function == "pairs":
+            return UNKNOWN
         if function == "kind":
             return ResultKind(value="text")
+        if function == "limit" and self.of(expression.operands[0]).value == TABLE:
+            return self._grouped_by(expression.operands[0])
         operands = [self.of(each) for each in expression.operands]
         if function in ("min", "max"):
             along = self._by_label(expression.words[0], operands[0].kinds) if expression.words else UNKNOWN
@@ -72,6 +82,26 @@ class DraftKinds:
         if function in _SAME:
             return operands[0]
         return _shared(operands) if function == "intersect" else _joined(operands)
+
+    def _grouped_by(self, table: Expression) -> ResultKind:
+        """Returns the kind of things in a table's rows, of which the first is what has most."""
+        assert isinstance(table, Call)
+        if not set(PERIODS).isdisjoint(table.words):
+            return ResultKind(value=TABLE)
+        return self._by_label(table.words[0].rpartition(f" {THEN} ")[2], frozenset())
+
+    def concepts_of(self, expression: Expression) -> frozenset[str]:
+        """Returns what the prompt says of the kinds of a name's things, or of what `reach` leads to, rows as well."""
+        if isinstance(expression, Name):
+            told = [self._concepts.get(expression.pseudonym, "")]
+        else:
+            told = [ends for label, ends in self._leads if label == expression.words[0]]
+        kinds = frozenset(kind for each in told if each for kind in each.split(", "))
+        return kinds | self.of(expression).kinds
+
+    def is_kind(self, name: str) -> bool:
+        """Returns True if the prompt shows `name` as a set to which no fact leads, such as all things of a kind."""
+        return name[0] == "S" and name in self._shown and not self._shown[name].starts
 
     def lineage(self, names: Iterable[str]) -> frozenset[str]:
         """Returns `names` and every thing from which facts of the prompt lead to one of them, in one step or more."""
@@ -87,9 +117,9 @@ class DraftKinds:
         """Returns the words of the label of each relation that `expression` may end with, in the singular."""
         if isinstance(expression, Name):
             found = self._shown.get(expression.pseudonym)
-            return [_words(label) for label in found.labels] if found else []
+            return [words_of(label) for label in found.labels] if found else []
         if expression.function in ("reach", "min", "max") and expression.words:
-            return [_words(expression.words[0])]
+            return [words_of(expression.words[0])]
         return self.last_words(expression.operands[0])
 
     def _see(self, end: str, start: str, path: Sequence[str], concept: str) -> None:
@@ -135,6 +165,7 @@ def _joined(operands: Sequence[ResultKind]) -> ResultKind:
     return ResultKind(frozenset[str]().union(*(each.kinds for each in operands)), operands[0].value)
 
 
-def _words(label: str) -> frozenset[str]:
+def words_of(label: str) -> frozenset[str]:
+    """Returns the words of the last part of a relation's label, in the singular."""
     last = label.split("|")[-1].lstrip("^")
     return frozenset(singular(word.casefold()) for word in last.split())

@@ -66,6 +66,7 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
     Contradiction.VALUE: f"The model did not compare all that the question names{_NOT_SHOWN}",
     Contradiction.ALL: f"The question asks about all of them, and the model looked at some{_NOT_SHOWN}",
     Contradiction.NAMED: f"The model answered with what the question itself names{_NOT_SHOWN}",
+    Contradiction.UNUSED: f"The model used nothing of what the question names{_NOT_SHOWN}",
 }
 """The sentences that tell the asker why a draft is refused, one for each way in which it can contradict the question.
 """
