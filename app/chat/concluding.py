@@ -247,7 +247,8 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
     named = [topic.mids for topic in run.read.dialogue.topics if topic.newest and len(topic.mids) == 1]
     try:
         grounded = ground(draft.text, draft.expressions, allowed, table)
-        topics = np.unique(np.concatenate(named)) if named else NO_MIDS
+        # A list of what goes with which has them like all others.
+        topics = np.unique(np.concatenate(named)) if named and not draft.things else NO_MIDS
         conclusion = run.executor.conclude(grounded, topics, found.in_order)
     except (NotGroundedError, ExpressionError):
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)

@@ -265,6 +265,7 @@ def _spaced(between: str) -> str:
 
 MAX_TEXT_CHARS: Final = 2_000
 MAX_EXPRESSIONS: Final = 60
+"""The greatest number of expressions of a draft: so many cells an answer of rows or pairs may have. Chosen by hand."""
 
 Reason = Literal[
     "too_long",

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.chat.conversations import ConversationStore, Reason
 from app.chat.execution import AnswerExecutor, Conclusion
-from app.chat.names_budget import NamesBudget, RestoredNames, told_by
+from app.chat.names_budget import NamesBudget, RestoredNames, ToldFact, told_by
 from app.chat.question_run import QuestionRun
 from app.chat.sealing import hints_for, names_of_masks, seal_names, with_kinds_to_restore
 from app.chat.understanding import count_of, understood, worked_out
@@ -17,8 +17,8 @@ from app.memory.case_memory import CaseMemory, is_one_path, paths_of_answer
 from app.memory.cases import Case, RatableAnswer
 from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
-from app.strategies.base import FoundFact, RetrievalResult
-from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
+from app.strategies.base import Draft, FoundFact, RetrievalResult
+from client_sdk.protocol import ChatAnswer, Fact, Item, Message, Names, Usage
 from client_sdk.protocol.chat import chains
 
 MAX_ASKED_ABOUT: Final = 50
@@ -252,10 +252,23 @@ def _sealed(
     if budget is not None:
         told = run.request.options
         facts = told_by([*answer.evidence, *(hint for each in answer.ambiguous for hint in each.hints)])
+        facts += pairs_told(run.found.draft, answer.entities)
         table = run.conversation.table
         restored = RestoredNames(names, answer.id, told.person, told.reason, table, about, facts)
         budget.take(run.graph, run.caller, restored)
     return answer if run.request.public_key is None else seal_names(run.request.public_key, answer, names)
+
+
+def pairs_told(draft: Draft | None, items: Sequence[Item]) -> list[ToldFact]:
+    """Returns the facts of an answer that lists what goes with which, which no evidence tells; else none.
+
+    `items`: the results of the draft's expressions, in order.
+    """
+    if draft is None or not draft.things or draft.expressions[::2] != draft.things or len(items) % 2:
+        return []
+    labels = [told.rsplit('"', 2)[1] for told in draft.expressions[1::2]]
+    words = [item.pseudonym for item in items]
+    return [(one, (label,), other) for one, other, label in zip(words[::2], words[1::2], labels, strict=False)]
 
 
 def _asked_about(run: QuestionRun) -> list[int]:

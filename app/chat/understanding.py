@@ -42,6 +42,7 @@ _SENTENCES: Final = {
     "argmax": 'of {0} the greatest "{r}"',
     "argmin": 'of {0} the least "{r}"',
     "group": '{0}, counted for each "{r}"',
+    "pairs": '{0}, each with its "{r}"',
     "sums": 'the sum of "{m}" of {0} for each "{r}"',
     "averages": 'the average of "{m}" of {0} for each "{r}"',
     "minus": "{0}, less {1}",
@@ -88,9 +89,9 @@ def understood(run: QuestionRun) -> list[Understood]:
 def worked_out(run: QuestionRun) -> list[str]:
     """Returns one sentence for each part of the answer that says how it was computed.
 
-    Parts that the evidence explains by itself get none.
+    Parts that the evidence explains by itself get none, and lists of what goes with each of several things.
     """
-    if run.ended.conclusion is None or run.found.draft is None:
+    if run.ended.conclusion is None or run.found.draft is None or run.found.draft.things:
         return []
     sentences: list[str] = []
     for text in run.found.draft.expressions:
@@ -129,7 +130,7 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
             return narrow[0]
         parts = [f" {'and' if expression.function == 'intersect' else 'or'} among ".join(narrow)]
     if expression.function in ("sum", "average", "min", "max") and words:
-        parts[0] = f'"{words[0]}" of {parts[0]}'
+        parts[0] = f'"{words[0]}" of {_as_things(parts[0])}'
     if expression.function in ("most", "fewest") and len(words) > 1:
         return f'of {parts[0]} those with the {expression.function} "{words[1]}" of all their "{words[0]}"'
     if expression.function in ("most", "fewest") and len(parts) > 1:

@@ -171,6 +171,10 @@ class SchemaStep(NamedTuple):
     is_sort: bool = False
 
 
+LEADS_TO = ": "
+"""Stands between a relation and what it leads to, in a line of `StepInput.graph`."""
+
+
 class StepInput(TaskModel):
     """The input of a step, one round of a question.
 
@@ -226,6 +230,12 @@ class StepInput(TaskModel):
     voted: SkipJsonSchema[VotedPaths | None] = Field(default=None, exclude=True)
     meant: SkipJsonSchema[HeldMeaning | None] = Field(default=None, exclude=True)
     cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(default=(), exclude=True)
+
+    @property
+    def relations_of_graph(self) -> list[tuple[str, str]]:
+        """Each relation that `graph` shows, with what it leads to."""
+        parts = (line.rpartition(LEADS_TO) for lines in self.graph.values() for line in lines)
+        return [(label, end) for label, _, end in parts]
 
 
 class StepReply(TaskModel):
@@ -320,12 +330,14 @@ class CallOptions:
     """Options of one call, beside the task itself.
 
     `tenant`: the id by which tenants take turns in the queue; it is never sent. `complaints`: fixed sentences on what
-    was wrong with the last reply. `endpoint`: the position of the first endpoint to try. `anonymity`, for the ledger
-    only: the number of entities that match what the input shows of a thing; None if it shows none.
+    was wrong with the last reply; `quoted`: words of that reply behind them, only of those that its request shows.
+    `endpoint`: the position of the first endpoint to try. `anonymity`, for the ledger only: the number of entities
+    that match what the input shows of a thing; None if it shows none.
     """
 
     tenant: str = ""
     complaints: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
     endpoint: int = 0
     anonymity: int | None = None
 

@@ -139,13 +139,13 @@ class FoundFact:
 class Draft:
     """An answer before execution: expressions over pseudonyms, and the service's sentence for their results.
 
-    In `text`, `{1}` stands for the result of the first expression. `rows`: pseudonyms of nameless nodes that only the
-    expressions name.
+    In `text`, `{1}` stands for the result of the first expression. `things`: pseudonyms of things and
+    nameless nodes that only the expressions name.
     """
 
     expressions: tuple[str, ...]
     text: str
-    rows: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

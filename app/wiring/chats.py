@@ -194,7 +194,8 @@ def request_words() -> tuple[str, ...]:
     turns. A name that equals one of them is a public word, because the guard could not tell them apart.
     """
     words = {word for model in _INPUTS for word in _schema_words(model.model_json_schema())}
-    told = (PATH, *ASKED.values(), *FUNCTIONS.values())
+    # Functions in hints: "max" and "min" may be names, these are none.
+    told = (PATH, *ASKED.values(), *FUNCTIONS.values(), "argmax", "argmin")
     return (*sorted(words), "json", "true", "false", "null", NAMELESS, NOT_GROUNDED, DID_YOU_MEAN, *SENTENCES, *told)
 
 

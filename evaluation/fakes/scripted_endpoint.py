@@ -13,7 +13,7 @@ from typing import Any, Final, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.llm.endpoint.closed_schemas import tree_of, tree_of_reply
+from app.llm.endpoint.answer_words import tree_of, tree_of_reply
 from app.llm.endpoint.prompted_reasoner import wire_words
 from app.llm.endpoint.request_body import input_text, read_step
 from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName

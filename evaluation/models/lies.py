@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from app.chat.search import MODEL_ALONE, MODEL_ELSE, OWN_ELSE
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
-from app.llm.endpoint.closed_schemas import tree_of
+from app.llm.endpoint.answer_words import tree_of
 from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import StepInput, TaskModel, TaskName
 from client_sdk.answers.answer import Answer

@@ -2,14 +2,6 @@
 
 A schema is text in parts: static parts, which are the same for all requests and known to the guard, and `Hole`s, which
 each request fills with what it offers: numbers, pseudonyms, candidates, relation words.
-
-An answer is a list of words (here called a tree): a model writes `["count", "reach", "Eq7f2k", "lives in"]` for
-`count(reach(Eq7f2k, "lives in"))`, so that a schema can list every word that it may use. The words are in Polish
-notation: a function, then its arguments in the order of `kg_store.algebra.expressions.FUNCTIONS`, without brackets.
-Nested lists are accepted too.
-
-    tree  = word | function tree ... | "follow" way ... | "both" tree tree
-    word  = pseudonym | "way(2)" | "hint" | "none" | "more"
 """
 
 from __future__ import annotations
@@ -21,7 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, get_args
 
+from app.llm.endpoint.answer_words import HINT, MAX_WORDS, NONE, WORDS
 from app.llm.tasks import (
+    LEADS_TO,
     AnswerInput,
     Candidate,
     ChooseInput,
@@ -30,216 +24,9 @@ from app.llm.tasks import (
     ReplyForm,
     ReplyInput,
     StepInput,
-    StepReply,
     TaskModel,
     TaskName,
 )
-from kg_store.algebra.expressions import (
-    DIRECTIONS,
-    FUNCTIONS,
-    MAX_NODES,
-    OPERATORS,
-    PERIODS,
-    Call,
-    Expression,
-    Name,
-    parse,
-)
-from kg_store.errors import ExpressionError
-from kg_store.terms import ALMOST_PSEUDONYM
-
-Tree = list[str]
-
-NONE: Final = "none"
-"""As the whole reply: nothing shown answers the question. It is also the name of a function."""
-MORE: Final = "more"
-"""As the whole reply: no candidate fits, so the next ones should be shown."""
-HINT: Final = "hint"
-LEADS_TO: Final = ": "
-"""Stands between a relation and what it leads to, in a line of `StepInput.graph`."""
-FOLLOW: Final = "follow"
-BOTH: Final = "both"
-MAX_WORDS: Final = 24
-MAX_NUMBER: Final = 5
-WORDS: Final = (
-    NONE,
-    MORE,
-    FOLLOW,
-    BOTH,
-    *(name for name in FUNCTIONS if name != NONE),
-    *OPERATORS,
-    *DIRECTIONS,
-    *PERIODS,
-    *map(str, range(1, MAX_NUMBER + 1)),
-)
-"""The words that an answer may use for every question."""
-
-_WAY = re.compile(r"way\((\d{1,4})\)")
-# While an expression is parsed, `way(2)` is written `WAY2`, a name that no pseudonym has.
-_AS_NAME = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
-_STAND_IN = re.compile(r"\bWAY(\d{1,4})\b")
-
-
-class TreeError(ValueError):
-    """The words of a reply do not form an answer; the error's text quotes none of them."""
-
-
-def flat(value: Any) -> Tree:
-    """Returns the words of nested lists in order.
-
-    Raises TreeError if `value` holds anything but text and lists, or more than MAX_WORDS words.
-    """
-    if isinstance(value, str):
-        return [value]
-    if not isinstance(value, list):
-        raise TreeError("a list of words is expected")
-    words = [word for each in value for word in flat(each)]
-    if len(words) > MAX_WORDS:
-        raise TreeError("an answer has fewer words")
-    return words
-
-
-def step_reply_of(tree: Sequence[str], hint: str = "") -> StepReply:
-    """Returns the reply that the words `tree` mean; `hint`: the expression that the word "hint" stands for.
-
-    Raises TreeError.
-    """
-    match list(tree):
-        case ["none"]:
-            return StepReply(action="not_in_graph")
-        case ["more"]:
-            return StepReply(action="follow")
-        case ["follow", *ways] if ways:
-            return StepReply(action="follow", choices=[_number(way) for way in ways])
-        case ["both", *rest]:
-            return StepReply(action="answer", answer=list(_whole(_several(rest, 2, hint))))
-        case words:
-            return StepReply(action="answer", answer=[expression_of(words, hint)])
-
-
-def expression_of(tree: Sequence[str], hint: str = "") -> str:
-    """Returns the expression that the words `tree` mean; `way(2)` in it stays as it is. Raises TreeError."""
-    found: str = _whole(_expressions(tree, hint))
-    return found
-
-
-def tree_of(expression: str) -> Tree:
-    """Returns the words that a model would write for an expression, which may use `way(2)`.
-
-    Raises ExpressionError.
-    """
-    return list(_words_of(parse(_AS_NAME.sub(r"WAY\1", expression))))
-
-
-def tree_of_reply(reply: StepReply) -> Tree:
-    """Returns the words that a model would write for `reply`. Raises ExpressionError."""
-    if reply.action == "not_in_graph":
-        return [NONE]
-    if reply.action == "follow":
-        return [FOLLOW, *(f"way({number})" for number in reply.choices)] if reply.choices else [MORE]
-    trees = [tree_of(each) for each in reply.answer]
-    return trees[0] if len(trees) == 1 else [BOTH, *(word for tree in trees for word in tree)]
-
-
-def _whole(parses: Iterator[tuple[Any, Sequence[str]]]) -> Any:
-    """Returns the first parse that uses all words and is valid in the grammar. Raises TreeError if there is none."""
-    for found, rest in parses:
-        if not rest and all(map(_is_known, [found] if isinstance(found, str) else found)):
-            return found
-    raise TreeError("the words are no expression")
-
-
-def _expressions(words: Sequence[str], hint: str, depth: int = 0) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yields every expression that `words` may begin with, each with the words after it."""
-    if not words or depth > MAX_NODES:
-        return
-    word, rest = words[0], words[1:]
-    if word == HINT and hint:
-        yield hint, rest
-    elif _is_set(word):
-        yield word, rest
-    if word in FUNCTIONS:
-        shape = tuple(want.removesuffix("*") for want in FUNCTIONS[word])
-        for given, left in _arguments(shape, rest, hint, depth):
-            yield f"{word}({', '.join(given)})", left
-
-
-def _arguments(
-    shape: Sequence[str], words: Sequence[str], hint: str, depth: int
-) -> Iterator[tuple[tuple[str, ...], Sequence[str]]]:
-    """Yields every way to read a function's arguments from `words`, each with the words after them.
-
-    `shape`: the kinds of arguments as in FUNCTIONS. Readings with optional arguments come before those without.
-    """
-    if not shape:
-        yield (), words
-        return
-    want, *later = shape
-    for given, left in _argument(want, words, hint, depth):
-        for more, end in _arguments(later, left, hint, depth):
-            yield (given, *more), end
-    if want.endswith("?"):
-        yield from _arguments(later, words, hint, depth)
-
-
-def _argument(want: str, words: Sequence[str], hint: str, depth: int) -> Iterator[tuple[str, Sequence[str]]]:
-    word, rest = (words[0], words[1:]) if words else ("", ())
-    if want in ("r", "r?", "b", "b?") and word and not _is_set(word) and word not in OPERATORS and '"' not in word:
-        yield f'"{word}"', rest
-    closed = {"o": OPERATORS, "d": DIRECTIONS, "p?": PERIODS}
-    if word in closed.get(want, ()) or (want == "m" and word.isdecimal()):
-        yield word, rest
-    if want in ("s", "m", "b", "b?"):
-        yield from _expressions(words, hint, depth + 1)
-
-
-def _several(words: Sequence[str], least: int, hint: str) -> Iterator[tuple[list[str], Sequence[str]]]:
-    """Yields every way to read all of `words` as at least `least` expressions in a row."""
-    if not words and least <= 0:
-        yield [], words
-        return
-    for found, rest in _expressions(words, hint):
-        for more, end in _several(rest, least - 1, hint):
-            yield [found, *more], end
-
-
-def _is_set(word: str) -> bool:
-    return bool(_WAY.fullmatch(word) or ALMOST_PSEUDONYM.fullmatch(word))
-
-
-def _is_known(expression: str) -> bool:
-    """Returns True if the expression is valid in the grammar; `way(2)` counts as a pseudonym."""
-    try:
-        parse(_AS_NAME.sub(r"WAY\1", expression))
-    except ExpressionError:
-        return False
-    return True
-
-
-def _number(way: str) -> int:
-    found = _WAY.fullmatch(way)
-    if found is None:
-        raise TreeError("only ways are followed")
-    return int(found[1])
-
-
-def _words_of(expression: Expression) -> Iterator[str]:
-    """Yields the words of an expression, a function before its arguments; more than two sets are nested in pairs."""
-    if isinstance(expression, Name):
-        yield _STAND_IN.sub(r"way(\1)", expression.pseudonym)
-        return
-    if len(expression.operands) > 2 and "s*" in FUNCTIONS[expression.function]:
-        first, *others = expression.operands
-        rest = Call(expression.function, tuple(others))
-        expression = Call(expression.function, (first, rest))
-    yield expression.function
-    operands, words = list(expression.operands), list(expression.words)
-    for want in FUNCTIONS[expression.function]:
-        if want in ("s", "s*") or (want in ("m", "b", "b?") and operands and not words):
-            yield from _words_of(operands.pop(0))
-        elif words:
-            yield words.pop(0)
-
 
 MAX_CHOICES: Final = 9
 """The greatest number of candidates on a list to choose from, beside the service's own reading. Chosen by hand."""

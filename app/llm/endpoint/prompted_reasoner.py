@@ -11,35 +11,28 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.closed_schemas import (
-    MAX_WORDS,
-    MORE,
-    NONE,
-    WORDS,
-    Tree,
-    TreeError,
-    choices_of,
-    flat,
-    step_reply_of,
-    values_of,
-    words_offered,
-)
+from app.llm.endpoint.answer_words import MAX_WORDS, MORE, NONE, WORDS, Tree, TreeError, flat, step_reply_of
+from app.llm.endpoint.closed_schemas import choices_of, values_of, words_offered
 from app.llm.endpoint.request_body import (
     BLANK,
     CUT_OFF,
     EMPTY,
+    LONG,
     MISFIT,
+    MISSING,
     NO_JSON,
     NOT_OFFERED,
+    READ,
     CompletesChats,
     Completion,
     body_of,
     checked_tokens,
+    input_text,
     least_tokens,
     plausible_tokens,
     statics_of,
@@ -70,13 +63,20 @@ from app.llm.tasks import (
 )
 from app.privacy.safe_text import Egress
 
+_WORD = re.compile(r"[^\W_]+")
+_GAP: Final = "?"
+
 
 class MisfitError(Exception):
-    """A reply can't be used; `complaint` says why, in a fixed sentence that can be sent back to the model."""
+    """A reply can't be used.
 
-    def __init__(self, complaint: str) -> None:
+    `complaints` say why, in fixed sentences that can be sent back to the model; `quoted`: words of the reply behind
+    them, only of those that the request shows.
+    """
+
+    def __init__(self, *complaints: str, quoted: Sequence[str] = ()) -> None:
         super().__init__()
-        self.complaint = complaint
+        self.complaints, self.quoted = complaints, tuple(quoted)
 
 
 class _Answer(BaseModel):
@@ -114,37 +114,70 @@ def _answer(given: TaskModel, said: _Answer) -> TaskModel:
         choices = choices_of(given)
         if len(tree) == 1 and tree[0] in choices:
             return StepReply(action="answer", answer=[choices[tree[0]]])
-        return step_reply_of(_of_offered_words(tree, words_offered(given)), given.hint)
+        return _step_reply(tree, given, given.hint)
     if not said.sufficient:
         return AnswerReply(thought=said.thought, sufficient=False, answer=[])
-    found = step_reply_of(_of_offered_words(tree, words_offered(cast(AnswerInput, given))))
+    found = _step_reply(tree, cast(AnswerInput, given))
     return AnswerReply(thought=said.thought, sufficient=bool(found.answer), answer=found.answer)
 
 
-def _of_offered_words(tree: Tree, offered: Sequence[str]) -> Tree:
+def _step_reply(tree: Tree, given: StepInput | AnswerInput, hint: str = "") -> StepReply:
+    """Returns the reply that `tree` means as words that were offered, also where the model split or joined them.
+
+    Raises MisfitError, which quotes the words, if they are no answer.
+    """
+    words = _of_offered_words(tree, given)
+    try:
+        return step_reply_of(words, hint)
+    except TreeError as error:
+        if error.at < 0:
+            raise
+        wanted = next((each for each in MISSING if each in error.wants), "")
+        wanted = "" if "" in error.wants else wanted
+        quoted = (*words[: error.at], _GAP, *words[error.at :])
+        raise MisfitError(MISFIT, MISSING[wanted], quoted=quoted) from None
+
+
+def _of_offered_words(tree: Tree, given: StepInput | AnswerInput) -> Tree:
     """Returns `tree` as words that were offered, also where the model split or joined them or wrote brackets.
 
     `["reach(Eq7f2k, late", "fee)"]` becomes `["reach", "Eq7f2k", "late fee"]`. Raises MisfitError if anything else is
     left, or if nothing that was offered is used.
     """
+    offered = words_offered(given)
     known = {*WORDS, *offered}
-    if not known.issuperset(tree):
-        tree = _cut(" ".join(tree), known)
-    if not tree or len(tree) > MAX_WORDS or ({*tree}.isdisjoint(offered) and tree not in ([NONE], [MORE])):
-        raise MisfitError(NOT_OFFERED)
-    return tree
+    words = tree if known.issuperset(tree) else _cut(" ".join(tree), known)
+    if len(words) > MAX_WORDS:
+        raise MisfitError(LONG)
+    is_idle = {*words}.isdisjoint(offered) and words not in ([NONE], [MORE])
+    if not words or is_idle or not known.issuperset(words):
+        raise MisfitError(NOT_OFFERED, READ, quoted=_quoted(words, known, given))
+    return words
 
 
 def _cut(text: str, known: AbstractSet[str]) -> Tree:
-    """Returns the known words that `text` consists of, the longest first, or nothing if anything else stands in it."""
+    """Returns the known words in `text`, the longest first, and what stands between them."""
     longest = sorted(known, key=len, reverse=True)
     bounded = (rf"(?<!\w){re.escape(word)}(?!\w)" if word[-1:].isalnum() else re.escape(word) for word in longest)
     found: Tree = []
+    end = -1
     for piece in re.finditer(rf"({'|'.join(bounded)})|[\s,()\[\]\"']+|(.)", text, re.DOTALL):
-        if piece[2] or len(found) > MAX_WORDS:
-            return []
-        found += [piece[1]] if piece[1] else []
+        if piece[2] and piece.start() == end:
+            found[-1] += piece[2]
+        elif piece[1] or piece[2]:
+            found.append(piece[0])
+        end = piece.end() if piece[2] else -1
     return found
+
+
+def _quoted(words: Tree, known: AbstractSet[str], given: StepInput | AnswerInput) -> list[str]:
+    """Returns `words` with a question mark for each that was not offered, or behind it if the request shows it.
+
+    Promise: it holds no word that the request does not show, so that a model does not learn which words the guard
+    would block.
+    """
+    shown = {*_WORD.findall(input_text(given, "tree"))}
+    return [word if word in known else f"{word}{_GAP}" if word in shown else _GAP for word in words]
 
 
 def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:
@@ -245,7 +278,7 @@ class PromptedReasoner:
         try:
             return Reply(read_reply(task, completion), tokens, completion.content)
         except MisfitError as misfit:
-            return _repair(task, misfit.complaint, tokens, completion.content)
+            return _repair(task, misfit, tokens, completion.content)
 
     def _position(self, first: int) -> int:
         """Returns the position of the first endpoint, from `first` on, that may be asked now; `first` if none may."""
@@ -271,13 +304,14 @@ class PromptedReasoner:
         return replace(tokens, retries=completion.retries, cost=cost)
 
 
-def _repair(task: Task[ReplyT], complaint: str, tokens: Tokens, words: str) -> Retry:
-    """Returns a Retry that asks for the reply once more, with the complaint.
+def _repair(task: Task[ReplyT], misfit: MisfitError, tokens: Tokens, words: str) -> Retry:
+    """Returns a Retry that asks for the reply once more, with the complaints.
 
     Raises ReplyUnusableError if the reply was already a second one.
     """
     if not task.manner.complaints:
-        return Retry(replace(task.manner, complaints=(complaint,)), tokens, words)
-    unusable = ReplyUnusableError(f"{task.kind.name}: {complaint.strip()}")
+        manner = replace(task.manner, complaints=misfit.complaints, quoted=misfit.quoted)
+        return Retry(manner, tokens, words)
+    unusable = ReplyUnusableError(f"{task.kind.name}: {misfit.complaints[0].strip()}")
     unusable.tokens, unusable.words = tokens, words
     raise unusable from None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from typing import Any, Final, Literal, Protocol, cast, get_args
 
+from app.llm.endpoint.answer_words import MAX_WORDS
 from app.llm.endpoint.closed_schemas import (
     Hole,
     SchemaPart,
@@ -21,6 +23,7 @@ from app.llm.endpoint.closed_schemas import (
 from app.llm.reasoner import Tokens
 from app.llm.tasks import Candidate, Evidence, ReplyForm, ReplyT, Size, StepInput, Task, TaskKind, TaskModel, Thing
 from app.privacy.safe_text import Egress, Segment
+from kg_store.algebra.expressions import FUNCTIONS
 
 SchemaMode = Literal["json_schema", "structured_outputs", "object_schema", "json_object", "prompt"]
 MODES: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "object_schema", "json_object", "prompt")
@@ -90,7 +93,18 @@ NO_JSON: Final = "It was not one JSON object. "
 MISFIT: Final = "It did not keep to the schema. "
 NOT_OFFERED: Final = "It held what the input does not offer. "
 
-COMPLAINTS: Final = (EMPTY, CUT_OFF, BLANK, NO_JSON, MISFIT, NOT_OFFERED)
+LONG: Final = f"Its answer had more than {MAX_WORDS} words. "
+READ: Final = "This is how it was read, with ? for or behind each word that is not offered: "
+MISSING: Final = {
+    "s": "A stand-in or a function is missing at the ?: ",
+    "r": "A relation is missing at the ?: ",
+    "o": "A sign such as < is missing at the ?: ",
+    "d": "The word ascending or descending is missing at the ?: ",
+    "": "Nothing more fits behind the ?: ",
+}
+"""Sentences on the first word of an answer that does not fit, for each kind of argument that had to stand there."""
+
+COMPLAINTS: Final = (EMPTY, CUT_OFF, BLANK, NO_JSON, MISFIT, NOT_OFFERED, LONG, READ, *MISSING.values())
 
 
 _TIGHT: Final = (",", ":")
@@ -175,7 +189,7 @@ def _parted(concept: str) -> tuple[str, Size]:
 _SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # Marks for insertions: characters that no static text holds.
 _MARKS = re.compile(r"\\u000([123])")
 _BEFORE_COMPLAINTS = "\n\nYour last reply to this can't be used. "
-_AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its schema."
+_AFTER_COMPLAINTS = "\nReply once more, with one JSON object that keeps to its schema."
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +223,7 @@ def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoi
         elif part == _INPUT:
             segments.append(Segment(_escaped(input_text(task.input, form))))
         elif part == _COMPLAINTS:
-            segments += map(_static, _told(task.manner.complaints))
+            segments += _told(task.manner.complaints, task.manner.quoted)
         else:
             segments.append(_static(part.encode()))
     return Egress(tuple(segment for segment in segments if segment.data), endpoint)
@@ -242,7 +256,7 @@ def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ..
     for dialect, form, is_repair in product(_DIALECTS, FORMS, (False, True)):
         frame = _frame_of(kind, replace(wording, dialect=replace(dialect, form=form)), form, is_repair)
         segments += [part.encode() for part in frame if isinstance(part, str) and part not in _ALL_MARKS]
-    segments += _told(COMPLAINTS)
+    segments += (segment.data for segment in _told(COMPLAINTS, tuple(FUNCTIONS)))
     return tuple(dict.fromkeys(segment for segment in segments if segment))
 
 
@@ -283,14 +297,18 @@ def most_tokens(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) 
     return min(CHOICE_TOKENS if form == "choice" and kind.name == "step" else kind.max_tokens, wording.max_tokens)
 
 
-def _told(complaints: tuple[str, ...]) -> list[bytes]:
+def _told(complaints: tuple[str, ...], quoted: Sequence[str] = ()) -> list[Segment]:
     """Returns the complaints about the last reply as segments of a body; empty if there are none.
 
-    Each fixed sentence is a segment of its own, because the guard skips the sentences that it knows as static text.
+    Each fixed sentence is a segment of its own, because the guard skips the sentences that it knows as static text. It
+    reads what is `quoted` from the reply, but for the names of functions, since one of them ("max") may be a name. The
+    bars keep it from reading two words as one name.
     """
-    return (
-        [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS)] if complaints else []
-    )
+    if not complaints:
+        return []
+    ours = [_static(_escaped(each)) for each in (_BEFORE_COMPLAINTS, *complaints)]
+    read = [_static(_QUOTED[each]) if each in _QUOTED else Segment(_escaped(f"{each} | ")) for each in quoted]
+    return [*ours, *read, _static(_escaped(_AFTER_COMPLAINTS))]
 
 
 def _static(data: bytes) -> Segment:
@@ -301,6 +319,7 @@ def _escaped(text: str) -> bytes:
     return json.dumps(text)[1:-1].encode()
 
 
+_QUOTED: Final = {name: _escaped(f"{name} (function) | ") for name in FUNCTIONS}
 FORMS: Final[tuple[ReplyForm, ...]] = get_args(ReplyForm)
 CHOICE_TOKENS: Final = 24
 _ALL_MARKS: Final = frozenset({_SALT, _COMPLAINTS, _INPUT})

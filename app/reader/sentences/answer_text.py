@@ -11,6 +11,7 @@ from app.reader.sentences.described_things import (
     IS,
     KnownFacts,
     last_step,
+    measure_of,
     noun_of,
     opening,
     things_in,
@@ -92,7 +93,7 @@ def per_group(call: Call, facts: KnownFacts) -> str:
     period = next((word for word in call.words if word in PERIODS), "")
     group = period or facts.target_kind(call.words[0])
     if call.function != "group":
-        noun, word = noun_of(call.words[1:]), "average" if call.function == "averages" else "total"
+        noun, word = measure_of(call.words[1:], facts), "average" if call.function == "averages" else "total"
         return f"the {totalled(word, noun)} per {group} is {{1}}" if noun and group else "per group: {1}"
     things = things_in(call.operands[0], facts)
     if things is None or not group:
@@ -159,8 +160,8 @@ def in_order(call: Call, facts: KnownFacts) -> str:
     """Returns the sentence for the first members of a set in the order of a value, or for the one at a rank."""
     ordered = call.operands[0]
     if not isinstance(ordered, Call) or ordered.function != "sort":
-        return f"{agree_with_count('it is', 'they are')} {{1}}"
-    inner, (label, direction), noun = ordered.operands[0], ordered.words, noun_of(ordered.words)
+        return f"{agree_with_count('It is', 'They are')} {{1}}"
+    inner, (label, direction), noun = ordered.operands[0], ordered.words, measure_of(ordered.words, facts)
     if isinstance(inner, Call) and inner.function == "limit":
         return f"in the order of {noun} it is {{1}}" if noun else "in that order it is {1}"
     word = EXTREMES.get(facts.value_kind(label), {}).get("max" if direction == "descending" else "min")
@@ -187,7 +188,7 @@ def with_most(call: Call, facts: KnownFacts) -> str:
         some = things_in(call.operands[1], facts)
         clause = f"with the {call.function} {some.said(many)}" if some else ""
     elif len(call.words) > 1:
-        clause = f"with the {word} {totalled('total', noun)}" if (noun := noun_of(call.words[1:])) else ""
+        clause = f"with the {word} {totalled('total', noun)}" if (noun := measure_of(call.words[1:], facts)) else ""
     else:
         counted = facts.target_kind(call.words[0])
         clause = f"with the {call.function} {plural(counted)}" if counted else ""
@@ -314,14 +315,14 @@ def _question(expression: Expression, facts: KnownFacts) -> str:
 
 def _of_values(call: Call, facts: KnownFacts) -> str:
     word = "average" if call.function == "average" else "total"
-    noun = noun_of(call.words)
+    noun = measure_of(call.words, facts)
     if not noun:
         return "on average it is {1}" if call.function == "average" else "in total it is {1}"
     return f"the {totalled(word, noun)}{_of_things(call, facts)} is {{1}}"
 
 
 def _greatest(call: Call, facts: KnownFacts) -> str:
-    kind, noun = facts.value_kind(call.words[0]) if call.words else "", noun_of(call.words)
+    kind, noun = facts.value_kind(call.words[0]) if call.words else "", measure_of(call.words, facts)
     plain = f"{agree_with_count('It is', 'They are')} {{1}}"
     if call.function == "compare" or _of_two(call, facts):
         word = _COMPARED.get(kind, {}).get(call.function)

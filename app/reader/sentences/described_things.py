@@ -18,7 +18,7 @@ from app.reader.sentences.phrases import (
     phrase_of,
     things_of,
 )
-from kg_store.algebra.expressions import Call, Expression, Name
+from kg_store.algebra.expressions import MINUS, THEN, Call, Expression, Name
 from kg_store.text.inflection import with_article
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -67,17 +67,23 @@ class KnownFacts:
 
     def value_kind(self, relation: str) -> str:
         """Returns `date` or `number` if `relation` leads to such values, else an empty string."""
-        ends = [(fact.path[-1], fact.end_concept) for fact in self._shown.evidence]
-        ends += [(way.path[-1], way.concept) for way in self._shown.candidates]
-        kinds = {kind for step, kind in ends if step == relation}
+        if difference_of(relation):
+            return "number"
+        kinds = self._kinds_behind(relation)
         return kinds.pop() if len(kinds) == 1 and kinds <= {"date", "number"} else ""
 
     def target_kind(self, relation: str) -> str:
         """Returns the only concept that `relation` leads to in any fact or candidate; empty if there are several."""
-        ends = {fact.end_concept for fact in self._shown.evidence if fact.path[-1] == relation}
-        ends |= {way.concept for way in self._shown.candidates if way.path[-1] == relation}
+        ends = self._kinds_behind(relation)
         kind = ends.pop() if len(ends) == 1 else ""
         return "" if kind in _NO_KIND or "," in kind else kind
+
+    def _kinds_behind(self, relation: str) -> set[str]:
+        """Returns the concepts that the last step of `relation` leads to in facts, candidates and the schema shown."""
+        last, shown = relation.rpartition(f" {THEN} ")[2], self._shown
+        ends = [(fact.path[-1], fact.end_concept) for fact in shown.evidence]
+        ends += [(way.path[-1], way.concept) for way in shown.candidates]
+        return {kind for step, kind in (*ends, *shown.relations_of_graph) if step in (relation, last)}
 
     def speaker(self, name: str) -> Speaker:
         """Returns the subject of a sentence about `name`: the pseudonym of a single thing, or "they" for several."""
@@ -142,7 +148,12 @@ def _filtered(call: Call, facts: KnownFacts) -> Things | None:
     things, relation = things_in(call.operands[0], facts), phrase_of(call.words[0])
     order = _ORDERS.get(facts.value_kind(call.words[0]), {}).get(call.words[1])
     value = call.operands[1] if len(call.operands) > 1 else Name(call.words[2])
-    if things is None or relation is None or order is None or not isinstance(value, Name):
+    if things is None or order is None or not isinstance(value, Name):
+        return None
+    if difference_of(call.words[0]):
+        measure = measure_of(call.words, facts)
+        return things.also(lambda _agree: f"with a {measure} {order} {value.pseudonym}")
+    if relation is None:
         return None
     if relation.form == "noun" and not relation.inverse:
         words = f"with {with_article(relation.words)} {order} {value.pseudonym}"
@@ -181,6 +192,22 @@ def opening(things: Things) -> str:
 def noun_of(words: Sequence[str]) -> str:
     phrase = phrase_of(words[0]) if words else None
     return phrase.words if phrase is not None and phrase.form == "noun" and not phrase.inverse else ""
+
+
+def measure_of(words: Sequence[str], facts: KnownFacts) -> str:
+    """Returns the noun for the numbers of a relation, which may be the difference of two or end several steps."""
+    if sides := difference_of(words[0] if words else ""):
+        first, second = sides
+        if facts.value_kind(first) == "date":
+            return f"number of days from “{second}” to “{first}”"
+        return f"difference between “{first}” and “{second}”"
+    return noun_of([words[0].rpartition(f" {THEN} ")[2]]) if words else ""
+
+
+def difference_of(relation: str) -> list[str]:
+    """Returns the two relations of whose values `relation` is the difference; else nothing."""
+    sides = relation.split(f" {MINUS} ")
+    return sides if len(sides) == 2 else []
 
 
 def candidate_phrase(way: Candidate) -> str:

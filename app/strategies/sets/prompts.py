@@ -31,7 +31,8 @@ behind it), V for a value, S for all things of a kind (of two S for one kind, th
 one name); any other in the question is for words that the graph does not know. R is a relation or kind whose name is \
 withheld. Things are answered by their names, which may be numbers or dates.
 `answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
-stand-in or another expression), r is a relation of the things of A:
+stand-in or another expression), r is a relation of the things of A, or r then r; for a number, r minus r is the \
+difference, of dates in days:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.
 filter A r < V: those of A whose r is so; also <= > >= = !=. having A r: those that have an r, or for which it is true.
 having A E, having A V: those of A that it belongs to, where its kind or r is not clear.
@@ -43,7 +44,7 @@ count A. sum A r, average A r, min A r, max A r. minus A B.
 Yes or no: exists A, none A, outnumbers A B, holds A (of truth values); is the r of A over that of B: \
 exists filter A r > reach B r.
 group A r: how many of A for each r; group A r year. sums A r m, averages A r m: of m for each r.
-both A B: two answers. hint: a first reading, which may be wrong.
+both A B: two answers. pairs A r, pairs A r r: which goes with which. hint: a first reading, which may be wrong.
 Example, how many of S1a2b3 does E4c5d6 not own: count difference S1a2b3 reach E4c5d6 owns
 Reply none if the graph can't answer the question exactly as it is asked."""
 )

@@ -39,6 +39,7 @@ from app.strategies.retrieval import (
     show_things,
     steps_shown,
 )
+from app.strategies.row_drafts import draft_of_rows
 from app.strategies.sets.candidates import (
     CandidateFinder,
     CandidatePages,
@@ -53,7 +54,7 @@ from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
-from app.strategies.whole_schema import MAX_SHOWN, draft_of_rows, graph_shown, steps_with_rows
+from app.strategies.whole_schema import MAX_SHOWN, graph_shown, steps_with_rows
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
@@ -416,7 +417,7 @@ def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, o
     fresh = show_evidence(inquiry, progress.facts[len(progress.shown) :], told=_told(progress))
     shown = _step(plainly, progress, offered, progress.round, 0, is_last=False)
     shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
-    rows = draft_of_rows(inquiry, expressions) if progress.nameless else None
+    rows = draft_of_rows(inquiry, expressions, shown)
     return rows or draft_of(inquiry.language, expressions, shown)
 
 
@@ -425,7 +426,7 @@ def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:
     whole = [kind.name for kind in kinds if draft and kind.name in " ".join(draft.expressions)]
     return RetrievalResult(
         draft,
-        (*progress.things, *whole, *(draft.rows if draft else ())),
+        (*progress.things, *whole, *(draft.things if draft else ())),
         tuple(progress.facts),
         progress.round,
         tuple(progress.notes),

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from app.chat.reply import pairs_told
+from app.strategies.base import Draft
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.protocol import ChatAnswer
+from client_sdk.protocol import ChatAnswer, Item
 from evaluation.checks.canaries import GRAPH, POLICY, canaries_in
 from tests.support.service import OPERATOR, Running, running
 
@@ -65,3 +67,12 @@ async def test_what_was_left_out_and_how_many_there_are_name_nothing(house: Runn
     assert left_out
     assert [told for told in left_out if not TOLD.fullmatch(told)] == []
     assert all(count is None or count > 0 for count in counts)
+
+
+def test_a_list_of_what_goes_with_which_counts_as_the_facts_that_it_tells() -> None:
+    pairs = Draft(("Ea1b2c", 'reach(Ea1b2c, "sort")', "Ed3e4f", 'reach(Ed3e4f, "sort")'), "", ("Ea1b2c", "Ed3e4f"))
+    words = ("Ea1b2c", "Vg5h6i", "Ed3e4f", "Vj7k8l")
+    items = [Item(pseudonym=word, kind="entity", concept="tool", size=1, ordered=False) for word in words]
+    assert pairs_told(pairs, items) == [("Ea1b2c", ("sort",), "Vg5h6i"), ("Ed3e4f", ("sort",), "Vj7k8l")]
+    row = Draft(('reach(Ea1b2c, "sort")', 'reach(Ea1b2c, "fee")'), "", ("Ea1b2c",))
+    assert pairs_told(row, items[:2]) == pairs_told(None, items) == []

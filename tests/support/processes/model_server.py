@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
-from app.llm.endpoint.closed_schemas import tree_of
+from app.llm.endpoint.answer_words import tree_of
 from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import StepInput, TaskModel, TaskName
 from evaluation.fakes.contract import TASKS

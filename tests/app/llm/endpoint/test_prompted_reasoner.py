@@ -15,6 +15,7 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import (
     EMPTY,
+    LONG,
     MAX_FRAME_TOKENS,
     MAX_TIMES_OURS,
     MISFIT,
@@ -188,7 +189,7 @@ async def test_a_reply_that_stays_unusable_is_an_error_without_its_words(
         (json.dumps({**GOOD, "answer": ["Ezzzzz"]}), NOT_OFFERED),
         (json.dumps({**GOOD, "answer": ["count", "count"]}), NOT_OFFERED),
         (json.dumps({**GOOD, "answer": ["reach(Eq7f2k, treated by Canaria)"]}), NOT_OFFERED),
-        (json.dumps({**GOOD, "answer": ["count"] * 23 + ["(Eq7f2k Eq7f2k Eq7f2k)"]}), NOT_OFFERED),
+        (json.dumps({**GOOD, "answer": ["count"] * 23 + ["(Eq7f2k Eq7f2k Eq7f2k)"]}), LONG),
         (json.dumps({**GOOD, "answer": ["Sa1b2c", "Sa1b2c"]}), MISFIT),
     ],
 )
@@ -196,6 +197,30 @@ async def test_the_repair_says_what_was_wrong_in_one_sentence_of_ours(
     server: ModelServer, reasoner: PromptedReasoner, content: str, told: str
 ) -> None:
     server.replies = in_turn(completion(content), reply(GOOD))
+    await repaired(reasoner)
+    assert told in server.received[1].json["messages"][1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["count", "reach", "Eq7f2k", "treated bye"],
+            "count (function) | reach (function) | Eq7f2k | treated? | ? | ",
+        ),
+        (["count", "reach", "Eq7f2k", "Canaria"], "count (function) | reach (function) | Eq7f2k | ? | "),
+        (["count(reach(doctor, treated by))"], "count (function) | reach (function) | doctor? | treated by | "),
+        (["max", "reach", "Ezzzzz", "who"], "max (function) | reach (function) | ? | who? | "),
+        (["reach", "treated by", "Eq7f2k"], "is missing at the ?: reach (function) | ? | treated by | Eq7f2k | "),
+        (["reach", "Eq7f2k"], "A relation is missing at the ?: reach (function) | Eq7f2k | ? | "),
+        (["Eq7f2k", "Sa1b2c"], "Nothing more fits behind the ?: Eq7f2k | ? | Sa1b2c | "),
+    ],
+)
+async def test_the_repair_quotes_the_words_that_the_request_shows_and_marks_the_others(
+    server: ModelServer, reasoner: PromptedReasoner, words: list[str], told: str
+) -> None:
+    """So that a model learns from it nothing of words that it tried, whether they are names of the graph or not."""
+    server.replies = in_turn(completion(json.dumps({**GOOD, "answer": words})), reply(GOOD))
     await repaired(reasoner)
     assert told in server.received[1].json["messages"][1]["content"]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.endpoint.closed_schemas import (
+from app.llm.endpoint.answer_words import (
     MAX_WORDS,
     WORDS,
     TreeError,
@@ -98,3 +99,44 @@ def test_whatever_is_chosen_is_an_expression_that_parses_or_is_refused(words: li
         return
     for expression in reply.answer:
         parse(expression.replace("way(1)", "WAY1").replace("way(2)", "WAY2"))
+
+
+@pytest.mark.parametrize(
+    ("words", "expression"),
+    [
+        ("group S e_b then c", 'group(S, "e_b then c")'),
+        ("group S a then b then c year", 'group(S, "a then b then c", year)'),
+        ("sums S a then b m", 'sums(S, "a then b", "m")'),
+        ("reach S a then b", 'reach(reach(S, "a"), "b")'),
+        ("argmax S back minus taken", 'argmax(S, "back minus taken")'),
+        ("averages S a then b back minus taken", 'averages(S, "a then b", "back minus taken")'),
+        ("filter S back minus taken > V", 'filter(S, "back minus taken", >, V)'),
+        ("minus sum S a sum S b", 'minus(sum(S, "a"), sum(S, "b"))'),
+        ("minus minus S S V", "minus(minus(S, S), V)"),
+        ("pairs S a b then c", 'pairs(S, "a", "b then c")'),
+    ],
+)
+def test_relations_stand_in_a_row_or_differ(words: str, expression: str) -> None:
+    stand_ins = {"S": "Sk3mmd", "V": "Vx81zp"}
+    said = [stand_ins.get(word, word) for word in words.split()]
+    meant = re.sub(r"\b[SV]\b", lambda found: stand_ins[found[0]], expression)
+    assert expression_of(said) == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "wants"),
+    [
+        (["argmax", "lives in", "Sk3mmd"], 1, {"s"}),
+        (["filter", "Sk3mmd", "lives in", "Vx81zp"], 3, {"o"}),
+        (["filter", "Sk3mmd", "lives in", ">"], 4, {"m", "s"}),
+        (["sort", "Sk3mmd", "lives in"], 3, {"d"}),
+        (["reach", "Sk3mmd", "Vx81zp"], 2, {"r"}),
+        (["reach", "Sk3mmd", "lives in", "then"], 4, {"r"}),
+        (["count", "Sk3mmd", "Sk3mmd"], 2, {""}),
+        (["both", "Sk3mmd", "count"], 3, {"s"}),
+    ],
+)
+def test_an_error_says_where_the_words_go_wrong(words: list[str], at: int, wants: set[str]) -> None:
+    with pytest.raises(TreeError) as caught:
+        step_reply_of(words)
+    assert (caught.value.at, caught.value.wants) == (at, wants)
