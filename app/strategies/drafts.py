@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, cast
@@ -30,7 +30,7 @@ from kg_store.algebra.expressions import (
     written,
 )
 from kg_store.errors import ExpressionError
-from kg_store.terms import ALMOST_PSEUDONYM
+from kg_store.terms import ALMOST_PSEUDONYM, ValueKind
 from kg_store.text.labels import words_of_kinds, words_of_steps
 
 PLAIN: Final = "The answer is {1}."
@@ -74,14 +74,20 @@ NOT_TIED: Final = f"The model put things together that nothing in the graph conn
 TIED_TWICE: Final = f"The model did not say how things are connected, and several answers are possible{_NOT_SHOWN}"
 
 
-class TieError(Exception):
-    """No single relation ties the two sets of a `having(A, B)`; the error's text says why, for the asker."""
+UNREAD: Final = (
+    "A word of the question stands where the graph has dates or numbers, so I give no answer. Please write a date "
+    "with its year, or a number in figures."
+)
+
+
+class DraftError(Exception):
+    """A draft can't be carried out as it stands; the error's text says why, for the asker."""
 
 
 def with_ties(expression: Expression, labels: Sequence[str], result_of: ResultOf) -> Expression:
     """Returns `expression` with each `having(A, B)` as a filter by the only relation of `labels` that ties A to B.
 
-    Relations that keep the same members of A count as one. Raises TieError if no relation fits, or several.
+    Relations that keep the same members of A count as one. Raises DraftError if no relation fits, or several.
     """
     if isinstance(expression, Name):
         return expression
@@ -91,8 +97,22 @@ def with_ties(expression: Expression, labels: Sequence[str], result_of: ResultOf
     filters = [Call("filter", operands, (label, "=")) for label in labels]
     tied = [(found.mids, each) for each in filters if (found := result_of(written(each))) is not None]
     if len({frozenset(mids) for mids, _ in tied}) != 1:
-        raise TieError(TIED_TWICE if tied else NOT_TIED)
+        raise DraftError(TIED_TWICE if tied else NOT_TIED)
     return tied[0][1]
+
+
+def compares_text(expression: Expression, texts: Collection[str], kinds: Mapping[str, ValueKind | None]) -> bool:
+    """Returns True if a filter compares dates or numbers with one of the pseudonyms `texts`.
+
+    `kinds`: the kind of the values of each relation, by its label.
+    """
+    if isinstance(expression, Name):
+        return False
+    if expression.function == "filter" and len(expression.operands) > 1:
+        kind, value = kinds.get(expression.words[0].rpartition("|")[2]), expression.operands[1]
+        if kind in (ValueKind.DATE, ValueKind.NUMBER) and isinstance(value, Name) and value.pseudonym in texts:
+            return True
+    return any(compares_text(each, texts, kinds) for each in expression.operands)
 
 
 @dataclass(slots=True)
@@ -123,8 +143,9 @@ class CheckedDrafts:
         found, given, value, self.refusal = None, task.input, reply.value, ""
         if isinstance(given, StepInput) and isinstance(value, StepReply) and given.graph:
             try:
-                value = cast(ReplyT, self._in_steps_of_graph(value))
-            except TieError as error:
+                texts = {thing.name for thing in given.things if thing.concept == ValueKind.TEXT}
+                value = cast(ReplyT, self._in_steps_of_graph(value, texts))
+            except DraftError as error:
                 self.refusal = str(error)
                 return value
         answer = _answer_of(value)
@@ -134,14 +155,21 @@ class CheckedDrafts:
         self.refusal = REFUSALS[found] if found is not None else ""
         return value
 
-    def _in_steps_of_graph(self, reply: StepReply) -> StepReply:
-        """Returns the reply with what it left open or wrote in two steps as steps of the graph. Raises TieError."""
+    def _in_steps_of_graph(self, reply: StepReply, texts: Collection[str]) -> StepReply:
+        """Returns the reply with what it left open or wrote in two steps as steps of the graph.
+
+        Raises DraftError, also if it compares dates or numbers with one of the pseudonyms `texts`: "in April" without
+        a year is no date, and a count of 0 would be wrong.
+        """
         try:
             trees = [parse(each) for each in reply.answer]
         except ExpressionError:
             return reply
         labels, result_of = labels_within(self.inquiry), cache(self.inquiry.result_of)
         settled = [with_joined_steps(with_ties(each, labels, result_of), labels) for each in trees]
+        kinds = {each.label: each.value_kind for each in self.inquiry.graph.schema.relations}
+        if any(compares_text(each, texts, kinds) for each in settled):
+            raise DraftError(UNREAD)
         return reply if settled == trees else reply.model_copy(update={"answer": list(map(written, settled))})
 
     def _of_question(self) -> DraftChecks | None:

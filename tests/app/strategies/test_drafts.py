@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
@@ -18,9 +19,11 @@ from app.strategies.drafts import (
     NOT_TIED,
     REFUSALS,
     TIED_TWICE,
+    UNREAD,
     CheckedDrafts,
+    DraftError,
     QuestionMeaning,
-    TieError,
+    compares_text,
     draft_of,
     meaning_of,
     with_ties,
@@ -29,6 +32,7 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places
 from kg_store.algebra.expressions import ExpressionResult, parse, written
+from kg_store.terms import ValueKind
 from tests.support.asking import Asked, Bench, secrets_in
 from tests.support.languages import english
 from tests.support.processes.model_server import Canned, Request, in_turn, reply
@@ -190,8 +194,37 @@ def test_relations_that_keep_the_same_count_as_one() -> None:
 @pytest.mark.parametrize(("sizes", "why"), [((), NOT_TIED), (((1,), (2,)), TIED_TWICE)])
 def test_no_relation_or_several_are_refused(sizes: tuple[tuple[int, ...], ...], why: str) -> None:
     found = dict(zip(('filter(Sa, "size", =, V1)', 'filter(Sa, "colour", =, V1)'), sizes, strict=False))
-    with pytest.raises(TieError, match=why[:30]):
+    with pytest.raises(DraftError, match=why[:30]):
         tied("count(having(Sa, V1))", found)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refused"),
+    [
+        ('count(filter(Sa, "born", =, V1))', True),
+        ('count(filter(reach(E1, "visit"), "visit|born", >=, V1))', True),
+        ('count(filter(Sa, "born", =, V2))', False),
+        ('filter(Sa, "colour", =, V1)', False),
+        ('filter(Sa, "born", =, reach(E1, "born"))', False),
+    ],
+)
+def test_dates_are_not_compared_with_a_text(text: str, is_refused: bool) -> None:
+    """Such as "April" without a year, of which there would be none."""
+    kinds = {"born": ValueKind.DATE, "colour": ValueKind.TEXT}
+    assert compares_text(parse(text), {"V1"}, kinds) is is_refused
+
+
+async def test_an_answer_by_a_month_without_a_year_is_refused(talk: Talk) -> None:
+    def in_april(request: Request) -> Canned:
+        given = json.loads(request.block)
+        (april,) = [line[:6] for line in given["things"] if line.endswith(": text")]
+        patients = next(line[:6] for line in given["things"] if line[0] == "S" and line.endswith(": patient"))
+        return reply({"answer": ["count", "filter", patients, "date of birth", "=", april]})
+
+    talk.server.replies = in_april
+    inquiry = talk.asked.inquiry(talk.model, "How many patients were born in blergtember?", profile=Profile.KIND)
+    finding = await SetsStrategy(talk.embedder).find(inquiry)
+    assert (finding.draft, finding.contradicted) == (None, UNREAD)
 
 
 def test_a_relation_that_is_named_stays() -> None:
