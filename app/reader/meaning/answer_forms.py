@@ -379,8 +379,8 @@ class AnswerForms:
 
     def _things(self, each: Reading, text: str) -> tuple[str, int, float]:
         """Returns the answer that lists a reading; its dates if "when" is asked, the sum if "how much"."""
-        if self._asked.wh == "when" and (date := self._date_of(each, text)):
-            return f'reach({text}, "{date}")', each.used, OF_KIND
+        if self._asked.wh == "when" and (dates := self._dates_of(each, text)):
+            return dates, each.used, OF_KIND
         led = _LAST_STEP.fullmatch(text) if each.value == "number" and self._how_much else None
         if led is not None and self._is_of_rows(led):
             return f'sum({led[1]}, "{led[2]}")', each.used, OF_KIND
@@ -399,15 +399,15 @@ class AnswerForms:
         else:
             yield self._counted(each, text)
 
-    def _date_of(self, each: Reading, text: str) -> str:
-        """Returns the label of the date by which `text` chooses the first or last, or of the only date of its rows."""
+    def _dates_of(self, each: Reading, text: str) -> str:
+        """Returns the latest or earliest date if `text` chooses by it, or the only dates that rows have; else ""."""
         chosen = _BY_DATE.match(text)
         if chosen and any(hop.is_date for hop in self._graph.hops if hop.label == chosen[1]):
-            return chosen[1]
+            return text.removeprefix("arg")
         if not (each.kinds and each.kinds <= self._graph.rows) or each.value or each.is_whole:
             return ""
         dates = [hop.label for hop, _ in self._graph.leaving(each.kinds) if hop.is_date]
-        return dates[0] if len(dates) == 1 else ""
+        return f'reach({text}, "{dates[0]}")' if len(dates) == 1 else ""
 
     def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
         """Yields answers that add up numbers although no word asks for a sum, such as the beds of a clinic."""
