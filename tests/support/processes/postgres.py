@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +51,10 @@ def running() -> Iterator[str]:
         assert process.poll() is None
         yield f"postgresql+psycopg://arog@/postgres?host={folder}"
     finally:
-        process.terminate()
+        # A thread of a service that has ended may still hold a connection, for which a gentle end would wait.
+        process.send_signal(signal.SIGINT)
         process.wait(30)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
         shutil.rmtree(folder, ignore_errors=True)
