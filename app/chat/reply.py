@@ -252,23 +252,38 @@ def _sealed(
     if budget is not None:
         told = run.request.options
         facts = told_by([*answer.evidence, *(hint for each in answer.ambiguous for hint in each.hints)])
-        facts += pairs_told(run.found.draft, answer.entities)
+        facts += rows_told(run.found.draft, answer.entities)
         table = run.conversation.table
         restored = RestoredNames(names, answer.id, told.person, told.reason, table, about, facts)
         budget.take(run.graph, run.caller, restored)
     return answer if run.request.public_key is None else seal_names(run.request.public_key, answer, names)
 
 
-def pairs_told(draft: Draft | None, items: Sequence[Item]) -> list[ToldFact]:
-    """Returns the facts of an answer that lists what goes with which, which no evidence tells; else none.
+def rows_told(draft: Draft | None, items: Sequence[Item]) -> list[ToldFact]:
+    """Returns the facts of an answer that lists what goes with which, or the cells of rows, which no evidence tells.
 
-    `items`: the results of the draft's expressions, in order.
+    `items`: the results of the draft's expressions, in order. A row has no name: what it tells is told of the first
+    thing in it, or of its first cell. Empty for other answers.
     """
-    if draft is None or not draft.things or draft.expressions[::2] != draft.things or len(items) % 2:
+    if draft is None or len(draft.expressions) < 2:
         return []
-    labels = [told.rsplit('"', 2)[1] for told in draft.expressions[1::2]]
     words = [item.pseudonym for item in items]
-    return [(one, (label,), other) for one, other, label in zip(words[::2], words[1::2], labels, strict=False)]
+    if draft.things and draft.expressions[::2] == draft.things:
+        labels = [_label_of(told) for told in draft.expressions[1::2]]
+        return [(one, (label,), other) for one, other, label in zip(words[::2], words[1::2], labels, strict=False)]
+    rows: dict[str, list[tuple[str, Item]]] = {}
+    for told, item in zip(draft.expressions, items, strict=False):
+        if told.startswith("reach("):
+            rows.setdefault(told.rpartition(', "')[0], []).append((_label_of(told), item))
+    found: list[ToldFact] = []
+    for cells in rows.values():
+        head = next((item for _, item in cells if item.kind in ("entity", "set")), cells[0][1])
+        found += [(head.pseudonym, (label,), item.pseudonym) for label, item in cells if item is not head]
+    return found
+
+
+def _label_of(told: str) -> str:
+    return told.rsplit('"', 2)[1]
 
 
 def _asked_about(run: QuestionRun) -> list[int]:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.reply import pairs_told
+from app.chat.reply import rows_told
 from app.strategies.base import Draft
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatAnswer, Item
+from client_sdk.protocol.chat import ItemKind
 from evaluation.checks.canaries import GRAPH, POLICY, canaries_in
 from tests.support.service import OPERATOR, Running, running
 
@@ -73,6 +74,13 @@ def test_a_list_of_what_goes_with_which_counts_as_the_facts_that_it_tells() -> N
     pairs = Draft(("Ea1b2c", 'reach(Ea1b2c, "sort")', "Ed3e4f", 'reach(Ed3e4f, "sort")'), "", ("Ea1b2c", "Ed3e4f"))
     words = ("Ea1b2c", "Vg5h6i", "Ed3e4f", "Vj7k8l")
     items = [Item(pseudonym=word, kind="entity", concept="tool", size=1, ordered=False) for word in words]
-    assert pairs_told(pairs, items) == [("Ea1b2c", ("sort",), "Vg5h6i"), ("Ed3e4f", ("sort",), "Vj7k8l")]
-    row = Draft(('reach(Ea1b2c, "sort")', 'reach(Ea1b2c, "fee")'), "", ("Ea1b2c",))
-    assert pairs_told(row, items[:2]) == pairs_told(None, items) == []
+    assert rows_told(pairs, items) == [("Ea1b2c", ("sort",), "Vg5h6i"), ("Ed3e4f", ("sort",), "Vj7k8l")]
+    assert rows_told(Draft(('reach(Ea1b2c, "sort")',), ""), items[:1]) == rows_told(None, items) == []
+
+
+@pytest.mark.parametrize(("row", "names"), [("Er1s2t", ("Er1s2t",)), ('argmax(Sa1b2c, "fee")', ())])
+def test_what_a_row_tells_counts_as_facts_of_the_first_thing_in_it(row: str, names: tuple[str, ...]) -> None:
+    cells = Draft(tuple(f'reach({row}, "{label}")' for label in ("fee", "member", "kit")), "", names)
+    kinds: list[tuple[str, ItemKind]] = [("Vf1e2e", "value"), ("Em1e2m", "entity"), ("Ek1i2t", "entity")]
+    items = [Item(pseudonym=word, kind=kind, concept="", size=1, ordered=False) for word, kind in kinds]
+    assert rows_told(cells, items) == [("Em1e2m", ("fee",), "Vf1e2e"), ("Em1e2m", ("kit",), "Ek1i2t")]
