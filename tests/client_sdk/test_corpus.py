@@ -44,7 +44,7 @@ def chore(text: str, instructions: str = "") -> list[str]:
         return [refusal.code or "", CANARY if CANARY in refusal.sentence else ""]
     if task is None:
         return []
-    return [task.kind, task.reply[:9], CANARY if CANARY in task.reply + repr(task) else ""]
+    return [task.kind, task.reply[:8], CANARY if CANARY in task.reply + repr(task) else ""]
 
 
 def is_public_key(text: str) -> bool:
