@@ -35,6 +35,7 @@ from kg_store.text.inflection import lemmas_of
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
 NO_PATH: Final = "I found nothing in this graph that answers that question as it is asked."
+NO_YEAR: Final = "I can not tell the year of that date, or found nothing for it: please say the year too."
 NOT_READ: Final = "I could not tell what {words} here, so I give no answer."
 NOT_KNOWN: Final = "I know no such name or word in this graph, so I give no answer."
 NOT_EXECUTED: Final = "I can not work out an answer with “{word}” in it yet, so I give none."
@@ -44,6 +45,7 @@ MAX_NAMED: Final = 3
 SENTENCES: Final = (
     NOT_IN_GRAPH,
     NO_PATH,
+    NO_YEAR,
     NOT_READ,
     NOT_KNOWN,
     NOT_EXECUTED,
@@ -78,7 +80,15 @@ def refusal(run: QuestionRun) -> str:
     word = asked.unread or asked.operator
     # "top" is read together with the word after it, which may be a name.
     is_common = word == asked.operator or all(part in typed and in_lexicon(part) for part in word.split())
-    return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
+    if word and is_common:
+        return NOT_EXECUTED.format(word=word)
+    return NO_YEAR if _lacks_year(run) else NO_PATH
+
+
+def _lacks_year(run: QuestionRun) -> bool:
+    """Returns True if the question holds a date without a year."""
+    meanings = map(run.conversation.table.meaning, run.conversation.table.known(str(run.read.dialogue.question)))
+    return any(each is not None and each.is_yearly for each in meanings)
 
 
 def words_left(run: QuestionRun) -> Sequence[str]:
@@ -251,7 +261,7 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         topics = np.unique(np.concatenate(named)) if named and not draft.things else NO_MIDS
         conclusion = run.executor.conclude(grounded, topics, found.in_order)
     except (NotGroundedError, ExpressionError):
-        return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
+        return ConclusionResult(grounded=False, sentence=NO_YEAR if _lacks_year(run) else NOT_GROUNDED)
     if conclusion is None:
         return ConclusionResult(sentence=refusal(run))
     if _counts_nothing_of_many(run, grounded.expressions, conclusion):
@@ -266,6 +276,8 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         if each.lacking == each.total and not each.counts_as_not and not each.texts:
             return ConclusionResult(sentence=NONE_KNOWN.format(relation=each.relation, fitting=_fitting(each)))
     conclusion = _with_missing(run, conclusion, missing)
+    if len(run.executor.years_met(grounded.expressions)) > 1:
+        conclusion = replace(conclusion, text=f"{conclusion.text} {SEVERAL_YEARS}")
     known = min((1 - each.lacking / each.total for each in missing), default=1.0)
     return ConclusionResult(conclusion, sentence=conclusion.text, known=known)
 
@@ -280,6 +292,7 @@ def _counts_nothing_of_many(run: QuestionRun, expressions: Sequence[Expression],
     return is_none and not shared.isdisjoint(names_in(expressions[0]))
 
 
+SEVERAL_YEARS: Final = "That is over several years: say the year if you mean one."
 MAX_TOLD: Final = 2
 """The greatest number of relations of which an answer says how many things lack them. Chosen by hand."""
 NONE_KNOWN: Final = "I can not tell: no “{relation}”{fitting} is known there."

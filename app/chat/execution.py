@@ -14,7 +14,17 @@ import numpy as np
 from app.chat.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
-from kg_store.algebra.expressions import Expression, ExpressionResult, Name, Operand, Row, is_walk, parse, written
+from kg_store.algebra.expressions import (
+    Expression,
+    ExpressionResult,
+    Name,
+    Operand,
+    Row,
+    is_walk,
+    names_in,
+    parse,
+    written,
+)
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.catalog import PrivateGraph
 from kg_store.errors import ExpressionError
@@ -93,6 +103,12 @@ class AnswerExecutor:
             return self._graph.algebra.missing_values(expression, self._operand)
         except ExpressionError:
             return ()
+
+    def years_met(self, expressions: Iterable[Expression]) -> set[int]:
+        """Returns the years of the dates that equal a date without a year in the executed `expressions`."""
+        meanings = ((each, map(self._table.meaning, names_in(each))) for each in expressions)
+        yearly = [each for each, known in meanings if any(meaning and meaning.is_yearly for meaning in known)]
+        return set().union(*(self._graph.algebra.years_met(each, self._operand) for each in yearly))
 
     def of_number(self, number: int, told: str) -> tuple[str, Names]:
         """Returns a pseudonym for a number, and the number as its name; `told` says what the number counts."""

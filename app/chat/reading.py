@@ -285,7 +285,6 @@ UNCLEAR: Final[Mapping[Unclear, str]] = {
     "number": "I can not tell if the mark in that number parts thousands or stands before decimals: please leave it "
     "out, or write the decimals too.",
     "date": "I can not tell day and month apart in that date: please write the month as a word.",
-    "year": "I can not tell the year of that date: please say it too.",
 }
 
 

@@ -24,7 +24,7 @@ from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mid, Mids, ValueKind, as_mids
 from kg_store.text.english import is_ordinary
 from kg_store.text.inflection import singular
-from kg_store.text.literals import named_date, parse_value, read_literal
+from kg_store.text.literals import named_date, read_asked, read_literal
 from kg_store.text.normalise import normalise
 from kg_store.text.notation import UNKNOWN, Notation
 
@@ -391,7 +391,7 @@ def _of_entities(mids: Sequence[int], table: PseudonymTable) -> str:
 def _is_readable(written: str, kind: ValueKind) -> bool:
     """True if `written` can be parsed as a value of this kind."""
     try:
-        parse_value(written, kind)
+        read_asked(written, kind)
     except ValueError:
         return False
     return True

@@ -39,6 +39,7 @@ from kg_store.terms import (
     as_mids,
     keyed_word,
 )
+from kg_store.text.literals import is_yearly
 from kg_store.text.normalise import normalise
 
 Letter = Literal["E", "V", "S"]
@@ -157,6 +158,11 @@ class Meaning:
     value_kind: ValueKind | None = None
     literal: str | None = field(default=None, repr=False)
     expression: str | None = None
+
+    @property
+    def is_yearly(self) -> bool:
+        """True for a date without a year, such as "April"."""
+        return self.value_kind is ValueKind.DATE and self.literal is not None and is_yearly(self.literal)
 
     @property
     def is_ranked(self) -> bool:

@@ -24,7 +24,15 @@ from kg_store.algebra.expressions import (
     outcome_of,
 )
 from kg_store.algebra.missing_values import MissingValues, MissingValuesFinder
-from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared, union_of
+from kg_store.algebra.relation_values import (
+    Measures,
+    Records,
+    RelationValues,
+    Value,
+    compared,
+    of_their_year,
+    union_of,
+)
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
@@ -193,12 +201,22 @@ class SetAlgebra:
                 expression
             )
 
+    def years_met(self, expression: Expression, operand: Callable[[str], Operand]) -> set[int]:
+        """Returns the years of the dates that equal a date without a year. Raises as `evaluate` does."""
+        run = _Evaluation(self._relations, operand)
+        run.result_of(expression)
+        return run.years
+
 
 class _Evaluation:
-    """The evaluation of one expression over one caller's pseudonyms."""
+    """The evaluation of one expression over one caller's pseudonyms.
+
+    `years`: those of the dates that were found equal to a date without a year.
+    """
 
     def __init__(self, relations: RelationValues, operand: Callable[[str], Operand]) -> None:
         self._relations, self._operand = relations, operand
+        self.years: set[int] = set()
         self._functions: dict[str, Callable[[Call], Result]] = {
             "intersect": self._intersect,
             "union": self._union,
@@ -334,6 +352,8 @@ class _Evaluation:
         """
         same, others = self._comparands(other)
         values = self._relations.values_or_dates(edges.tails) if others else self._relations.values(edges.tails)
+        if operator not in ("=", "!="):
+            others = of_their_year(others, list(values.values()))
         verdicts: dict[int, bool | None] = {}
         for tail in np.unique(edges.tails).tolist():
             if operator in ("=", "!="):
@@ -343,6 +363,8 @@ class _Evaluation:
                 verdicts[tail] = compared(operator, values[tail], others) if tail in values else None
         if (others or same) and verdicts and all(verdict is None for verdict in verdicts.values()):
             raise ExpressionError("the values of that relation have no order in common with the last argument")
+        if operator == "=" and any(map(Value.is_yearly, others)):
+            self.years |= {year for tail, verdict in verdicts.items() if verdict and (year := values[tail].year)}
         return [tail for tail, verdict in verdicts.items() if verdict]
 
     def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:

@@ -17,7 +17,18 @@ from kg_store.graph.adjacency import distinct_pairs
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, join_each, walk, walk_each
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Step, ValueKind, as_mids
-from kg_store.text.literals import Parsed, PartialDate, Precision, date_in_name, days_between, named_date, parse_value
+from kg_store.text.literals import (
+    Parsed,
+    PartialDate,
+    Precision,
+    YearlyDate,
+    date_in_name,
+    days_between,
+    is_yearly,
+    named_date,
+    parse_value,
+    read_asked,
+)
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
@@ -56,10 +67,21 @@ class Value:
     lexical: str = field(repr=False)
     kind: ValueKind | None
 
+    @property
+    def year(self) -> int | None:
+        """The year of a date; None for other values."""
+        date = self.read_as(ValueKind.DATE) if self.kind is ValueKind.DATE else None
+        return date.year if isinstance(date, PartialDate) else None
+
+    def is_yearly(self) -> bool:
+        """Returns True for a date without a year, which only a user can type."""
+        return self.kind is None and is_yearly(self.lexical)
+
     def read_as(self, kind: ValueKind) -> Parsed | None:
         """Returns the value read as `kind`; None if that is impossible."""
+        read = read_asked if self.kind is None else parse_value
         try:
-            return parse_value(self.lexical, kind)
+            return read(self.lexical, kind)
         except ValueError:
             return None
 
@@ -259,9 +281,30 @@ def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None
     return any({"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator] for sign in signs)
 
 
+def of_their_year(typed: Iterable[Value], values: Iterable[Value]) -> list[Value]:
+    """Returns what a question compares in order, with the year of a date without one taken from `values`.
+
+    Raises ExpressionError if such a date could be of several years.
+    """
+    found: list[Value] = []
+    for each in typed:
+        read = each.read_as(ValueKind.DATE) if each.kind is None else None
+        if not isinstance(read, YearlyDate):
+            found.append(each)
+            continue
+        dates = (value.read_as(ValueKind.DATE) for value in values if value.kind is ValueKind.DATE)
+        dated = read.among([date for date in dates if isinstance(date, PartialDate)])
+        if dated is None:
+            raise ExpressionError("a date without a year could be of several years")
+        found.append(Value(dated.lexical, None))
+    return found
+
+
 def _sign(mine: Parsed, theirs: Parsed) -> int:
     if isinstance(mine, PartialDate) and isinstance(theirs, PartialDate):
         return mine.compare(theirs)
+    if isinstance(mine, PartialDate) and isinstance(theirs, YearlyDate):
+        return theirs.compare(mine)
     if isinstance(mine, Decimal) and isinstance(theirs, Decimal):
         return (mine > theirs) - (mine < theirs)
     return 0 if mine == theirs else 1

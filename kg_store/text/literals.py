@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import IntEnum
@@ -21,6 +22,7 @@ _ISO = re.compile(
 )
 _DECADE = re.compile(r"(\d{3}0)['’]?s", re.ASCII)
 _DAY_S = 86_400
+_LEAP_YEAR = 2000
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -103,6 +105,46 @@ class PartialDate:
             return "Z"
         hours, minutes = divmod(abs(self.offset_min), 60)
         return f"{'-' if self.offset_min < 0 else '+'}{hours:02d}:{minutes:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class YearlyDate:
+    """A month, or a day of a month, of no stated year: "April", "18 April"."""
+
+    month: int = field(repr=False)
+    day: int | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.day is not None and not 1 <= self.day <= days_in(_LEAP_YEAR, self.month):
+            raise ValueError("no such day")
+
+    @property
+    def lexical(self) -> str:
+        """The canonical spelling: `April`, `18 April`."""
+        return ("" if self.day is None else f"{self.day} ") + calendar.month_name[self.month]
+
+    def compare(self, other: PartialDate) -> int:
+        """Returns 0 if `other` is such a month or day in any year, else 1; dates without a month are unlike."""
+        is_same = other.month == self.month and (self.day is None or other.day in (None, self.day))
+        return 0 if is_same else 1
+
+    def among(self, dates: Collection[PartialDate]) -> PartialDate | None:
+        """Returns this date in the only year in which it lies among `dates`; None if it could be of several years.
+
+        It lies among them from the first month of `dates` to the last. If it never does and all `dates` are of one
+        year, it is of that year.
+        """
+        known = [(each.year, each.month or 1) for each in dates]
+        if not known:
+            return None
+        first, last = min(known), max(known)
+        years = [year for year in range(first[0], last[0] + 1) if first <= (year, self.month) <= last]
+        years = years or list({first[0], last[0]})
+        return self.of_year(years[0]) if len(years) == 1 else None
+
+    def of_year(self, year: int) -> PartialDate | None:
+        """Returns the date in that year; None for 29 February of another than a leap year."""
+        return None if (self.day or 1) > days_in(year, self.month) else PartialDate(year, self.month, self.day)
 
 
 def read_iso_date(text: str) -> PartialDate:
@@ -200,6 +242,15 @@ _DATES = tuple(
     )
 )
 
+_YEARLY = tuple(
+    re.compile(pattern, re.IGNORECASE | re.ASCII)
+    for pattern in (
+        rf"(?P<d>\d{{1,2}}){ORDINAL}?(?:\s+of)?[\s-]+(?P<name>{MONTH})",
+        rf"(?P<name>{MONTH})[\s-]+(?P<d>\d{{1,2}}){ORDINAL}?",
+        rf"(?P<name>{MONTH})",
+    )
+)
+
 
 MAX_EXPONENT: Final = 400
 """A number has fewer digits before its point, and fewer zeros behind it."""
@@ -234,6 +285,15 @@ def read_date(text: str) -> PartialDate:
     return read_iso_date(text)
 
 
+def read_yearly_date(text: str) -> YearlyDate:
+    """Returns a month, or a day of a month, without a year. Raises ValueError."""
+    match = next((found for each in _YEARLY if (found := each.fullmatch(text.strip()))), None)
+    if match is None:
+        raise ValueError("not a date without a year")
+    day = match.groupdict().get("d")
+    return YearlyDate(_month_of(match["name"]), int(day) if day else None)
+
+
 def plain_digits(text: str) -> str:
     """Returns stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
     if text.isascii():
@@ -246,13 +306,17 @@ def _date_of(parts: dict[str, str | None]) -> PartialDate:
     year = int(parts["y"] or 0)
     if parts.get("name"):
         day = parts.get("d")
-        return PartialDate(year, _MONTHS.index((parts["name"] or "").lower()[:3]) + 1, int(day) if day else None)
+        return PartialDate(year, _month_of(parts["name"] or ""), int(day) if day else None)
     if parts.get("m"):
         return PartialDate(year, int(parts["m"] or 0), int(parts["d"] or 0))
     first, second = int(parts["a"] or 0), int(parts["b"] or 0)
     if first <= 12 and second <= 12 and first != second:
         raise ValueError("day and month could be either way round")
     return PartialDate(year, second, first) if first > 12 else PartialDate(year, first, second)
+
+
+def _month_of(name: str) -> int:
+    return _MONTHS.index(name.lower()[:3]) + 1
 
 
 def _without_separators(digits: str) -> str:
@@ -268,7 +332,7 @@ def _without_separators(digits: str) -> str:
     return digits.replace(".", "").replace(",", ".")
 
 
-Parsed = Decimal | PartialDate | str | bool
+Parsed = Decimal | PartialDate | YearlyDate | str | bool
 
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
@@ -333,11 +397,21 @@ def parse_value(lexical: str, kind: ValueKind) -> Parsed:
     return normalise(lexical).text.strip()
 
 
+def read_asked(text: str, kind: ValueKind) -> Parsed:
+    """Returns a value as a question says it, where a date may lack its year. Raises ValueError."""
+    try:
+        return parse_value(text, kind)
+    except ValueError:
+        if kind is not ValueKind.DATE:
+            raise
+        return read_yearly_date(text)
+
+
 def read_literal(text: str) -> tuple[ValueKind, str] | None:
     """Returns the kind and canonical spelling of a number or date as people type it; None for any other text.
 
-    1990 is read as a year; `parse_value` can also read it as a number. A date whose day and month could be swapped,
-    and digits with a leading zero (a code), give None.
+    1990 is read as a year; `parse_value` can also read it as a number. A date may lack its year ("18 April"). A date
+    whose day and month could be swapped, and digits with a leading zero (a code), give None.
     """
     plain = plain_digits(text)
     if _PADDED.fullmatch(plain):
@@ -349,7 +423,10 @@ def read_literal(text: str) -> tuple[ValueKind, str] | None:
             return kind, canonical(text, kind)
         except ValueError:
             continue
-    return None
+    try:
+        return ValueKind.DATE, read_yearly_date(plain).lexical
+    except ValueError:
+        return None
 
 
 def canonical(lexical: str, kind: ValueKind) -> str:
@@ -414,9 +491,18 @@ _YEAR_IN_NAME: Final = re.compile(r"(?<![\w.,:/#$€£])(?<![A-Za-z]-)(1\d{3}|20
 
 
 def named_date(name: str) -> str | None:
-    """Returns the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
+    """Returns the date in canonical spelling if `name` is a date with a year and nothing else; otherwise None."""
     read = read_literal(name)
-    return read[1] if read is not None and read[0] is ValueKind.DATE else None
+    return read[1] if read is not None and read[0] is ValueKind.DATE and not is_yearly(read[1]) else None
+
+
+def is_yearly(lexical: str) -> bool:
+    """Returns True for a month, or a day of a month, without a year."""
+    try:
+        read_yearly_date(lexical)
+    except ValueError:
+        return False
+    return True
 
 
 def date_in_name(name: str) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kg_store.terms import ValueKind
-from kg_store.text.literals import MONTH, ORDINAL, days_in, plain_digits
+from kg_store.text.literals import MONTH, days_in, plain_digits
 from kg_store.text.number_expressions import find_number_expressions
 from kg_store.text.quantities import Rewording
 
@@ -135,14 +135,7 @@ _DIGIT: Final = re.compile(r"\d")
 _EURO: Final = re.compile(r"\s?(?:€|eur\b|euros?\b)", re.IGNORECASE)
 _EURO_BEFORE: Final = re.compile(r"(?:€|\beur|\beuros?)\s?\Z", re.IGNORECASE)
 
-Unclear = Literal["number", "date", "year"]
-_YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
-_WITHOUT_YEAR: Final = re.compile(
-    rf"(?<![\w.,/-])(?:\d{{1,2}}{ORDINAL}?(?:\s+of)?[\s-]+{MONTH}|{MONTH}[\s-]+\d{{1,2}}{ORDINAL}?)(?![\w/])",
-    re.IGNORECASE,
-)
-
-
+Unclear = Literal["number", "date"]
 _MONTH_OF_YEAR: Final = re.compile(
     rf"\b(?:in|during)\s+(?:early\s+|late\s+)?(?P<said>(?P<month>{MONTH})[\s-]*['’]?(?P<year>\d\d))(?![\w/]|[.:-]\d)",
     re.IGNORECASE,
@@ -161,12 +154,7 @@ def in_plain_notation(text: str, notation: Notation) -> Iterator[Rewording]:
 
 
 def unclear_in(text: str, notation: Notation) -> Iterator[tuple[int, int, Unclear]]:
-    """Yields (start, end, kind) of each number and date in a question that could be read in two ways.
-
-    A day without a year could be of any year, unless the question says a year elsewhere.
-    """
-    if not _YEAR.search(text) and not _MONTH_OF_YEAR.search(text):
-        yield from ((*match.span(), "year") for match in _WITHOUT_YEAR.finditer(text))
+    """Yields (start, end, kind) of each number and date in a question that could be read in two ways."""
     for match, meant, kind in _typed(text, notation):
         if meant is None:
             yield *match.span(), kind

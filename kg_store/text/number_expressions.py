@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -154,8 +155,10 @@ def _date(before: Sequence[Part], month: int, after: Sequence[Part]) -> str | No
     if day is None and rest and (rest[0].is_ordinal or (_year(rest) is None and len(rest) > 1)):
         day = rest.pop(0).value
     year = _year(rest)
+    if day is None and len(rest) == 1 and year is None:
+        day = rest.pop().value
     if year is None:
-        return None
+        return None if rest else ("" if day is None else f"{int(day)} ") + month_name[month]
     return f"{year:04d}-{month:02d}" + (f"-{int(day):02d}" if day is not None else "")
 
 

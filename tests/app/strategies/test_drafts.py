@@ -209,12 +209,12 @@ def test_no_relation_or_several_are_refused(sizes: tuple[tuple[int, ...], ...], 
     ],
 )
 def test_dates_are_not_compared_with_a_text(text: str, is_refused: bool) -> None:
-    """Such as "April" without a year, of which there would be none."""
+    """Such as "spring", of which there would be none."""
     kinds = {"born": ValueKind.DATE, "colour": ValueKind.TEXT}
     assert compares_text(parse(text), {"V1"}, kinds) is is_refused
 
 
-async def test_an_answer_by_a_month_without_a_year_is_refused(talk: Talk) -> None:
+async def test_an_answer_by_an_unknown_word_for_a_date_is_refused(talk: Talk) -> None:
     def in_april(request: Request) -> Canned:
         given = json.loads(request.block)
         (april,) = [line[:6] for line in given["things"] if line.endswith(": text")]

@@ -84,6 +84,9 @@ OPERANDS = {
     "L1990": Operand(NO_MIDS, literal="1990"),
     "L1980s": Operand(NO_MIDS, literal="1980s"),
     "LMay": Operand(NO_MIDS, literal="May 1990"),
+    "AnyMay": Operand(NO_MIDS, literal="May"),
+    "AnyJune": Operand(NO_MIDS, literal="june"),
+    "FirstOfMay": Operand(NO_MIDS, literal="1st May"),
     "LText": Operand(NO_MIDS, literal="TYPE-A"),
     "LWord": Operand(NO_MIDS, literal="soon"),
     "L30Both": Operand(as_mids([101]), literal="30"),
@@ -108,6 +111,34 @@ def test_only_the_values_that_are_needed_are_read() -> None:
     graph.asked.clear()
     algebra.evaluate(parse('group(union(Some, Others), "ward")'), OPERANDS.__getitem__)
     assert graph.asked == []
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ('filter(All, "born", =, AnyMay)', [ANNA]),
+        ('filter(All, "born", =, FirstOfMay)', [ANNA]),
+        ('filter(All, "born", !=, AnyMay)', [BEN, CARA]),
+        # All that are left are of 1990.
+        ('filter(filter(All, "born", >=, L1990), "born", <, AnyJune)', [ANNA]),
+        ('filter(filter(All, "born", >=, L1990), "born", >, FirstOfMay)', [CARA]),
+    ],
+)
+def test_a_date_without_a_year(text: str, members: list[int]) -> None:
+    assert list(outcome(text).mids) == members
+
+
+def test_an_order_needs_the_year_where_there_are_several() -> None:
+    with pytest.raises(ExpressionError, match="several years"):
+        outcome('filter(All, "born", <, AnyJune)')
+
+
+def test_the_years_of_what_equals_a_date_without_a_year() -> None:
+    def years(text: str) -> set[int]:
+        return ALGEBRA.years_met(parse(text), OPERANDS.__getitem__)
+
+    assert years('count(filter(All, "born", =, AnyMay))') == {1990}
+    assert years('filter(All, "born", =, L1990)') == set()
 
 
 def test_no_value_shows_in_a_repr() -> None:

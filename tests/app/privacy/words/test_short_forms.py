@@ -9,7 +9,9 @@ from app.privacy.words.lexicon import Lexicon
 from app.privacy.words.short_forms import in_full
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.name_words import NameWords
+from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
+from kg_store.text.literals import read_literal
 from kg_store.text.notation import UNKNOWN, in_plain_notation, unclear_in
 
 
@@ -54,8 +56,8 @@ def test_other_words_stay_as_they_are(typed: str) -> None:
     assert reworded(typed) == typed
 
 
-def test_a_day_without_a_year_stays_unclear() -> None:
-    assert [kind for *_, kind in unclear_in("who came on nov 24", UNKNOWN)] == ["year"]
+def test_a_day_of_no_year_is_one() -> None:
+    assert read_literal("nov 24") == (ValueKind.DATE, "24 November")
 
 
 @pytest.mark.parametrize(
