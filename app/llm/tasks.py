@@ -183,7 +183,7 @@ class StepInput(TaskModel):
 
     graph: dict[str, list[str]] = Field(
         default={},
-        description="the whole schema, where it is small: the relations of each kind of thing, and what they lead to",
+        description="the schema, or the part near the question: the relations of each kind, and what they lead to",
     )
     question: str
     dialogue: list[Turn] = []

@@ -17,8 +17,8 @@ from app.llm.in_house import ReadingScores
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput, StepReply, Task, TaskModel
 from app.strategies.base import Draft, OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
+from app.strategies.shown_schema import labels_within
 from app.strategies.start import declares_kinds, own_steps, whole_kinds
-from app.strategies.whole_schema import labels_within
 from kg_store.algebra.expressions import (
     Call,
     Expression,

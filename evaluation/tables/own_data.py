@@ -27,6 +27,7 @@ MIN_RIGHT, MAX_WRONG, MIN_LOADED = 0.85, 0.02, 1.0
 MIN_FILLED: Final = 0.8
 _HEADING: Final = re.compile(r"## (\w+):")
 _ASKED: Final = re.compile(r"\s*- (.*?) — \*\*(.*)\*\*")
+_WORDS: Final = re.compile(r"[\w@]+(?:[.:/@-]\w+)*")
 _NO_DATA: Final = re.compile(r"licen[cs]e|readme|notice|copying", re.IGNORECASE)
 
 Verdict = Literal["right", "refused", "wrong"]
@@ -104,13 +105,22 @@ def judged(gold: str, names: Collection[str] | None) -> Verdict:
     given -= {str(len(given) - 1)} - {comparable(gold)} if len(given) > 2 else frozenset()
     if given == {comparable(part) for part in re.split(r",\s*", gold)}:
         return "right"
-    # One name may hold more than the gold name, such as a title or a second first name.
-    told = {comparable(part) for part in re.findall(r"'([^']*)'", gold) or [re.split(r"[:(]", gold)[0]]}
-    is_one = len(given) == 1 and any(part and all(part in name for name in given) for part in told)
+    told = [part for part in re.findall(r"'([^']*)'", gold) or [re.split(r"[:(]", gold)[0]] if part.strip()]
+    is_one = len(given) == 1 and any(_words(part) <= _words(name) for part in told for name in given)
     # Names may hold commas themselves, so compare how much of the gold text the names cover.
     texts = comparable(gold)
     are_all = all(name in texts for name in given) and sum(map(len, given)) >= MIN_FILLED * len(texts)
-    return "right" if is_one or are_all else "wrong"
+    # A row or a pair ("Ada: 1993") tells more than what was asked.
+    parts = [_words(part) for part in re.split(r",\s*", gold) if _words(part)]
+    rows = [_words(name) for name in given]
+    are_rows = all(any(part <= row for row in rows) for part in parts) and all(
+        any(part <= row for part in parts) for row in rows
+    )
+    return "right" if is_one or are_all or are_rows else "wrong"
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORDS.findall(comparable(text)))
 
 
 def measures(found: list[AskedSet]) -> list[Measure]:

@@ -77,7 +77,7 @@ class Value:
         """Returns True for a date without a year, which only a user can type."""
         return self.kind is None and is_yearly(self.lexical)
 
-    def read_as(self, kind: ValueKind) -> Parsed | None:
+    def read_as(self, kind: ValueKind) -> Parsed | YearlyDate | None:
         """Returns the value read as `kind`; None if that is impossible."""
         read = read_asked if self.kind is None else parse_value
         try:
@@ -300,7 +300,7 @@ def of_their_year(typed: Iterable[Value], values: Iterable[Value]) -> list[Value
     return found
 
 
-def _sign(mine: Parsed, theirs: Parsed) -> int:
+def _sign(mine: Parsed | YearlyDate, theirs: Parsed | YearlyDate) -> int:
     if isinstance(mine, PartialDate) and isinstance(theirs, PartialDate):
         return mine.compare(theirs)
     if isinstance(mine, PartialDate) and isinstance(theirs, YearlyDate):

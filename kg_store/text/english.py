@@ -20,6 +20,7 @@ from wordfreq.numbers import digit_freq, smash_numbers
 
 from kg_store.text.inflection import singular
 from kg_store.text.normalise import MARKS, is_unspaced, normalise
+from kg_store.text.words import without_accents
 
 ALWAYS_ORDINARY = 1_000
 """This many most frequent words are ordinary even if the dictionary also has them capitalised (May). By hand."""
@@ -162,10 +163,14 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """Returns the list of the frequent words, the numbers 0 to 99, and every run of words of each phrase."""
+        """Returns the list of the frequent words, the numbers 0 to 99, and every run of words of each phrase.
+
+        Words are kept with and without their accents, as inexact names are found without.
+        """
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
-            own.update(_runs(normalise(phrase).text))
+            said = normalise(phrase).text
+            own |= _runs(said) | (set() if said.isascii() else _runs(without_accents(said)))
         return cls(_most_frequent() - own, frozenset(own))
 
     def __contains__(self, normalised: object) -> bool:

@@ -332,7 +332,7 @@ def _without_separators(digits: str) -> str:
     return digits.replace(".", "").replace(",", ".")
 
 
-Parsed = Decimal | PartialDate | YearlyDate | str | bool
+Parsed = Decimal | PartialDate | str | bool
 
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
@@ -397,7 +397,7 @@ def parse_value(lexical: str, kind: ValueKind) -> Parsed:
     return normalise(lexical).text.strip()
 
 
-def read_asked(text: str, kind: ValueKind) -> Parsed:
+def read_asked(text: str, kind: ValueKind) -> Parsed | YearlyDate:
     """Returns a value as a question says it, where a date may lack its year. Raises ValueError."""
     try:
         return parse_value(text, kind)

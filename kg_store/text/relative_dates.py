@@ -298,7 +298,7 @@ def _completed(said: str, kind: ValueKind, behind: str) -> str:
     if kind is ValueKind.NUMBER:
         return f"{dated[1]}-{dated[2]}-{int(said):02d}" if said.isdecimal() and 0 < int(said) <= 31 else ""
     for year in (int(dated[1]), int(dated[1]) - 1):
-        read = read_literal(f"{said} {year}") if kind is not ValueKind.NUMBER else None
+        read = read_literal(f"{said} {year}")
         if read is not None and read[0] is ValueKind.DATE and read[1] <= behind:
             return read[1]
     return ""

@@ -53,8 +53,8 @@ from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH, nearest_paths, ques
 from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
+from app.strategies.shown_schema import MAX_SHOWN, schema_shown, steps_with_rows
 from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
-from app.strategies.whole_schema import MAX_SHOWN, graph_shown, steps_with_rows
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
@@ -90,7 +90,7 @@ class SearchProgress:
     them. `trails`: the path by which each set was reached. `walked`: candidates already followed; they are not offered
     again. `shown`: the evidence as prompts show it; new facts are appended. `near`: relation labels, those most like
     the question first. `is_cut`: the token budget left candidates out. `graph`: the schema as
-    prompts show it, if they show it whole; `nameless`: its kinds of nameless nodes.
+    prompts show it, if they do; `is_part`: it leaves some out; `nameless`: its kinds of nameless nodes.
     """
 
     drafts: CheckedDrafts
@@ -116,6 +116,7 @@ class SearchProgress:
     held: HeldMeaning | None = None
     timed: TimedPaths | None = None
     graph: dict[str, list[str]] = field(default_factory=dict)
+    is_part: bool = False
     nameless: tuple[Thing, ...] = ()
 
 
@@ -132,7 +133,7 @@ class SetsStrategy:
 
     Under the open profile a round shows all candidates at once. Under the others, which show only what a thing's kind
     has, it shows the best candidates first and further pages if none fits. Where prompts may show a kind's relations,
-    and all kinds together have at most `max_shown` of them, it shows the whole schema instead, and one call answers.
+    a capable model sees the schema instead, at most `max_shown` relations of its kinds, and mostly one call answers.
     `hints`: prompts may show the service's own reading. `selector` chooses the candidates if there are too many.
     """
 
@@ -164,7 +165,8 @@ class SetsStrategy:
         progress = SearchProgress(CheckedDrafts(inquiry), things, list(start.frontier), places, timed=timed)
         if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
-            progress.graph = graph_shown(inquiry, self._max_shown)
+            shown = await asyncio.to_thread(schema_shown, inquiry, self._embedder.similarity, self._max_shown)
+            progress.graph, progress.is_part = shown.lines, not shown.is_whole
             if progress.graph or not inquiry.reasoner.is_model:
                 progress.nameless = whole_kinds(inquiry, nameless_kinds(inquiry.graph.schema))
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
@@ -219,7 +221,9 @@ class SetsStrategy:
                 settled = await asyncio.to_thread(timed.settled, draft, progress.facts)
                 found = _found(progress, settled or (draft if timed.may_stand else None))
                 return replace(found, things=(*found.things, *timed.names))
-            if not _follow(inquiry, progress, _chosen(inquiry, reply, offered)):
+            if progress.is_part:  # What is asked may lie in the part that was not shown.
+                progress.graph, progress.is_part = {}, False
+            elif not _follow(inquiry, progress, _chosen(inquiry, reply, offered)):
                 return _found(progress, None)
         return _found(progress, None)
 
@@ -311,7 +315,8 @@ def _things(inquiry: StrategyInput, progress: SearchProgress, question: str) -> 
     things = show_things(inquiry, progress.things.values())
     named = {each.name for each in things}
     told = (*progress.kinds, *progress.nameless) if inquiry.reasoner.is_model else ()
-    return [*things, *(each for each in told if each.name not in named and (progress.graph or each.name in question))]
+    kinds = (each for each in told if each.concept in progress.graph or each.name in question)
+    return [*things, *(each for each in kinds if each.name not in named)]
 
 
 def _step(

@@ -56,6 +56,12 @@ def test_what_loads_is_asked_and_what_does_not_is_told(tmp_path: Path) -> None:
         ("Ann, Bo", ("Bo", "2", "Ann"), "right"),
         ("Ann, Bo", ("Bo", "3", "Ann"), "wrong"),
         ("93", (), "refused"),
+        ("7", ("17",), "wrong"),
+        ("Bo (1993)", ("Bo: 1993",), "right"),
+        ("Ann Lee, 1994-02-01", ("Mr. Ann Lee: 1994-02-01",), "right"),
+        ("Ann, Bo", ("name: Ann; rank: 1", "name: Bo; rank: 1"), "right"),
+        ("Ann, Bo", ("name: Ann; rank: 1", "name: Cy; rank: 1"), "wrong"),
+        ("(905) 555", ("(905) 555", "(905) 666"), "wrong"),
     ],
 )
 def test_an_answer_is_judged_by_what_it_names(gold: str, names: tuple[str, ...], verdict: str) -> None:

@@ -124,3 +124,10 @@ def test_searching_by_last_words_finds_what_a_search_for_every_noun_finds(seed: 
 
 
 # --- a few names each, and what a text says of them -------------------------------------------------------------
+
+
+def test_a_relation_with_accents_passes_where_things_are_called_by_it() -> None:
+    """Things without a name are called by kind and key, such as "gehört zu 06"."""
+    index = NameIndex.build(entries_of(["gehört zu 06", "gehört zu 07"])).with_public(PublicWords.of(("gehört zu",)))
+    assert all(hit.public for hit in index.find_inexact("gehört zu: number"))
+    assert index.find_secret("gehört zu 06")

@@ -1,4 +1,4 @@
-"""A small schema is shown whole to a model that can write answers, and one call answers."""
+"""A model that can write answers is shown the schema, whole or as far as it is near, and one call answers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.closed_schemas import labels_in, words_offered
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.tasks import Task
+from app.llm.tasks import SchemaStep, Task
 from app.strategies.base import RetrievalResult
 from app.strategies.sets.prompts import STEP_IN_GRAPH
 from app.strategies.sets.strategy import SetsStrategy
+from app.strategies.shown_schema import nearest_part
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.algebra.expressions import ExpressionResult
 from kg_store.terms import NodeKind
@@ -93,6 +94,46 @@ async def test_the_schema_says_the_same_whatever_thing_is_named(talk: Talk) -> N
     await found_for(talk, "Which wards was Aurelio Vantongeren admitted to?")
     first, second = shown_in(talk)
     assert first["graph"] == second["graph"]
+
+
+async def test_of_a_larger_schema_the_part_near_the_question_is_shown(talk: Talk) -> None:
+    """It is the same whether the person named was admitted or not."""
+    talk.server.replies = nothing
+    for name in ("Zofia Quarrel", "Aurelio Vantongeren"):
+        question = f"Which wards was {name} admitted to?"
+        await SetsStrategy(talk.embedder, max_shown=8).find(
+            talk.asked.inquiry(talk.model, question, profile=Profile.KIND)
+        )
+    first, *_, second = [given for given in shown_in(talk) if "graph" in given]
+    assert first["graph"] == second["graph"]
+    assert sum(map(len, first["graph"].values())) <= 8
+    assert any(line.startswith("has admission") for line in first["graph"]["patient"])
+    kinds = {line.partition(": ")[2] for line in first["things"] if line[0] == "S"}
+    assert kinds <= set(first["graph"])
+
+
+async def test_what_is_not_in_that_part_is_looked_for_among_all(talk: Talk) -> None:
+    talk.server.replies = nothing
+    inquiry = talk.asked.inquiry(talk.model, QUESTION, profile=Profile.KIND)
+    await SetsStrategy(talk.embedder, max_shown=4).find(inquiry)
+    assert [("graph" in given, "candidates" in given) for given in shown_in(talk)][:2] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_what_leads_to_a_step_comes_before_it() -> None:
+    town, owner, owners, pets = (
+        SchemaStep(kind, label, label, concept)
+        for kind, label, concept in (
+            ("person", "lives in", "town"),
+            ("pet", "belongs to", "person"),
+            ("person", "^belongs to", "pet, horse"),
+            ("vet", "treats", "pet"),
+        )
+    )
+    assert nearest_part([town, pets, owners, owner], {"pet"}, 4) == [owner, town, pets, owners]
+    assert nearest_part([town, owner], {"pet"}, 1) == []
 
 
 def test_masks_have_the_conversations_words_in_it() -> None:
