@@ -39,7 +39,7 @@ from kg_store.terms import (
     as_mids,
     keyed_word,
 )
-from kg_store.text.literals import is_yearly
+from kg_store.text.dates import is_yearly
 from kg_store.text.normalise import normalise
 
 Letter = Literal["E", "V", "S"]

@@ -36,7 +36,8 @@ from kg_store.algebra.relation_values import (
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
-from kg_store.text.literals import PartialDate, Precision, plain_number
+from kg_store.text.dates import PartialDate, Precision
+from kg_store.text.literals import plain_number
 
 _DECIMALS, _LEAST_DIGITS = 4, 6  # The decimals of an average, and its fewest significant digits.
 _NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}

@@ -17,18 +17,8 @@ from kg_store.graph.adjacency import distinct_pairs
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, join_each, walk, walk_each
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Step, ValueKind, as_mids
-from kg_store.text.literals import (
-    Parsed,
-    PartialDate,
-    Precision,
-    YearlyDate,
-    date_in_name,
-    days_between,
-    is_yearly,
-    named_date,
-    parse_value,
-    read_asked,
-)
+from kg_store.text.dates import PartialDate, Precision, YearlyDate, days_between, is_yearly
+from kg_store.text.literals import Parsed, date_in_name, named_date, parse_value, read_asked
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5

@@ -9,7 +9,8 @@ from typing import Final
 
 from kg_store.lexicon.lexicon import in_any_lexicon, kinds_of
 from kg_store.proposals.column_profiles import full_words
-from kg_store.text.literals import MONTH, is_year
+from kg_store.text.dates import MONTH
+from kg_store.text.literals import is_year
 
 MIN_WORD: Final = 4
 """The fewest letters of an unknown word that may be a name rather than an abbreviation. Chosen by hand."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kg_store.terms import ValueKind
-from kg_store.text.literals import MONTH, days_in, plain_digits
+from kg_store.text.dates import MONTH, days_in
+from kg_store.text.literals import plain_digits
 from kg_store.text.number_expressions import find_number_expressions
 from kg_store.text.quantities import Rewording
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from kg_store.terms import ValueKind
+from kg_store.text.dates import PartialDate
 from kg_store.text.english import synonyms_of
 from kg_store.text.inflection import fields_of, in_other_number, is_form_of, singular
 from kg_store.text.labels import distinct_labels, inverse_of, local_name, readable, readable_relation
-from kg_store.text.literals import PartialDate, date_in_name, find_literals, named_date, parse_value, read_literal
+from kg_store.text.literals import date_in_name, find_literals, named_date, parse_value, read_literal
 from kg_store.text.normalise import is_letters, normalise, skeleton_of
 from kg_store.text.number_expressions import find_number_expressions
 from kg_store.text.number_words import roman_value, undo_digits

@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.terms import ValueKind
-from kg_store.text.literals import (
-    PartialDate,
-    canonical,
-    find_literals,
-    parse_value,
-    plain_number,
-    read_number,
-)
+from kg_store.text.dates import PartialDate
+from kg_store.text.literals import canonical, find_literals, parse_value, plain_number, read_number
 
 
 def test_a_year_is_a_number_too_when_the_graph_says_so() -> None:

@@ -5,17 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kg_store.terms import ValueKind
-from kg_store.text.literals import (
-    PartialDate,
-    YearlyDate,
-    is_yearly,
-    named_date,
-    parse_value,
-    read_asked,
-    read_iso_date,
-    read_literal,
-    read_yearly_date,
-)
+from kg_store.text.dates import PartialDate, YearlyDate, is_yearly, read_iso_date, read_yearly_date
+from kg_store.text.literals import named_date, parse_value, read_asked, read_literal
 
 
 @pytest.mark.parametrize(
