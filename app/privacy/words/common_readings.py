@@ -35,6 +35,7 @@ from app.privacy.words.grammar import (
     Token,
     TurnTokens,
     is_nominal,
+    is_participle,
     is_singular,
     is_verb,
     is_verb_alone,
@@ -48,6 +49,8 @@ _SPACE: Final = frozenset((" ", "\u00a0", "-"))
 _POSSESSIVE: Final = frozenset(f"{mark}s" for mark in APOSTROPHES)
 _MAX_DESCRIBING: Final = 3
 """The most words between an article and its noun: "the very old city hospital". Chosen by hand."""
+
+_COMPARING: Final = frozenset(("most", "more", "fewest", "fewer"))
 
 _CLOSED: Final = FUNCTION_WORDS | ADVERBS | NEVER_NAMES | MODALS | MEASURING | PRONOUNS
 
@@ -72,7 +75,8 @@ def _has_an_article(turn: TurnTokens, at: int) -> bool:
         if turn.begins(before) and token.word in ("no", "so", "only"):
             return False
         if token.word in INTENSIFIERS:
-            return before == at - 1 and "a" in kinds_of(turn.tokens[at].word)
+            is_many = token.word in _COMPARING and not is_singular(turn.tokens[at].word)
+            return before == at - 1 and (is_many or "a" in kinds_of(turn.tokens[at].word))
         if token.stand is Stand.VALUE or token.word in DETERMINERS or _is_possessive(token.word):
             return token.word != "only"
         if token.stand is not Stand.WORD or not _may_describe(turn, before):
@@ -162,6 +166,20 @@ def _is_a_verb(turn: TurnTokens, at: int) -> bool:
     return _is_verb_of_a_noun(turn, at)
 
 
+def _is_a_participle(turn: TurnTokens, at: int) -> bool:
+    """True if "be" makes the word a participle: "which were painted by", "what is the ward called".
+
+    False for words that are nouns too, and in "which ward is given", where a name may stand.
+    """
+    word, before, after = turn.tokens[at].word, turn.before(at), turn.after(at)
+    is_said = any(token.word in BE for token in turn.tokens[:at])
+    if before is None or not is_said or not is_participle(word) or "n" in kinds_of(word):
+        return False
+    if after is None:
+        return before.is_replaced or _is_plainly_a_noun(turn, before.word)
+    return after.word == "by"
+
+
 def _is_verb_of_a_noun(turn: TurnTokens, at: int) -> bool:
     """True if the verb's subject is a noun, and an object or an earlier "do", "does" or "did" proves it a verb."""
     before, after = turn.word_before(at), _next_to(turn, at)
@@ -211,6 +229,7 @@ _PROOFS: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (
     _is_a_phrase,
     _is_an_adverb,
     _is_a_verb,
+    _is_a_participle,
     _is_an_exclamation,
     _leads_a_name,
     _is_said_to_exist,

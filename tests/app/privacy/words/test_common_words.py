@@ -127,7 +127,20 @@ def test_the_common_word_leaves_where_its_place_shows_it(text: str) -> None:
     assert NOUNS.gone(text) == []
 
 
-@pytest.mark.parametrize(("text", "at", "common"), [("the price", 1, True), ("give price", 1, False)])
+@pytest.mark.parametrize(
+    ("text", "at", "common"),
+    [
+        ("the price", 1, True),
+        ("give price", 1, False),
+        ("who has most rivers", 3, True),
+        ("who has most river", 3, False),
+        ("which films were priced by her", 3, True),
+        ("what is the city called", 4, True),
+        ("which city is called", 3, False),
+        ("is given treated by him", 1, False),
+        ("who called given", 2, False),
+    ],
+)
 def test_a_place_proves_or_it_does_not(text: str, at: int, common: bool) -> None:
     assert reads_as_common(turn_of(text, [], NOUNS.lexicon), at) is common
 
