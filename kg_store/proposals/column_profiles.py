@@ -34,8 +34,8 @@ ALIAS_PHRASES = frozenset(
     {"known as", "also known as", "goes by", "called", "also called", "short form", "other name", "other names"}
     | {"former name", "formerly", "trading as", "search term", "screen name", "user name", "username"}
 )
-# Words beside "name" that do not say what is named: `hasName`, `display name`, `legal name`.
-NAME_PREFIXES = frozenset({"has", "is", "full", "display", "official", "legal", "short", "common", "the", "preferred"})
+# Words beside "name" that do not say what is named (`hasName`, `legal name`); a name with the first of them is shown.
+NAME_PREFIXES = ("has", "is", "the", "display", "common", "preferred", "full", "short", "legal", "official")
 FIRST = frozenset(
     {"first name", "firstname", "given name", "givenname", "forename", "first", "given", "vorname", "prenom", "prénom"}
     | {"voornaam", "name first", "name given"}
@@ -261,6 +261,17 @@ class Column:
     def full(self) -> list[str]:
         """The words of the column's name with abbreviations written out."""
         return full_words(self.name)
+
+    @cached_property
+    def names_last(self) -> list[str]:
+        """The words of the column's name, with a word for names as the last: `name common` -> common, name."""
+        first, rest = self.full[:1], self.full[1:]
+        return [*rest, *first] if rest and NAME_WORDS.issuperset(first) and {*rest} <= {*NAME_PREFIXES} else self.full
+
+    @property
+    def is_called_name(self) -> bool:
+        """True if the column's name says that it holds names: `name`, `company name`, `name common`."""
+        return not NAME_WORDS.isdisjoint(self.names_last[-1:])
 
     @cached_property
     def aside(self) -> list[str]:

@@ -207,9 +207,9 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
 
 def _no_names(table: TableProfile, tables: Sequence[TableProfile]) -> frozenset[str]:
     """Returns the columns without a word for names that hold names of other things than the rows."""
-    likely = (each for each in table.columns.values() if each.name != table.key and each.looks_like_names)
-    unsaid = (each for each in likely if not (each.full and each.full[-1] in NAME_WORDS))
-    return frozenset(each.name for each in unsaid if holds_things_of_others(each, table, tables))
+    unsaid = (each for each in table.columns.values() if each.name != table.key and not each.is_called_name)
+    likely = (each for each in unsaid if each.looks_like_names)
+    return frozenset(each.name for each in likely if holds_things_of_others(each, table, tables))
 
 
 def _columns(
