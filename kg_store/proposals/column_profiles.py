@@ -263,17 +263,6 @@ class Column:
         return full_words(self.name)
 
     @cached_property
-    def names_last(self) -> list[str]:
-        """The words of the column's name, with a word for names as the last: `name common` -> common, name."""
-        first, rest = self.full[:1], self.full[1:]
-        return [*rest, *first] if rest and NAME_WORDS.issuperset(first) and {*rest} <= {*NAME_PREFIXES} else self.full
-
-    @property
-    def is_called_name(self) -> bool:
-        """True if the column's name says that it holds names: `name`, `company name`, `name common`."""
-        return not NAME_WORDS.isdisjoint(self.names_last[-1:])
-
-    @cached_property
     def aside(self) -> list[str]:
         """The words in brackets behind the column's name: `Tenant (member no)` -> member, no."""
         bracket = _IN_BRACKETS.search(self.name) if unit_of(self.name) is None else None

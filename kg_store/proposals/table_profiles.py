@@ -143,12 +143,14 @@ def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
     rests = [(column, [word for word in column.full if word not in KEY_WORDS]) for column in called]
     own = [column for column, rest in rests if not rest or any_alike(rest, concept[-1:])]
     kinds = [column for column in unique if column.words == list(concept)]
-    named = [column for column in unique if _is_plain_name(column)]
+    named = sorted(filter(_is_plain_name, unique), key=_place_among_names)
     if not (own or called) and kinds and not named:
         return kinds[0].name
     # A postal code is asked for, and is the key only where no other column is.
     told = [column for column in called if not column.is_private_text]
-    named += [column for column in unique if column.is_called_name and any_alike(column.names_last[:-1], concept[-1:])]
+    named += [
+        column for column in unique if is_called_name(column) and any_alike(names_last(column)[:-1], concept[-1:])
+    ]
     return next((column.name for column in (*own, *told, *kinds, *named, *called)), None)
 
 
@@ -193,8 +195,24 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     return found + [column.name for column in aliases if column.name not in found]
 
 
+def names_last(column: Column) -> list[str]:
+    """Returns the words of a column's name, with a word for names as the last: `name common` -> common, name."""
+    first, rest = column.full[:1], column.full[1:]
+    return [*rest, *first] if rest and {*first} <= NAME_WORDS and {*rest} <= {*NAME_PREFIXES} else column.full
+
+
+def is_called_name(column: Column) -> bool:
+    """Returns True if a column's name says that it holds names: `name`, `company name`, `name common`."""
+    return not NAME_WORDS.isdisjoint(names_last(column)[-1:])
+
+
 def _is_plain_name(column: Column) -> bool:
-    return column.is_called_name and {*column.names_last[:-1]} <= {*NAME_PREFIXES}
+    return is_called_name(column) and {*names_last(column)[:-1]} <= {*NAME_PREFIXES}
+
+
+def _place_among_names(column: Column) -> int:
+    """Returns 0 for a plain `name`, less for a `short name` than for a `legal name`."""
+    return max((NAME_PREFIXES.index(word) + 1 for word in names_last(column)[:-1] if word in NAME_PREFIXES), default=0)
 
 
 def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
@@ -212,8 +230,8 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
     (`company_name`). `place` is the column's position.
     """
     for place, column in enumerate(columns):
-        words = column.names_last
-        if not column.is_called_name or column.kind is not ValueKind.TEXT:
+        words = names_last(column)
+        if not is_called_name(column) or column.kind is not ValueKind.TEXT:
             continue
         before = [word for word in words[:-1] if word not in NAME_PREFIXES]
         if not before or (table.concept_words and any_alike(before, [table.concept_words[-1]])):
@@ -226,9 +244,7 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
         least = MIN_TITLE_SHARE if is_title else 0 if _is_plain_name(column) else MIN_NAME_SHARE
         if column.distinct_share < least:
             continue
-        # A plain `name` comes before a `short name`, and this before a `legal name`.
-        later = max((NAME_PREFIXES.index(word) + 1 for word in words[:-1] if not before), default=0)
-        yield rank + is_title, later * len(columns) + place, column.name
+        yield rank + is_title, (0 if before else _place_among_names(column)) * len(columns) + place, column.name
     has_name = has_name or any(" ".join(column.full).endswith("name") for column in columns)
     kinds = [column for column in columns if _is_called_by_kind(column, table)]
     yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)
