@@ -252,7 +252,7 @@ def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
         bands.append(cells)
     longest = max(map(len, bands))
     bands = [[*cells, *[""] * (longest - len(cells))] for cells in bands]
-    width = max(at + 1 for cells in bands for at, cell in enumerate(cells) if cell)
+    width = max((at + 1 for cells in bands for at, cell in enumerate(cells) if cell), default=0)
     names: list[list[str]] = [[] for _ in range(width)]
     begins = [False] * width
     for cells in bands:

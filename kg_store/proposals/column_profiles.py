@@ -34,8 +34,8 @@ ALIAS_PHRASES = frozenset(
     {"known as", "also known as", "goes by", "called", "also called", "short form", "other name", "other names"}
     | {"former name", "formerly", "trading as", "search term", "screen name", "user name", "username"}
 )
-# Words beside "name" that do not say what is named: `hasName`, `display name`, `legal name`.
-NAME_PREFIXES = frozenset({"has", "is", "full", "display", "official", "legal", "short", "common", "the", "preferred"})
+# Words beside "name" that do not say what is named (`hasName`, `legal name`); a name with the first of them is shown.
+NAME_PREFIXES = ("has", "is", "the", "display", "common", "preferred", "full", "short", "legal", "official")
 FIRST = frozenset(
     {"first name", "firstname", "given name", "givenname", "forename", "first", "given", "vorname", "prenom", "prénom"}
     | {"voornaam", "name first", "name given"}

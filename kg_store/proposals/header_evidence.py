@@ -46,7 +46,7 @@ def is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
     """
     if len(header) == 3 and delimiter != ";":
         first = full_words(header[0])
-        is_name = bool(first) and first[-1] in NAME_WORDS and set(first[:-1]) <= NAME_PREFIXES
+        is_name = bool(first) and first[-1] in NAME_WORDS and {*first[:-1]} <= {*NAME_PREFIXES}
         return is_name or bool(KEY_WORDS & set(first))
     return has_key_or_name(header)
 

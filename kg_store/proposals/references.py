@@ -62,7 +62,7 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
         return best[2]
     # A bare `id` says nothing of a table, and without a header nothing is said at all.
     says = bool(table.words_of(column))
-    is_led = column.full[-1] in LEADING_WORDS and not all(map(is_year, column.distinct))
+    is_led = not LEADING_WORDS.isdisjoint(column.full[-1:]) and not all(map(is_year, column.distinct))
     leads = says and (column.is_called_key or is_led)
     # Small numbers are keys of many tables, so exactly one table may have all of them.
     holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
@@ -301,6 +301,7 @@ def with_referred_keys(tables: Sequence[TableProfile]) -> list[TableProfile]:
         others = [(column, other) for other in tables if other is not table for column in other.columns.values()]
         rest = [other for other in tables if other is not table]
         own = [each for each in table.columns.values() if each.is_called_key and each.is_unique]
+        own = [each for each in own if each.name == table.key or not each.is_private_text]
         # The address of a customer tells the customers apart, but is the key of an address.
         own = [each for each in own if each.name == table.key or find_target(each, table, rest) is None]
         may_change = table.key in {each.name for each in own} and table.declared is None and len(own) > 1

@@ -24,7 +24,7 @@ class _Holder:
     """A column that holds things, or texts that may be things. `kind`: the concept that its own words give."""
 
     file: str
-    name: str
+    column: Column = field(repr=False)
     kind: str
     is_concept: bool
     values: AbstractSet[str] = field(repr=False)
@@ -51,7 +51,7 @@ def with_shared_concepts(
             group[id(one)] += group[id(other)]
             group.update((id(each), group[id(one)]) for each in group[id(other)])
     called = {
-        (holder.file, holder.name): _name_of(group[id(holder)], kinds)
+        (holder.file, holder.column.name): _name_of(group[id(holder)], kinds)
         for holder in holders
         if holder.is_concept or len(group[id(holder)]) > 1
     }
@@ -76,31 +76,35 @@ def concept_of(label: str) -> str:
 def _holder(table: TablePolicy, column: Column, settings: ColumnPolicy) -> _Holder | None:
     values = {part for part in column.parts if part} if settings.separator else column.distinct
     if settings.concept is not None:
-        return _Holder(table.file, column.name, settings.concept, is_concept=True, values=values)
+        return _Holder(table.file, column, settings.concept, is_concept=True, values=values)
     is_text = settings.kind is ValueKind.TEXT and settings.table is None and column.has_words
     if not is_text or column.is_private_text or not LONG_TEXT.isdisjoint(column.full):
         return None
     kind = concept_of(settings.relation or column.name)
-    return _Holder(table.file, column.name, kind, is_concept=False, values=values)
+    return _Holder(table.file, column, kind, is_concept=False, values=values)
 
 
 def _hold_the_same(one: _Holder, other: _Holder) -> bool:
+    few, many = sorted((one, other), key=lambda each: len(each.values))
     shared = one.values & other.values
-    smaller, greater = sorted((len(one.values), len(other.values)))
     is_one_concept = one.is_concept and other.is_concept
     if one.kind == other.kind and is_one_concept:
         return True
-    if not shared or len(shared) < MIN_KNOWN * smaller:
+    if not shared or len(shared) < MIN_KNOWN * len(few.values):
         return False
     last = {each.kind.split()[-1] for each in (one, other)}
     if len(set(map(singular, last))) == 1 and (is_one_concept or one.kind == other.kind):
         return one.is_concept or other.is_concept
-    if len(shared) < MIN_DISTINCT:
-        return False
-    if _is_worded(one.kind) != _is_worded(other.kind) and len(shared) >= MIN_KNOWN * greater:
+    if len(shared) < MIN_DISTINCT or (one.file == other.file and one.column.repeats(other.column)):
+        return False  # What two columns say alike of a row, such as its name in two languages, is one text of it.
+    are_most = len(shared) >= MIN_KNOWN * len(many.values)
+    if _is_worded(one.kind) != _is_worded(other.kind) and are_most:
         return not all(map(str.isdecimal, shared))  # `lg` and `league`
-    is_told_apart = all(says_a_concept(each.kind.split()) for each in (one, other))
-    return _are_names(shared) and not is_told_apart
+    if not _are_names(shared):
+        return False
+    few_say, many_say = (says_a_concept(each.kind.split()) for each in (few, many))
+    # What is sold holds all vaccines and much else, so it is no vaccine; but a volunteer is a person as members are.
+    return not (few_say and many_say) if are_most else not few_say and (many_say or _are_persons(shared))
 
 
 def _are_names(values: Collection[str]) -> bool:
@@ -145,11 +149,12 @@ def _name_of(holders: Sequence[_Holder], taken: Collection[str]) -> str:
         return last.pop()
     if len(worded) == 1 or len(last) == 1:
         return max(worded, key=lambda kind: len(sizes[kind]))
-    heads = {each.split()[-1] for each in sizes if " " in each}
-    said = [kind for kind in worded if says_a_concept(kind.split()) or kind in heads]
+    heads, values = {each.split()[-1] for each in sizes if " " in each}, set[str]().union(*sizes.values())
+    wide = [kind for kind in worded if len(sizes[kind]) >= MIN_KNOWN * len(values)]
+    said = [kind for kind in wide if says_a_concept(kind.split()) or kind in heads]
     if said:
         return said[0]
-    return "person" if _are_persons(set[str]().union(*sizes.values())) else " or ".join(worded)[:MAX_LABEL_CHARS]
+    return "person" if _are_persons(values) else " or ".join(worded)[:MAX_LABEL_CHARS]
 
 
 def _are_persons(values: Collection[str]) -> bool:

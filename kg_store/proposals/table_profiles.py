@@ -108,7 +108,7 @@ def concept_words(full: Sequence[str]) -> tuple[str, ...]:
 
 def row_noun(key: str) -> tuple[str, ...]:
     """Returns the words of a key's name if they are a noun for the rows: `Ticket No` -> ticket; else empty."""
-    words = [word for word in full_words(key) if word not in KEY_WORDS | NAME_WORDS]
+    words = [word for word in full_words(key) if word not in KEY_WORDS | NAME_WORDS and word not in NAME_PREFIXES]
     is_noun = 0 < len(words) <= MAX_ROW_WORDS and all(map(in_lexicon, words)) and "n" in kinds_of(words[-1])
     return tuple(words) if is_noun and singular(words[-1]) == words[-1] else ()
 
@@ -143,10 +143,15 @@ def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
     rests = [(column, [word for word in column.full if word not in KEY_WORDS]) for column in called]
     own = [column for column, rest in rests if not rest or any_alike(rest, concept[-1:])]
     kinds = [column for column in unique if column.words == list(concept)]
-    named = [column for column in unique if _is_plain_name(column)]
+    named = sorted(filter(_is_plain_name, unique), key=_place_among_names)
     if not (own or called) and kinds and not named:
         return kinds[0].name
-    return next((column.name for column in (*own, *called, *kinds, *named)), None)
+    # A postal code is asked for, and is the key only where no other column is.
+    told = [column for column in called if not column.is_private_text]
+    named += [
+        column for column in unique if is_called_name(column) and any_alike(names_last(column)[:-1], concept[-1:])
+    ]
+    return next((column.name for column in (*own, *told, *kinds, *named, *called)), None)
 
 
 def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[str, ...]]:
@@ -160,14 +165,15 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     found: list[str | tuple[str, ...]] = [joined] if joined else []
     parts = set(joined or ())
     rest = [column for column in columns if column.name not in parts and column.name != table.key]
-    called = sorted(_called(table, rest, bool(joined)))
+    named = [column for column in columns if column in rest or (column.name == table.key and _is_plain_name(column))]
+    called = sorted(_called(table, named, bool(joined)))
     if found or (called and called[0][0] < OF_OTHERS):
         # If the row has a name of its own, names of others are dropped: a mother's maiden name, a contact's name.
         called = [each for each in called if each[0] < OF_OTHERS]
     found += [column for _, _, column in called]
     key = table.columns[table.key] if table.key is not None else None
     # A key that looks like a name comes before other columns: a ship is not called by its captain's name.
-    if not found and key is not None and (_is_plain_name(key) or (not key.is_called_key and key.holds_short_names)):
+    if not found and key is not None and not key.is_called_key and key.holds_short_names:
         found = [key.name]
     if not found:
         # The first texts after the key that look like names.
@@ -189,8 +195,24 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     return found + [column.name for column in aliases if column.name not in found]
 
 
+def names_last(column: Column) -> list[str]:
+    """Returns the words of a column's name, with a word for names as the last: `name common` -> common, name."""
+    first, rest = column.full[:1], column.full[1:]
+    return [*rest, *first] if rest and {*first} <= NAME_WORDS and {*rest} <= {*NAME_PREFIXES} else column.full
+
+
+def is_called_name(column: Column) -> bool:
+    """Returns True if a column's name says that it holds names: `name`, `company name`, `name common`."""
+    return not NAME_WORDS.isdisjoint(names_last(column)[-1:])
+
+
 def _is_plain_name(column: Column) -> bool:
-    return bool(column.full) and column.full[-1] in NAME_WORDS and set(column.full[:-1]) <= NAME_PREFIXES
+    return is_called_name(column) and {*names_last(column)[:-1]} <= {*NAME_PREFIXES}
+
+
+def _place_among_names(column: Column) -> int:
+    """Returns 0 for a plain `name`, less for a `short name` than for a `legal name`."""
+    return max((NAME_PREFIXES.index(word) + 1 for word in names_last(column)[:-1] if word in NAME_PREFIXES), default=0)
 
 
 def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
@@ -208,10 +230,8 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
     (`company_name`). `place` is the column's position.
     """
     for place, column in enumerate(columns):
-        words = column.full
-        if len(words) > 1 and words[0] in NAME_WORDS and set(words[1:]) <= NAME_PREFIXES:
-            words = [*words[1:], words[0]]  # `name common` is a common name.
-        if not words or words[-1] not in NAME_WORDS or column.kind is not ValueKind.TEXT:
+        words = names_last(column)
+        if not is_called_name(column) or column.kind is not ValueKind.TEXT:
             continue
         before = [word for word in words[:-1] if word not in NAME_PREFIXES]
         if not before or (table.concept_words and any_alike(before, [table.concept_words[-1]])):
@@ -224,8 +244,7 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
         least = MIN_TITLE_SHARE if is_title else 0 if _is_plain_name(column) else MIN_NAME_SHARE
         if column.distinct_share < least:
             continue
-        # A plain `name` comes before a `short name`.
-        yield rank + is_title, place + len(columns) * (len(words) > 1 and not before), column.name
+        yield rank + is_title, (0 if before else _place_among_names(column)) * len(columns) + place, column.name
     has_name = has_name or any(" ".join(column.full).endswith("name") for column in columns)
     kinds = [column for column in columns if _is_called_by_kind(column, table)]
     yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)

@@ -24,7 +24,7 @@ from kg_store.proposals.key_pairs import find_pair_targets, with_pairs
 from kg_store.proposals.references import find_named_target, find_target, with_links, with_referred_keys
 from kg_store.proposals.shared_concepts import concept_of, holds_things_of_others, with_shared_concepts
 from kg_store.proposals.sheet_groups import groups_of
-from kg_store.proposals.table_profiles import TableProfile, called_by_keys, find_names, row_noun
+from kg_store.proposals.table_profiles import TableProfile, called_by_keys, find_names, is_called_name, row_noun
 from kg_store.proposals.table_reading import NO_HEADER, profile_of, sheets_in
 from kg_store.sources.policy import MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
@@ -174,7 +174,9 @@ def _references(
 def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:
     targets, beside = _references(table, tables)
     key, of_targets = table.key, {name: of for name, (of, _) in targets.items()}
-    has_names = table.entry is None and (key is not None or all(by is not None for _, by in targets.values()))
+    # Rows that refer by a key, or from within a record, join things and are none.
+    is_link = any(by is None or refers_to_parent(table.file, name) for name, (_, by) in targets.items())
+    has_names = table.entry is None and (key is not None or not is_link)
     names = find_names(table, frozenset(targets) | _no_names(table, tables)) if has_names else []
     columns = _columns(table, targets, names)
     columns = {name: settings.model_copy(update=beside.get(name, {})) for name, settings in columns.items()}
@@ -207,9 +209,9 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
 
 def _no_names(table: TableProfile, tables: Sequence[TableProfile]) -> frozenset[str]:
     """Returns the columns without a word for names that hold names of other things than the rows."""
-    likely = (each for each in table.columns.values() if each.name != table.key and each.looks_like_names)
-    unsaid = (each for each in likely if not (each.full and each.full[-1] in NAME_WORDS))
-    return frozenset(each.name for each in unsaid if holds_things_of_others(each, table, tables))
+    unsaid = (each for each in table.columns.values() if each.name != table.key and not is_called_name(each))
+    likely = (each for each in unsaid if each.looks_like_names)
+    return frozenset(each.name for each in likely if holds_things_of_others(each, table, tables))
 
 
 def _columns(
