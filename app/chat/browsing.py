@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from app.accounts.api_keys import Caller, NotPermittedError
@@ -31,7 +31,9 @@ from client_sdk.protocol import (
 )
 from kg_store.algebra.kind_table import Column, KindTable, RowFilter, kind_sizes
 from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.graph.kinds import kind_of_rows
 from kg_store.graph.traversal import concept_of, kind_of
+from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Hop, Mid, Mids, NodeKind, as_mids
 
 PAGE: Final = 50
@@ -80,14 +82,11 @@ class GraphBrowser:
             facts=facts,
         )
         shown = [*things, *(end for fact in facts for end in fact.ends)]
-        names = AnswerExecutor(opened, conversation.table, PAGE).names_of(each.pseudonym for each in shown)
+        names = _restored(opened, conversation, [each.pseudonym for each in shown])
         names |= names_of_masks(opened, [fact.relation for fact in facts])
         names |= names_of_kinds(opened, {each.concept for each in shown})
-        told = [
-            (things[0].pseudonym, (f"^{fact.relation}" if fact.inverse else fact.relation,), end.pseudonym)
-            for fact in facts
-            for end in fact.ends
-        ]
+        ends = [(f"^{fact.relation}" if fact.inverse else fact.relation, end) for fact in facts for end in fact.ends]
+        told = _told_of(things[0], ends, names) if ends else []
         self._take(opened, caller, RestoredNames(names, excerpt.id, table=conversation.table, facts=told))
         return seal_excerpt(wanted.public_key, excerpt, names)
 
@@ -120,7 +119,7 @@ class GraphBrowser:
         for most in (whole, *(each for each in FEWER if each < whole)):
             shown = table.model_copy(update={"rows": table.rows[:most], "withheld": whole - most})
             kept = {word: names[word] for word in _words_of(shown) if word in names}
-            told = RestoredNames(kept, table.id, table=conversation.table, facts=_told_by(shown))
+            told = RestoredNames(kept, table.id, table=conversation.table, facts=_told_by(shown, kept))
             try:
                 self._take(opened, caller, told)
             except NamesUsedUpError:
@@ -155,7 +154,9 @@ def _thing(opened: PrivateGraph, conversation: Conversation, mid: int) -> Excerp
     one = as_mids([mid])
     if kind_of(opened.blind, one) is NodeKind.VALUE:
         return ExcerptThing(pseudonym=conversation.table.of_value(Mid(mid)), concept="", is_value=True)
-    return ExcerptThing(pseudonym=conversation.table.of_entity(Mid(mid)), concept=concept_of(opened.blind, one))
+    rows = kind_of_rows(opened.blind.schema, frozenset(opened.blind.signatures_of(one).tolist()))
+    concept = rows or concept_of(opened.blind, one)
+    return ExcerptThing(pseudonym=conversation.table.of_entity(Mid(mid)), concept=concept)
 
 
 def _facts(opened: PrivateGraph, conversation: Conversation, thing: Mids) -> list[ExcerptFact]:
@@ -243,11 +244,15 @@ def _choices(
 def _names_of(opened: PrivateGraph, conversation: Conversation, table: GraphTable) -> dict[str, Names]:
     """Returns the names of all that a table shows, and the own words of its masked kinds and columns."""
     words = [*_words_of(table)]
-    names = AnswerExecutor(opened, conversation.table, 1).names_of(words)
-    if not table.named:
-        names = {word: each for word, each in names.items() if word not in {row.thing.pseudonym for row in table.rows}}
+    names = _restored(opened, conversation, words)
     names |= names_of_masks(opened, [each.column for each in table.columns])
     return names | names_of_kinds(opened, words)
+
+
+def _restored(opened: PrivateGraph, conversation: Conversation, words: Iterable[str]) -> dict[str, Names]:
+    """Returns the names behind pseudonyms; what has no name is left out."""
+    found = AnswerExecutor(opened, conversation.table, PAGE).names_of(words)
+    return {word: names for word, names in found.items() if names.names != [NO_NAME]}
 
 
 def _words_of(table: GraphTable) -> Iterable[str]:
@@ -262,16 +267,24 @@ def _words_of(table: GraphTable) -> Iterable[str]:
     yield from (each.value.pseudonym for each in table.choices if each.value is not None)
 
 
-def _told_by(table: GraphTable) -> list[ToldFact]:
-    """Returns the facts that the cells of a table tell.
-
-    A row without a name tells them of the first thing in it, or of its first cell.
-    """
-    found: list[ToldFact] = []
+def _told_by(table: GraphTable, names: Mapping[str, Names]) -> list[ToldFact]:
+    """Returns the facts that the cells of a table tell."""
     labels = [column.column for column in table.columns]
+    found: list[ToldFact] = []
     for row in table.rows:
         cells = [(label, end) for label, cell in zip(labels, row.cells, strict=True) for end in cell.ends]
-        things = [row.thing] if table.named else [end for _, end in cells if not end.is_value]
-        head = next(iter(things or [end for _, end in cells]), None)
-        found += [(head.pseudonym, (label,), end.pseudonym) for label, end in cells if head and end is not head]
+        found += _told_of(row.thing, cells, names)
     return found
+
+
+def _told_of(
+    thing: ExcerptThing, ends: Sequence[tuple[str, ExcerptThing]], names: Mapping[str, Names]
+) -> list[ToldFact]:
+    """Returns the facts of one thing, from the words of its relations and what they lead to.
+
+    A thing without a name is no end of a fact: they are told of the first thing that it leads to, or else of the first
+    value.
+    """
+    things = [thing] if thing.pseudonym in names else [end for _, end in ends if not end.is_value]
+    head = next(iter(things or [end for _, end in ends]), None)
+    return [(head.pseudonym, (label,), end.pseudonym) for label, end in ends if head and end is not head]

@@ -14,7 +14,7 @@ import numpy as np
 from kg_store.algebra.relation_values import ORDERED, Record, Records, Value, union_of
 from kg_store.errors import UnknownColumnError
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.kinds import kinds_of, nameless_kinds
+from kg_store.graph.kinds import kind_of_rows, kinds_of, nameless_kinds
 from kg_store.graph.traversal import kind_of, members_of, tail_concept
 from kg_store.terms import Edges, Hop, Mids, NodeKind, Schema, ValueKind, as_mids, cached_by_version
 from kg_store.text.literals import PartialDate
@@ -226,9 +226,8 @@ def kind_sizes(graph: BlindGraph) -> Mapping[str, int]:
 
 def _kind_at(graph: BlindGraph, ends: Mids, hop: Hop) -> str:
     """Returns the kind of the ends of a hop; of nameless ones that of their rows."""
-    signatures = set(np.unique(graph.signatures_of(ends)).tolist())
-    rows = (kind for kind, ids in nameless_kinds(graph.schema).items() if signatures <= set(ids))
-    return next(rows, "") or tail_concept(graph.schema, (hop,))
+    signatures = frozenset(np.unique(graph.signatures_of(ends)).tolist())
+    return kind_of_rows(graph.schema, signatures) or tail_concept(graph.schema, (hop,))
 
 
 def _text_of(record: Record) -> str:

@@ -38,5 +38,12 @@ def nameless_kinds(schema: Schema) -> dict[str, list[SignatureId]]:
     return dict(found)
 
 
+@cached_by_version
+def kind_of_rows(schema: Schema, signatures: frozenset[int]) -> str:
+    """Returns the kind of nameless nodes that all of `signatures` belong to; empty if there is none."""
+    kinds = nameless_kinds(schema).items()
+    return next((kind for kind, ids in kinds if signatures and signatures <= {*ids}), "")
+
+
 def _has_all(schema: Schema, ids: list[SignatureId], signature: Signature) -> bool:
     return set(signature.hops) <= {hop for each in ids for hop in schema.signatures[each].hops}

@@ -134,18 +134,29 @@ async def test_a_table_of_a_conversation_of_another_key_opens_nothing(service: R
     assert reply.status_code == 404
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        {"sort": "wages"},
-        {"choices_of": "ssn"},
-        {"choices_of": "wages"},
-        {"filters": [{"column": "", "is_empty": True}]},
-    ],
-)
-async def test_what_a_column_cannot_do_is_refused(service: Running, wanted: dict[str, Any]) -> None:
-    reply = await sent(service, OPERATOR, kind="patient", **wanted)
-    assert (reply.status_code, reply.json()["code"]) == (422, "unknown_column")
+async def test_what_a_column_cannot_do_is_refused(service: Running) -> None:
+    empty: dict[str, Any] = {"filters": [{"column": "", "is_empty": True}]}
+    for wanted in ({"sort": "wages"}, {"choices_of": "ssn"}, {"choices_of": "wages"}, empty):
+        reply = await sent(service, OPERATOR, kind="patient", **wanted)
+        assert (reply.status_code, reply.json()["code"]) == (422, "unknown_column")
+
+
+async def test_rows_without_a_name_show_their_cells_and_each_counts_as_a_fact(tmp_path: Path) -> None:
+    prefixes = "@prefix : <http://c.invalid/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+    visits = '[ :on "2019-01-01" ; :seenBy :d ], [ :on "2019-02-03" ; :seenBy :d ]'
+    named = f':p rdfs:label "Jamkel Varnbra" ; :visit {visits} . :d rdfs:label "Medic Dolfen" .'
+    async with running(tmp_path) as service:
+        service.load(turtle=f"{prefixes}\n{named}", policy="mediators.blank_nodes = true\n")
+        key = service.key("default", "clinic", "inspect:clinic")
+        kinds = {each.kind: each.things for each in (await table_of(service, key)).kinds}
+        assert kinds["visit"] == 2
+        table = await table_of(service, key, kind="visit", sort="on")
+        assert not table.named
+        assert [each.column for each in table.columns] == ["on", "seen by", "^visit"]
+        dates = ("2019-01-01", "2019-02-03")
+        assert cells_in(table) == [["", date, "Medic Dolfen", "Jamkel Varnbra"] for date in dates]
+        # When the doctor was seen, twice, and by whom.
+        assert service.services.store.names_read.days("default", "clinic")[0].facts == 3
 
 
 def looks_at(table: GraphTable) -> Iterator[dict[str, Any]]:
