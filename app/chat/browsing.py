@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
 
 from app.accounts.api_keys import Caller, NotPermittedError
 from app.accounts.names_read import NamesUsedUpError
-from app.chat.conversations import Conversation, ConversationStore
+from app.chat.conversations import Conversation, ConversationBusyError, ConversationStore
 from app.chat.execution import AnswerExecutor
 from app.chat.names_budget import NamesBudget, RestoredNames, ToldFact
 from app.chat.sealing import names_of_kinds, names_of_masks, seal_excerpt
@@ -31,7 +31,7 @@ from client_sdk.protocol import (
 )
 from kg_store.algebra.kind_table import Column, KindTable, RowFilter, kind_sizes
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.graph.kinds import kind_of_rows
+from kg_store.graph.kinds import row_kind_of
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Hop, Mid, Mids, NodeKind, as_mids
@@ -44,6 +44,10 @@ FEWER: Final = (12, 6, 3, 1)
 """The rows that are tried where those of a whole page are more than the reader may still read."""
 MAX_IN_CELL: Final = 3
 """The most things that a cell shows, beside their number."""
+TRIES: Final = 4
+"""The tries of a look while others in its conversation are saved, since quick clicks do not wait for each other."""
+
+LookT = TypeVar("LookT")
 
 
 class GraphBrowser:
@@ -66,21 +70,10 @@ class GraphBrowser:
         """
         parse_public_key(wanted.public_key)
         opened = self._open(caller, graph)
-        schema = opened.blind.schema
-        conversation = self._conversations.open(caller.tenant, caller.key_id, graph, wanted.conversation, schema)
-        mids = _wanted(opened, conversation, wanted)
-        page = mids[wanted.offset : wanted.offset + PAGE]
-        things = [_thing(opened, conversation, mid) for mid in page.tolist()]
-        facts = _facts(opened, conversation, page) if wanted.thing is not None and len(page) == 1 else []
-        self._conversations.save(conversation, schema)
-        excerpt = GraphExcerpt(
-            id=secrets.token_urlsafe(12),
-            graph=graph,
-            conversation=conversation.id,
-            total=len(mids),
-            things=things,
-            facts=facts,
+        conversation, excerpt = self._looked(
+            opened, caller, wanted.conversation, lambda conversation: _excerpt_of(opened, conversation, wanted)
         )
+        things, facts = excerpt.things, excerpt.facts
         shown = [*things, *(end for fact in facts for end in fact.ends)]
         names = _restored(opened, conversation, [each.pseudonym for each in shown])
         names |= names_of_masks(opened, [fact.relation for fact in facts])
@@ -98,16 +91,12 @@ class GraphBrowser:
         """
         parse_public_key(wanted.public_key)
         opened = self._open(caller, graph)
-        schema = opened.blind.schema
-        conversation = self._conversations.open(caller.tenant, caller.key_id, graph, wanted.conversation, schema)
         if wanted.filters:
             # It is counted by itself and first: else the refusal of rows would tell that there are some, for nothing.
             self._take(opened, caller, RestoredNames({}, conditions=[_condition(wanted)]))
-        kinds = [KindCount(kind=kind, things=size) for kind, size in kind_sizes(opened.blind).items()]
-        table = GraphTable(id=secrets.token_urlsafe(12), graph=graph, conversation=conversation.id, kinds=kinds)
-        if wanted.kind is not None:
-            table = _filled(table, opened, conversation, wanted)
-        self._conversations.save(conversation, schema)
+        conversation, table = self._looked(
+            opened, caller, wanted.conversation, lambda conversation: _table_of(opened, conversation, wanted)
+        )
         return self._within_budget(opened, caller, conversation, wanted.public_key, table)
 
     def _within_budget(
@@ -129,6 +118,26 @@ class GraphBrowser:
             return seal_excerpt(public_key, shown, kept)
         raise AssertionError("the last number of rows either fits or raises")
 
+    def _looked(
+        self, opened: PrivateGraph, caller: Caller, conversation_id: str | None, look: Callable[[Conversation], LookT]
+    ) -> tuple[Conversation, LookT]:
+        """Returns the saved conversation and the result of `look`, which gives things pseudonyms in it.
+
+        It looks again if the conversation was saved by another look in the meantime. Raises ConversationBusyError.
+        """
+        schema = opened.blind.schema
+        for left in reversed(range(TRIES)):
+            conversation = self._conversations.open(caller.tenant, caller.key_id, opened.name, conversation_id, schema)
+            found = look(conversation)
+            try:
+                self._conversations.save(conversation, schema)
+            except ConversationBusyError:
+                if not left:
+                    raise
+                continue
+            return conversation, found
+        raise AssertionError("the last try either returns or raises")
+
     def _take(self, opened: PrivateGraph, caller: Caller, restored: RestoredNames) -> None:
         if self._names is not None:
             self._names.take(opened, caller, restored)
@@ -137,6 +146,19 @@ class GraphBrowser:
         if not (caller.may_ask(graph) and caller.may_inspect(graph)):
             raise NotPermittedError
         return self._catalog.open_as(caller.tenant, graph, None if caller.is_admin else caller.role_in(graph))
+
+
+def _excerpt_of(opened: PrivateGraph, conversation: Conversation, wanted: BrowseRequest) -> GraphExcerpt:
+    mids = _wanted(opened, conversation, wanted)
+    page = mids[wanted.offset : wanted.offset + PAGE]
+    return GraphExcerpt(
+        id=secrets.token_urlsafe(12),
+        graph=opened.name,
+        conversation=conversation.id,
+        total=len(mids),
+        things=[_thing(opened, conversation, mid) for mid in page.tolist()],
+        facts=_facts(opened, conversation, page) if wanted.thing is not None and len(page) == 1 else [],
+    )
 
 
 def _wanted(opened: PrivateGraph, conversation: Conversation, wanted: BrowseRequest) -> Mids:
@@ -154,7 +176,7 @@ def _thing(opened: PrivateGraph, conversation: Conversation, mid: int) -> Excerp
     one = as_mids([mid])
     if kind_of(opened.blind, one) is NodeKind.VALUE:
         return ExcerptThing(pseudonym=conversation.table.of_value(Mid(mid)), concept="", is_value=True)
-    rows = kind_of_rows(opened.blind.schema, frozenset(opened.blind.signatures_of(one).tolist()))
+    rows = row_kind_of(opened.blind.schema, frozenset(opened.blind.signatures_of(one).tolist()))
     concept = rows or concept_of(opened.blind, one)
     return ExcerptThing(pseudonym=conversation.table.of_entity(Mid(mid)), concept=concept)
 
@@ -177,9 +199,13 @@ def _condition(wanted: TableRequest) -> str:
     return json.dumps(wanted.model_dump(mode="json", include=asked, exclude_none=True), sort_keys=True)
 
 
-def _filled(table: GraphTable, opened: PrivateGraph, conversation: Conversation, wanted: TableRequest) -> GraphTable:
-    """Returns `table` with the page of rows that is wanted. A page beyond the end is the last one."""
-    found = KindTable(opened.blind, opened.vault, wanted.kind or "")
+def _table_of(opened: PrivateGraph, conversation: Conversation, wanted: TableRequest) -> GraphTable:
+    """Returns the kinds, and the page of rows that is wanted. A page beyond the end is the last one."""
+    kinds = [KindCount(kind=kind, things=size) for kind, size in kind_sizes(opened.blind).items()]
+    table = GraphTable(id=secrets.token_urlsafe(12), graph=opened.name, conversation=conversation.id, kinds=kinds)
+    if wanted.kind is None:
+        return table
+    found = KindTable(opened.blind, opened.vault, wanted.kind)
     filters = [_filter_of(each, opened, conversation) for each in wanted.filters]
     rows = found.rows(filters, wanted.sort, descending=wanted.descending)
     offset = min(wanted.offset, max(0, len(rows) - 1)) // ROWS * ROWS

@@ -14,7 +14,7 @@ import numpy as np
 from kg_store.algebra.relation_values import ORDERED, Record, Records, Value, union_of
 from kg_store.errors import UnknownColumnError
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.kinds import kind_of_rows, kinds_of, nameless_kinds
+from kg_store.graph.kinds import kinds_of, kinds_of_rows, row_kind_of
 from kg_store.graph.traversal import kind_of, members_of, tail_concept
 from kg_store.terms import Edges, Hop, Mids, NodeKind, Schema, ValueKind, as_mids, cached_by_version
 from kg_store.text.literals import PartialDate
@@ -123,13 +123,16 @@ class KindTable:
         return found
 
     def _read_columns(self) -> Iterator[Column]:
-        """Yields the columns: those that the rows have themselves, then those that only count."""
+        """Yields the columns: those that the rows have themselves, the fullest first, then those that only count."""
         schema = self._graph.schema
         hops: defaultdict[str, list[Hop]] = defaultdict(list)
         for hop in self._graph.relations_of(self._members):
             hops[schema.label(hop)].append(hop)
         columns = [self._read_column(label, tuple(same)) for label, same in hops.items()]
-        yield from sorted(columns, key=lambda each: (each.counted, each.label.startswith("^") and self.is_named))
+        backwards = self.is_named  # Rows without a name are known by what leads to them.
+        yield from sorted(
+            columns, key=lambda each: (each.counted, backwards and each.label.startswith("^"), -each.filled)
+        )
 
     def _read_column(self, label: str, hops: tuple[Hop, ...]) -> Column:
         schema, first = self._graph.schema, hops[0]
@@ -218,7 +221,7 @@ def kind_sizes(graph: BlindGraph) -> Mapping[str, int]:
     """Returns the number of things of each kind, of rows without a name too; the largest kind first."""
     known = _sizes_of(graph.schema)
     if not known:
-        kinds = dict.fromkeys((*kinds_of(graph.schema), *nameless_kinds(graph.schema)))
+        kinds = dict.fromkeys((*kinds_of(graph.schema), *kinds_of_rows(graph.schema)))
         sizes = {kind: len(members_of(graph, kind)) for kind in kinds}
         known |= {kind: size for kind, size in sorted(sizes.items(), key=lambda each: (-each[1], each[0])) if size}
     return known
@@ -227,7 +230,7 @@ def kind_sizes(graph: BlindGraph) -> Mapping[str, int]:
 def _kind_at(graph: BlindGraph, ends: Mids, hop: Hop) -> str:
     """Returns the kind of the ends of a hop; of nameless ones that of their rows."""
     signatures = frozenset(np.unique(graph.signatures_of(ends)).tolist())
-    return kind_of_rows(graph.schema, signatures) or tail_concept(graph.schema, (hop,))
+    return row_kind_of(graph.schema, signatures) or tail_concept(graph.schema, (hop,))
 
 
 def _text_of(record: Record) -> str:

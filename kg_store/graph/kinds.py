@@ -39,10 +39,18 @@ def nameless_kinds(schema: Schema) -> dict[str, list[SignatureId]]:
 
 
 @cached_by_version
-def kind_of_rows(schema: Schema, signatures: frozenset[int]) -> str:
-    """Returns the kind of nameless nodes that all of `signatures` belong to; empty if there is none."""
+def kinds_of_rows(schema: Schema) -> dict[str, list[SignatureId]]:
+    """Returns those of `nameless_kinds` that are not counted under a class of the graph already."""
+    named = {str(schema.concepts[each.id]) for each in schema.signatures if each.kind is NodeKind.ENTITY}
+    classes = {*kinds_of(schema)} - named
     kinds = nameless_kinds(schema).items()
-    return next((kind for kind, ids in kinds if signatures and signatures <= {*ids}), "")
+    return {kind: ids for kind, ids in kinds if not all(str(schema.concepts[at]) in classes for at in ids)}
+
+
+@cached_by_version
+def row_kind_of(schema: Schema, signatures: frozenset[int]) -> str:
+    """Returns the kind of rows that all of `signatures` belong to; empty if there is none."""
+    return next((kind for kind, ids in kinds_of_rows(schema).items() if signatures and signatures <= {*ids}), "")
 
 
 def _has_all(schema: Schema, ids: list[SignatureId], signature: Signature) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -125,6 +126,13 @@ async def test_rows_are_chosen_by_value_and_text_and_values_are_counted(service:
     assert [row[0] for row in cells_in(both)] == [
         name for at in range(0, 60, 3) if "Bradolic" in (name := name_of(at))
     ]
+
+
+async def test_looks_at_the_same_time_do_not_stop_one_another(service: Running) -> None:
+    first = await table_of(service, OPERATOR, kind="patient")
+    wanted = {"kind": "patient", "conversation": first.conversation}
+    looks = [sent(service, OPERATOR, offset=at, descending=way, **wanted) for at in (0, 25) for way in (False, True)]
+    assert {reply.status_code for reply in await asyncio.gather(*looks)} == {200}
 
 
 async def test_a_table_of_a_conversation_of_another_key_opens_nothing(service: Running) -> None:
