@@ -154,7 +154,7 @@ function Rows({ found, query, onChange }: Props) {
         </table>
       </div>
       {table.total === 0 && <p class="lead">No row is left. Take a filter out to see more.</p>}
-      {isAnyMasked && <p class="quiet row"><Icon name="unseen" /> Models never see the words of this column.</p>}
+      {isAnyMasked && <p class="quiet row"><Icon name="unseen" /> Models never see the words of a column with this mark.</p>}
     </>
   );
 }
@@ -166,10 +166,10 @@ function Head({ column, found, query, onChange }: Props & { column: TableColumn 
     <th scope="col" class={isNumber ? "number" : undefined} aria-sort={column.sortable ? sortOf(query, column.column) : undefined}>
       <span class="head">
         <SortButton column={column.column} words={words} isOffered={column.sortable} query={query} onChange={onChange} />
+        {note && <span class="head-note">{note}</span>}
         {column.masked && <span class="unseen" title="Not shown to models"><Icon name="unseen" /><span class="hidden">not shown to models</span></span>}
         {!column.counted && <ColumnFilter column={column} found={found} query={query} onChange={onChange} />}
       </span>
-      {note && <span class="head-note">{note}</span>}
     </th>
   );
 }
@@ -186,10 +186,10 @@ function SortButton({ column, words, isOffered, query, onChange }: SortProps) {
   if (!isOffered) {
     return <span title="Too many different values to sort by">{words}</span>;
   }
-  const mark = query.sort !== column ? "" : query.descending ? " ↓" : " ↑";
+  const mark = query.sort !== column ? "" : query.descending ? "↓" : "↑";
   return (
     <button type="button" class="plain sort" title={`Sort by ${words}`} onClick={() => onChange(sortedBy(query, column))}>
-      {words}<span aria-hidden="true">{mark}</span>
+      {words}<span class="sort-mark" aria-hidden="true">{mark}</span>
     </button>
   );
 }
