@@ -42,3 +42,7 @@ class FormatTooNewError(StoreError):
 
 class ExpressionError(StoreError):
     """Raised if an expression of the set algebra cannot be parsed or does not fit its operands."""
+
+
+class UnknownColumnError(StoreError):
+    """Raised if the table of a kind has no such column, or cannot be sorted, searched or counted by it."""

@@ -52,7 +52,15 @@ from app.memory.cases import UnknownCaseError
 from app.privacy.safe_text import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ErrorBody
-from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, PolicyError, UnknownGraphError, VersionError
+from kg_store.errors import (
+    FormatTooNewError,
+    LoadError,
+    MasterKeyError,
+    PolicyError,
+    UnknownColumnError,
+    UnknownGraphError,
+    VersionError,
+)
 
 
 class BadRequestError(Exception):
@@ -137,6 +145,10 @@ _KINDS: dict[type[BaseException], Problem] = {
     UnknownConversationError: Problem(
         404, "unknown_conversation", "There is no such conversation for this key and graph, or it has expired.",
         "Leave `conversation` out to begin a new one.",
+    ),
+    UnknownColumnError: Problem(
+        422, "unknown_column", "The table has no such column, or can't be sorted, searched or counted by it.",
+        "`columns` of the table's first page tells what each column can do.",
     ),
     UnknownAnswerError: Problem(
         404, "unknown_answer", "There is no trace of that answer for this key.",

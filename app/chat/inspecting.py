@@ -1,37 +1,26 @@
-"""Shows callers with the `inspect` grant the prompts behind an answer, and the graph itself, with sealed names."""
+"""Shows callers with the `inspect` grant the prompts behind an answer, with sealed names."""
 
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Sequence
-from typing import Final
 
-from app.accounts.api_keys import Caller, NotPermittedError, UnknownAnswerError
-from app.chat.conversations import Conversation, ConversationStore, UnknownConversationError
+from app.accounts.api_keys import Caller, UnknownAnswerError
+from app.chat.conversations import ConversationStore, UnknownConversationError
 from app.chat.execution import AnswerExecutor
 from app.chat.names_budget import NamesBudget, RestoredNames
-from app.chat.sealing import names_of_masks, seal_excerpt, seal_trace
+from app.chat.sealing import names_of_masks, seal_trace
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
 from app.privacy.pseudonyms import words_in
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import (
-    BrowseRequest,
-    ConceptCount,
-    ExcerptFact,
-    ExcerptThing,
-    GraphExcerpt,
-    GraphOutline,
     Names,
     SealedTrace,
     TraceContent,
     TracedCall,
 )
-from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.catalog import Catalog
 from kg_store.errors import UnknownGraphError
-from kg_store.graph.kinds import kinds_of
-from kg_store.graph.traversal import concept_of, kind_of, members_of
-from kg_store.terms import NO_MIDS, Hop, Mid, Mids, NodeKind, as_mids
 
 NAMES_OF_A_SET = 50
 # A prompt is JSON within JSON, so a word may begin directly after an escape (`\\nEq7f2k`).
@@ -108,100 +97,3 @@ def _call(entry: LedgerEntry, reply: LedgerReply | None) -> TracedCall:
         reply=None if reply is None else reply.text,
         anonymity=entry.anonymity,
     )
-
-
-PAGE: Final = 50
-MAX_ENDS: Final = 12
-
-
-class GraphBrowser:
-    """Shows the kinds, relations and things of a graph.
-
-    Promise: only a caller who may both ask and inspect a graph sees it, and only what their role may see. Names are
-    sealed to the caller's key, things are pseudonyms of the caller's own conversation, and internal ids (MIDs) never
-    leave. Limit: the kinds, their sizes and the relations are shown in clear.
-    """
-
-    def __init__(self, catalog: Catalog, conversations: ConversationStore, names: NamesBudget | None = None) -> None:
-        self._catalog, self._conversations, self._names = catalog, conversations, names
-
-    def outline(self, caller: Caller, graph: str) -> GraphOutline:
-        """Returns the kinds with their sizes, and the relations. Raises NotPermittedError, UnknownGraphError."""
-        blind = self._open(caller, graph).blind
-        counted = [ConceptCount(concept=each, things=len(members_of(blind, each))) for each in kinds_of(blind.schema)]
-        counted.sort(key=lambda each: (-each.things, each.concept))
-        words = dict.fromkeys(relation.label for relation in blind.schema.relations)
-        return GraphOutline(graph=graph, concepts=[each for each in counted if each.things], relations=list(words))
-
-    def excerpt(self, caller: Caller, graph: str, wanted: BrowseRequest) -> GraphExcerpt:
-        """Returns the things of a kind or with a name, in pages of PAGE things, or one thing with its facts.
-
-        Raises NotPermittedError, UnknownGraphError, UnknownConversationError, BadPublicKeyError,
-        ConversationBusyError, NamesUsedUpError.
-        """
-        parse_public_key(wanted.public_key)
-        opened = self._open(caller, graph)
-        schema = opened.blind.schema
-        conversation = self._conversations.open(caller.tenant, caller.key_id, graph, wanted.conversation, schema)
-        mids = _wanted(opened, conversation, wanted)
-        page = mids[wanted.offset : wanted.offset + PAGE]
-        things = [_thing(opened, conversation, mid) for mid in page.tolist()]
-        facts = _facts(opened, conversation, page) if wanted.thing is not None and len(page) == 1 else []
-        self._conversations.save(conversation, schema)
-        excerpt = GraphExcerpt(
-            id=secrets.token_urlsafe(12),
-            graph=graph,
-            conversation=conversation.id,
-            total=len(mids),
-            things=things,
-            facts=facts,
-        )
-        shown = [*things, *(end for fact in facts for end in fact.ends)]
-        names = AnswerExecutor(opened, conversation.table, PAGE).names_of(each.pseudonym for each in shown)
-        names |= names_of_masks(opened, [fact.relation for fact in facts])
-        if self._names is not None:
-            told = [
-                (things[0].pseudonym, (f"^{fact.relation}" if fact.inverse else fact.relation,), end.pseudonym)
-                for fact in facts
-                for end in fact.ends
-            ]
-            restored = RestoredNames(names, excerpt.id, table=conversation.table, facts=told)
-            self._names.take(opened, caller, restored)
-        return seal_excerpt(wanted.public_key, excerpt, names)
-
-    def _open(self, caller: Caller, graph: str) -> PrivateGraph:
-        if not (caller.may_ask(graph) and caller.may_inspect(graph)):
-            raise NotPermittedError
-        return self._catalog.open_as(caller.tenant, graph, None if caller.is_admin else caller.role_in(graph))
-
-
-def _wanted(opened: PrivateGraph, conversation: Conversation, wanted: BrowseRequest) -> Mids:
-    blind = opened.blind
-    if wanted.thing is not None:
-        return conversation.table.resolve(wanted.thing, blind)[0]
-    if wanted.concept is not None:
-        return members_of(blind, wanted.concept)
-    found = [mid for each in opened.linker.find_mentions(f'"{wanted.search}"') for mid in each.mids]
-    found += [mid for each in opened.linker.find_mentions(wanted.search or "") for mid in each.mids]
-    mids = as_mids(found) if found else NO_MIDS
-    held = mids if opened.holds is None else as_mids(list(opened.holds(tuple(mids.tolist()))))
-    return as_mids([mid for mid in held.tolist() if kind_of(blind, as_mids([mid])) is NodeKind.ENTITY])
-
-
-def _thing(opened: PrivateGraph, conversation: Conversation, mid: int) -> ExcerptThing:
-    one = as_mids([mid])
-    if kind_of(opened.blind, one) is NodeKind.VALUE:
-        return ExcerptThing(pseudonym=conversation.table.of_value(Mid(mid)), concept="", is_value=True)
-    return ExcerptThing(pseudonym=conversation.table.of_entity(Mid(mid)), concept=concept_of(opened.blind, one))
-
-
-def _facts(opened: PrivateGraph, conversation: Conversation, thing: Mids) -> list[ExcerptFact]:
-    """Returns one fact for each relation of a thing, with the first MAX_ENDS things that it leads to."""
-    hops: Sequence[Hop] = opened.blind.relations_of(thing)
-    facts: list[ExcerptFact] = []
-    for hop in hops:
-        tails = as_mids(opened.blind.neighbours(thing, hop).tails)
-        ends = [_thing(opened, conversation, mid) for mid in tails[:MAX_ENDS].tolist()]
-        label = opened.blind.schema.relations[hop.relation].label
-        facts.append(ExcerptFact(relation=label, inverse=hop.inverse, ends=ends, total=len(tails)))
-    return facts

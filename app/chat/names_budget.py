@@ -90,7 +90,8 @@ class RestoredNames:
 
     `facts`: what the reply says of them. `answer`: id of the reply. `person` and `reason`: who asks and why, as the
     request tells. `table`: the pseudonyms of the conversation, which tell apart things with the same name. `about`:
-    MIDs of what the question named.
+    MIDs of what the question named. `conditions`: texts of the conditions by which the reader chose rows of a table;
+    each counts as a fact, because the number of rows answers it.
     """
 
     names: Mapping[str, Names] = field(repr=False)
@@ -100,6 +101,7 @@ class RestoredNames:
     table: PseudonymTable | None = field(default=None, repr=False)
     about: Sequence[int] = field(default=(), repr=False)
     facts: Sequence[ToldFact] = field(default=(), repr=False)
+    conditions: Sequence[str] = field(default=(), repr=False)
 
     @property
     def telling(self) -> set[str]:
@@ -109,7 +111,7 @@ class RestoredNames:
     @property
     def told_facts(self) -> set[str]:
         """The facts both of whose ends are named, numbers and dates too; between two sets, one for each member."""
-        return {each for fact in self.facts for each in self._pairs(*fact)}
+        return {each for fact in self.facts for each in self._pairs(*fact)} | {*self.conditions}
 
     def _pairs(self, head: str, path: Sequence[str], tail: str) -> Iterator[str]:
         if head not in self.names or tail not in self.names:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
@@ -30,6 +30,7 @@ from client_sdk.protocol import (
     Fact,
     GraphExcerpt,
     GraphPreview,
+    GraphTable,
     Names,
     TraceContent,
 )
@@ -42,6 +43,7 @@ from kg_store.terms import Hop, Mid, NodeKind, ValueKind, as_mids
 from kg_store.text.inflection import plural, with_article
 
 PAD_BYTES: Final = 512
+ExcerptT = TypeVar("ExcerptT", GraphExcerpt, GraphTable)
 
 
 def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
@@ -83,8 +85,8 @@ def seal_cases(public_key_text: str, cases: CaseList, table: Mapping[str, Names]
     return cases.model_copy(update={"capsule": _sealed(public_key_text, content, cases_context(cases))})
 
 
-def seal_excerpt(public_key_text: str, excerpt: GraphExcerpt, table: Mapping[str, Names]) -> GraphExcerpt:
-    """Returns `excerpt` with its names encrypted in a capsule. Raises BadPublicKeyError.
+def seal_excerpt(public_key_text: str, excerpt: ExcerptT, table: Mapping[str, Names]) -> ExcerptT:
+    """Returns an excerpt of a graph, or a table, with its names encrypted in a capsule. Raises BadPublicKeyError.
 
     Promise and limits: as `seal_names`.
     """
@@ -116,6 +118,22 @@ def names_of_masks(
     records = graph.vault.records([mid_of[word] for word in said])
     held = {word: records[mid_of[word]] for word in sorted(said) if mid_of[word] in records}
     return {word: Names(names=[readable_name(record)], total=1) for word, record in held.items()}
+
+
+def names_of_kinds(graph: PrivateGraph, kinds: Iterable[str]) -> dict[str, Names]:
+    """Returns the own words of those `kinds` that are masked, or called by the opaque word of a masked relation."""
+    listed = [*kinds]
+    found = {concept: mid for mid, concept in kinds_of_masked(graph.blind.schema).items() if concept in listed}
+    records = graph.vault.records([mid for concept, mid in found.items() if concept.startswith(MASKED_KIND)])
+    own = {concept: readable_name(records[mid]) for concept, mid in found.items() if mid in records}
+    masks = names_of_masks(graph, listed)
+    for kind in listed:
+        words = kind
+        for mask, names in masks.items():
+            words = words.replace(mask, names.names[0])
+        if words != kind:
+            own[kind] = words
+    return {kind: Names(names=[words], total=1) for kind, words in own.items()}
 
 
 def with_kinds_to_restore(

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
+from app.chat.browsing import GraphBrowser
 from app.chat.case_admin import CaseAdmin
-from app.chat.inspecting import GraphBrowser, Tracer
+from app.chat.inspecting import Tracer
 from app.chat.names_budget import NamesBudget
 from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
 from app.chat.ratings import RatingService

@@ -18,8 +18,9 @@ from cryptography.hazmat.primitives.hpke import Suite as Hpke
 from pydantic import BaseModel, ValidationError
 
 from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, Capsule, CapsuleContent, SuiteName, TraceContent
+from client_sdk.protocol.browsing import GraphExcerpt, GraphTable
 from client_sdk.protocol.chat import ChatAnswer
-from client_sdk.protocol.graphs import GraphExcerpt, GraphPreview
+from client_sdk.protocol.graphs import GraphPreview
 from client_sdk.protocol.service import CaseList
 
 X25519_BYTES: Final = 32
@@ -300,8 +301,8 @@ def cases_context(cases: CaseList) -> bytes:
     return "\n".join(("arog cases 1", _digest(bound))).encode()
 
 
-def excerpt_context(excerpt: GraphExcerpt) -> bytes:
-    """Returns the context that binds the names of an excerpt of a graph to all of the excerpt."""
+def excerpt_context(excerpt: GraphExcerpt | GraphTable) -> bytes:
+    """Returns the context that binds the names of an excerpt of a graph, or of a table, to all of it."""
     bound = excerpt.model_dump(mode="json", exclude={"capsule"})
     return "\n".join(("arog excerpt 1", _digest(bound))).encode()
 

@@ -1,13 +1,13 @@
-"""Graphs of a tenant: previews of files, loads, reports, looks at their things, and erasures."""
+"""Graphs of a tenant: previews of files, loads, reports, and erasures."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
-from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Capsule, ErrorBody, Wire
+from client_sdk.protocol.chat import Capsule, ErrorBody, Wire
 
 
 class ProfileRisk(Wire):
@@ -287,74 +287,6 @@ class GraphSuggestions(Wire):
     """Questions made from the graph's relation words that the service was able to answer; empty if there were none."""
 
     questions: list[str]
-
-
-class ConceptCount(Wire):
-    """A concept and the number of its things."""
-
-    concept: str
-    things: int
-
-
-class GraphOutline(Wire):
-    """The concepts of a graph, the most frequent first, and the words of its relations."""
-
-    graph: str
-    concepts: list[ConceptCount]
-    relations: list[str]
-
-
-class BrowseRequest(Wire):
-    """A look at a graph: the things of a concept, those with a name, or one thing by its pseudonym in a conversation.
-
-    It is sent as a body because addresses are written to logs. `conversation` is that of an answer or of an earlier
-    reply; without it a new one begins.
-    """
-
-    public_key: str = Field(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
-    conversation: str | None = Field(default=None, max_length=64)
-    concept: str | None = Field(default=None, max_length=200)
-    search: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = Field(default=None, repr=False)
-    thing: str | None = Field(default=None, max_length=32)
-    offset: int = Field(default=0, ge=0)
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if sum(each is not None for each in (self.concept, self.search, self.thing)) != 1:
-            raise ValueError("give one of concept, search and thing")
-        return self
-
-
-class ExcerptThing(Wire):
-    """One thing or value. Its name is in the capsule, under its pseudonym."""
-
-    pseudonym: str
-    concept: str
-    is_value: bool = False
-
-
-class ExcerptFact(Wire):
-    """A relation of the thing, and the first of the `total` things that it leads to.
-
-    `inverse`: the relation points to the thing.
-    """
-
-    relation: str
-    inverse: bool
-    ends: list[ExcerptThing]
-    total: int
-
-
-class GraphExcerpt(Wire):
-    """A page of things, or one thing with its facts. The capsule opens for this excerpt only (docs/api.md)."""
-
-    id: str
-    graph: str
-    conversation: str
-    total: int
-    things: list[ExcerptThing]
-    facts: list[ExcerptFact]
-    capsule: Capsule | None = None
 
 
 JobState = Literal["queued", "running", "waiting", "done", "failed"]

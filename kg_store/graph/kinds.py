@@ -38,5 +38,20 @@ def nameless_kinds(schema: Schema) -> dict[str, list[SignatureId]]:
     return dict(found)
 
 
+@cached_by_version
+def kinds_of_rows(schema: Schema) -> dict[str, list[SignatureId]]:
+    """Returns those of `nameless_kinds` that are not counted under a class of the graph already."""
+    named = {str(schema.concepts[each.id]) for each in schema.signatures if each.kind is NodeKind.ENTITY}
+    classes = {*kinds_of(schema)} - named
+    kinds = nameless_kinds(schema).items()
+    return {kind: ids for kind, ids in kinds if not all(str(schema.concepts[at]) in classes for at in ids)}
+
+
+@cached_by_version
+def row_kind_of(schema: Schema, signatures: frozenset[int]) -> str:
+    """Returns the kind of rows that all of `signatures` belong to; empty if there is none."""
+    return next((kind for kind, ids in kinds_of_rows(schema).items() if signatures and signatures <= {*ids}), "")
+
+
 def _has_all(schema: Schema, ids: list[SignatureId], signature: Signature) -> bool:
     return set(signature.hops) <= {hop for each in ids for hop in schema.signatures[each].hops}

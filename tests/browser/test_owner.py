@@ -66,12 +66,15 @@ def graphs_of(house: House) -> list[str]:
     return [graph["name"] for graph in house.call("GET", "/admin/graphs").json()["graphs"]]
 
 
-def test_a_fault_is_told_with_the_files_own_name_and_line_and_shown_from_the_file(visit: Visit) -> None:
+def broken_file() -> bytes:
     lines = [f':x{number} rdfs:label "Person number {number}" .' for number in range(FAULT_AT + 50)]
     lines[:2] = NORTH.splitlines()[:2]
     lines[FAULT_AT - 1] = ':x rdfs:label "Nora Lindqvist .'
-    broken = gzip.compress("\n".join(lines).encode())
-    page = choose(visit, file_of("whole.ttl", NORTH), file_of("Valdis and others.ttl.gz", broken))
+    return gzip.compress("\n".join(lines).encode())
+
+
+def test_a_fault_is_told_with_the_files_own_name_and_line_and_shown_from_the_file(visit: Visit) -> None:
+    page = choose(visit, file_of("Valdis and others.ttl.gz", broken_file()))
     expect(page.get_by_role("alert")).to_be_visible()
     page.get_by_role("button", name="Load", exact=True).click()
     expect(page.get_by_label("The load failed").get_by_role("alert")).to_contain_text(
@@ -84,6 +87,16 @@ def test_a_fault_is_told_with_the_files_own_name_and_line_and_shown_from_the_fil
     assert b"Lindqvist" not in visit.house.wire.got
     assert "north" not in graphs_of(visit.house)
     visit.picture("owner-fault")
+
+
+def test_a_broken_file_among_others_is_told_before_they_are_loaded_without_it(visit: Visit) -> None:
+    page = choose(visit, file_of("whole.ttl", NORTH), file_of("Valdis and others.ttl.gz", broken_file()))
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text(f"In Valdis and others.ttl.gz, line {FAULT_AT}: not valid Turtle")
+    expect(told).to_contain_text("This file is left out.")
+    expect(page.get_by_role("region", name=f"Lines around line {FAULT_AT}")).to_contain_text("Nora Lindqvist")
+    expect(page.locator(".sample")).to_contain_text("Valdis Ozolkrasts")
+    assert b"Lindqvist" not in visit.house.wire.got
 
 
 def test_files_are_dropped_and_what_can_not_be_taken_is_told(visit: Visit) -> None:

@@ -11,26 +11,31 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from app.demo import GRAPH_FILE, POLICY_FILE
+from app.llm.endpoint.capability_probe import WORD
+from app.llm.endpoint.request_body import input_text
+from app.strategies.sets.prompts import PUZZLES
 from tests.browser.conftest import House, Visit
 from tests.browser.wire import Wire
-from tests.support.processes.model_server import Canned, ModelServer, Request, completion, serving
+from tests.support.processes.model_server import Canned, ModelServer, Request, completion, reply, serving
 
 TOKENS = (812, 34)
 
 
-def follows_treated_by(request: Request) -> Canned:
-    """The reply of a model: the way back by "treated by" is the answer."""
+def reads_treated_by(request: Request) -> Canned:
+    """The reply of a model that solves the puzzles of the probe, and reads the question by the relation."""
     if request.task == "probe":
-        schema = request.json["response_format"]["json_schema"]["schema"]
-        return completion(json.dumps({name: of["enum"][0] for name, of in schema["properties"].items()}))
-    ways = [one["number"] for one in request.input["candidates"] if one["path"] == ["^treated by"]]
-    said = {"action": "answer", "choices": [], "answer": [f"way({ways[0]})"], "text": "They are {1}."}
-    return completion(json.dumps(said), usage=TOKENS)
+        return completion(json.dumps({"word": WORD}))
+    for puzzle in PUZZLES:
+        if input_text(puzzle.task.input, "tree") == request.block:
+            return reply({"answer": list(puzzle.right[:1])})
+    doctor = next(each["name"] for each in request.input["things"] if each["name"].startswith("E"))
+    said = reply({"answer": [f'reach({doctor}, "^treated by")']})
+    return completion(json.loads(said.body)["choices"][0]["message"]["content"], usage=TOKENS)
 
 
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
-    with serving(follows_treated_by) as server:
+    with serving(reads_treated_by) as server:
         yield server
 
 
@@ -60,7 +65,7 @@ def test_what_the_model_saw_is_what_its_endpoint_got(visit: Visit, model: ModelS
     turn.get_by_role("button", name="What the model saw").click()
     panel = visit.page.get_by_role("complementary", name="What the model saw")
     expect(panel).to_contain_text("left for the language model")
-    (got,) = (request for request in model.received if request.task == "step")
+    got = [request for request in model.received if request.task == "step"][-1]  # Before it stand the probe's puzzles.
     assert hashlib.sha256(got.body).hexdigest()[:16] in panel.inner_text()
     expect(panel.get_by_text("matches the ledger")).to_be_visible()
     shown = " ".join(panel.locator("pre").all_inner_texts())

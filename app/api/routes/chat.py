@@ -22,8 +22,9 @@ from client_sdk.protocol import (
     ChatRequest,
     GraphExcerpt,
     GraphNames,
-    GraphOutline,
     GraphSuggestions,
+    GraphTable,
+    TableRequest,
 )
 from client_sdk.transport.hang_up import while_connected
 
@@ -75,6 +76,7 @@ _CHAT_ERRORS: Final = NOT_ADMITTED | described({**_OF_A_GRAPH, 502: "model_unava
 _BROWSE_ERRORS: Final = described(
     {403: "not_permitted: it takes the grant inspect:GRAPH; device_not_admitted", **_OF_A_GRAPH}
 )
+_TABLE_ERRORS: Final = _BROWSE_ERRORS | described({422: "unknown_column: no such column, or not for that"})
 _RATING_ERRORS: Final = described(
     {
         404: "unknown_conversation (not there, another key's, or expired), not_ratable (no such answer in it, or too "
@@ -144,16 +146,20 @@ async def suggest_questions(name: GraphName, caller: CallerOf, services: Service
     return await services.suggester.suggest(caller, name)
 
 
-@caller_router.get("/graphs/{name}/outline", responses=_BROWSE_ERRORS)
-def outline_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphOutline:
-    """Returns the concepts and relation words of a graph. Only with the grant `inspect:GRAPH`, or for an admin."""
+@caller_router.post("/graphs/{name}/table", responses=_TABLE_ERRORS)
+def table_of_graph(name: GraphName, wanted: TableRequest, caller: CallerOf, services: ServicesOf) -> GraphTable:
+    """Returns the kinds of a graph, and the things of one kind as rows: sorted, filtered, with counts for a column.
+
+    Names are sealed to the caller's key. Only with the grant `inspect:GRAPH`, or for an admin.
+    """
     require_grant(caller, name)
-    return services.browser.outline(caller, name)
+    services.store.devices.admit(caller, wanted.public_key)
+    return services.browser.table(caller, name, wanted)
 
 
 @caller_router.post("/graphs/{name}/browse", responses=_BROWSE_ERRORS)
 def browse_graph(name: GraphName, wanted: BrowseRequest, caller: CallerOf, services: ServicesOf) -> GraphExcerpt:
-    """Returns the things of a concept or of a name, or one thing with its facts; names are sealed to the caller's key.
+    """Returns the things of a name, or one thing with its facts; names are sealed to the caller's key.
 
     Only with the grant `inspect:GRAPH`, or for an admin.
     """

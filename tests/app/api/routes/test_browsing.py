@@ -45,22 +45,11 @@ async def test_a_thing_of_a_name_is_found_and_its_facts_lead_on(
     assert not [name for name in SECRET_NAMES if name in found.text + one.text + caplog.text]
 
 
-async def test_things_of_a_concept_come_in_pages_and_the_outline_counts_them(service: Running) -> None:
-    key = service.key("default", *INSPECTS)
-    outline = (await service.http.get("/graphs/clinic/outline", headers=key)).json()
-    concept = outline["concepts"][0]
-    reply = GraphExcerpt.model_validate_json((await browsed(service, key, concept=concept["concept"])).content)
-    assert reply.total == concept["things"] == len(reply.things)
-    past = GraphExcerpt.model_validate_json(
-        (await browsed(service, key, concept=concept["concept"], offset=concept["things"])).content
-    )
-    assert past.things == []
-
-
 async def test_who_may_only_ask_looks_through_nothing(service: Running) -> None:
     key = service.key("default", "clinic")
     assert (await browsed(service, key, search="Valdis Ozolkrasts")).status_code == 403
-    assert (await service.http.get("/graphs/clinic/outline", headers=key)).status_code == 403
+    kinds = await service.http.post("/graphs/clinic/table", json={"public_key": PAIR.public_text}, headers=key)
+    assert kinds.status_code == 403
     stranger = service.key("default", "other", "inspect:clinic")
     assert (await browsed(service, stranger, search="Valdis Ozolkrasts")).status_code == 404
     assert (await service.http.get("/graphs", headers=key)).json()["inspectable"] == []
@@ -81,7 +70,7 @@ async def test_names_open_for_their_own_excerpt_alone(service: Running) -> None:
         names_in(excerpt.model_copy(update={"total": 2}))
 
 
-@pytest.mark.parametrize("wanted", [{}, {"search": "x", "concept": "y"}, {"search": "x" * 201}])
+@pytest.mark.parametrize("wanted", [{}, {"search": "x", "thing": "y"}, {"search": "x" * 201}])
 def test_one_thing_is_looked_at_and_what_was_typed_is_not_quoted(wanted: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="validation error") as raised:
         BrowseRequest.model_validate({"public_key": "k", **wanted})

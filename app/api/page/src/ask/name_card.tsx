@@ -1,16 +1,16 @@
 /** A name in an answer: a link that opens a small card, which says what it is and three facts. */
 
 import { useRef, useState } from "preact/hooks";
+import { kindWords } from "../browse/cells";
 import { type Opened, useExcerpt } from "../browse/excerpt";
 import { hrefOfThing } from "../browse/place";
 import { restore, shown } from "../protocol/restoration";
 import type { ChatAnswer, NameTable } from "../protocol/wire";
+import { showBelow } from "../shared/components/popover";
 import { isInspectable } from "../shared/session";
 import { ask, live } from "./asking";
 
 const FACTS = 3;
-const GAP = 6; // pixels, as NARROW
-const NARROW = 320;
 /** The first letter of a value's pseudonym. A value has no facts of its own. */
 const VALUE = "V";
 
@@ -48,16 +48,8 @@ export function NameLink({ name, kind, pseudonym, reply }: Props) {
   const card = useRef<HTMLDivElement>(null);
   const link = useRef<HTMLButtonElement>(null);
   const open = () => {
-    const [box, place] = [card.current, link.current?.getBoundingClientRect()];
-    if (box === null || place === undefined) {
-      return;
-    }
-    box.style.left = `${Math.max(GAP, Math.min(place.left, document.documentElement.clientWidth - NARROW - GAP))}px`;
-    box.style.top = `${place.bottom + GAP}px`;
-    box.showPopover();
-    const over = box.getBoundingClientRect().bottom - document.documentElement.clientHeight;
-    if (over > 0) {
-      box.style.top = `${Math.max(GAP, place.top - box.offsetHeight - GAP)}px`;
+    if (card.current !== null && link.current !== null) {
+      showBelow(card.current, link.current);
     }
   };
   return (
@@ -89,7 +81,7 @@ function Card({ name, kind, pseudonym, reply, onLeave }: Props & { onLeave: () =
   const thing = isOne ? pseudonym : member;
   return (
     <>
-      <p><b>{name}</b> <span class="quiet">{found?.excerpt.things[0]?.concept || kind}</span></p>
+      <p><b>{name}</b> <span class="quiet">{(found && kindWords(found.excerpt.things[0]?.concept ?? "", found.names)) || kind}</span></p>
       {isInspectable.value && (
         <dl class="card-facts">
           {found?.excerpt.facts.slice(0, FACTS).map((fact, at) => (

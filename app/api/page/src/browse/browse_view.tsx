@@ -1,29 +1,24 @@
-/** The graph to look through, for whoever may inspect it: its concepts, things of them, a thing with its facts. */
+/** The graph to look through, for whoever may inspect it: its kinds, each as a table, and a thing with its facts. */
 
 import "../styles/owner.css";
+import "../styles/browse.css";
 import type { TargetedEvent } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { useAsked } from "../owner/asked";
+import { useState } from "preact/hooks";
 import { count } from "../owner/words";
-import { shown } from "../protocol/restoration";
-import { type ExcerptFact, type ExcerptThing, graphOutlineOf, type NameTable } from "../protocol/wire";
+import type { ExcerptFact, ExcerptThing } from "../protocol/wire";
 import { ErrorNote } from "../shared/components/error_note";
-import { countOf, plural } from "../shared/plurals";
+import { countOf } from "../shared/plurals";
 import { graph, isInspectable } from "../shared/session";
-import { type Opened, useExcerpt, type Wanted } from "./excerpt";
-import { BROWSE, hrefOfConcept, hrefOfThing, type Place, place } from "./place";
+import { kindTitle, kindWords, nameOf } from "./cells";
+import { type Opened, useExcerpt, useTable, type Wanted } from "./excerpt";
+import { KindTable } from "./kind_table";
+import { BROWSE, FOUND, hrefOfConcept, hrefOfThing, type Place, place, sought } from "./place";
+import { START } from "./query";
 
 const PAGE = 50;
 
 export function BrowseView() {
-  const [search, setSearch] = useState("");
-  const [wanted, setWanted] = useState("");
   const now = place.value;
-  useEffect(() => setWanted(""), [now]);
-  const submit = (event: TargetedEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    setWanted(search.trim());
-  };
   if (!isInspectable.value) {
     return (
       <main class="page-main">
@@ -35,21 +30,34 @@ export function BrowseView() {
   return (
     <main class="page-main browse">
       <header class="owner-head">
-        <h1>{now.at === "outline" && wanted === "" ? `What ${graph.value} holds` : <a href={BROWSE} onClick={() => setWanted("")}>{graph.value}</a>}</h1>
-        <form class="row" role="search" onSubmit={submit}>
-          <input
-            type="search"
-            aria-label="Find a thing by its name"
-            placeholder="Find by name"
-            maxLength={200}
-            value={search}
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-          <button>Find</button>
-        </form>
+        <h1>{now.at === "outline" ? `What ${graph.value} holds` : <a href={BROWSE}>{graph.value}</a>}</h1>
+        {now.at !== "concept" && <Search />}
       </header>
-      {wanted !== "" ? <Things key={wanted} title={`Found for “${wanted}”`} wanted={{ search: wanted }} /> : <Shown now={now} />}
+      <Shown now={now} />
     </main>
+  );
+}
+
+/** A search among all things of the graph; a table has one of its own. */
+function Search() {
+  const [search, setSearch] = useState(sought.value);
+  const submit = (event: TargetedEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    sought.value = search.trim();
+    location.hash = sought.value === "" ? BROWSE : FOUND;
+  };
+  return (
+    <form class="row" role="search" onSubmit={submit}>
+      <input
+        type="search"
+        aria-label="Find a thing by its name"
+        placeholder="Find by name"
+        maxLength={200}
+        value={search}
+        onInput={(event) => setSearch(event.currentTarget.value)}
+      />
+      <button>Find</button>
+    </form>
   );
 }
 
@@ -57,31 +65,28 @@ function Shown({ now }: { now: Place }) {
   switch (now.at) {
     case "outline":
       return <Outline />;
+    case "found":
+      return sought.value === "" ? <Outline /> : <Things key={sought.value} title={`Found for “${sought.value}”`} wanted={{ search: sought.value }} />;
     case "concept":
-      return <Things key={now.concept} title={plural(now.concept)} wanted={{ concept: now.concept }} />;
+      return <KindTable key={`${graph.value}/${now.concept}`} kind={now.concept} />;
     case "thing":
       return <Things key={now.thing} title="" wanted={{ thing: now.thing, conversation: now.conversation }} />;
   }
 }
 
 function Outline() {
-  const { value, problem } = useAsked(`/graphs/${encodeURIComponent(graph.value)}/outline`, graphOutlineOf);
+  const { found, problem } = useTable(graph.value, null, START);
   return (
     <>
       {problem && <ErrorNote problem={problem} />}
+      {found && <p class="lead">Choose a kind to see its rows.</p>}
       <ul class="concepts">
-        {value?.concepts.map(({ concept, things }) => (
-          <li key={concept} class="card">
-            <a href={hrefOfConcept(concept)}>{things === 1 ? concept : plural(concept)}</a> <span class="quiet">{count(things)}</span>
+        {found?.table.kinds.map(({ kind, things }) => (
+          <li key={kind}>
+            <a class="card concept" href={hrefOfConcept(kind)}>{kindTitle(kind, things, found.names)} <span class="quiet">{count(things)}</span></a>
           </li>
         ))}
       </ul>
-      {value && (
-        <section class="card">
-          <h2>Relations</h2>
-          <ul class="chips">{value.relations.map((each) => <li key={each} class="chip">{each}</li>)}</ul>
-        </section>
-      )}
     </>
   );
 }
@@ -102,11 +107,11 @@ function Things({ title, wanted }: { title: string; wanted: Wanted }) {
   }
   return (
     <>
-      <h2>{title || countOf(excerpt.total, only?.concept || "thing")}</h2>
+      <h2>{title || countOf(excerpt.total, kindWords(only?.concept || "thing", found.names))}</h2>
       {excerpt.total === 0 && <p class="lead">Nothing of that name is in this graph.</p>}
       <ul class="things">
         {excerpt.things.map((each) => (
-          <li key={each.pseudonym}><End end={each} found={found} /> <span class="quiet">{each.concept}</span></li>
+          <li key={each.pseudonym}><End end={each} found={found} /> <span class="quiet">{kindWords(each.concept, found.names)}</span></li>
         ))}
       </ul>
       {excerpt.total > PAGE && (
@@ -126,7 +131,7 @@ function Thing({ thing, found }: { thing: ExcerptThing; found: Opened }) {
     <article class="card">
       <header class="owner-head">
         <h2>{nameOf(thing, found.names)}</h2>
-        <a class="tag" href={hrefOfConcept(thing.concept)}>{thing.concept}</a>
+        <a class="tag" href={hrefOfConcept(thing.concept)}>{kindWords(thing.concept, found.names)}</a>
       </header>
       {found.excerpt.facts.length === 0 && <p class="quiet">Nothing else is known of it.</p>}
       <dl class="facts">
@@ -152,10 +157,4 @@ function Fact({ fact, found }: { fact: ExcerptFact; found: Opened }) {
 function End({ end, found }: { end: ExcerptThing; found: Opened }) {
   const name = nameOf(end, found.names);
   return end.is_value ? <span>{name}</span> : <a href={hrefOfThing(end.pseudonym, found.excerpt.conversation)}>{name}</a>;
-}
-
-/** What has no name is called by its kind. */
-function nameOf(thing: ExcerptThing, names: NameTable): string {
-  const held = names.get(thing.pseudonym);
-  return held === undefined || held.names.length === 0 ? `${thing.concept || "thing"} without a name` : shown(held);
 }

@@ -1,6 +1,6 @@
 /** HPKE's `info` of what is sealed: it binds names to what they are restored in. The twin of client_sdk/crypto/sealing.py. */
 
-import type { ChatAnswer, GraphExcerpt } from "./wire";
+import type { ChatAnswer, GraphExcerpt, GraphTable } from "./wire";
 
 /**
  * Binds a capsule to all of its answer but `usage` and the capsule itself: where the text, the evidence or anything
@@ -21,8 +21,8 @@ export async function previewContext(preview: { id: string; sample: unknown[] })
   return utf8(["arog preview 2", preview.id, await digestOf(preview.sample)].join("\n"));
 }
 
-/** Binds the names in an excerpt of a graph to all of it. */
-export async function excerptContext(excerpt: GraphExcerpt): Promise<Uint8Array> {
+/** Binds the names in an excerpt of a graph, or in a table, to all of it. */
+export async function excerptContext(excerpt: GraphExcerpt | GraphTable): Promise<Uint8Array> {
   const { capsule: _capsule, ...bound } = excerpt;
   return utf8(["arog excerpt 1", await digestOf(bound)].join("\n"));
 }

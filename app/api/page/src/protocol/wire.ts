@@ -114,11 +114,41 @@ export const graphExcerptOf = fields({
   capsule: nullable(capsuleOf),
 });
 export type GraphExcerpt = Decoded<typeof graphExcerptOf>;
-export const graphOutlineOf = fields({
-  graph: text,
-  concepts: list(fields({ concept: text, things: number })),
-  relations: list(text),
+const tableColumnOf = fields({
+  column: text,
+  leads_to: text,
+  value_kind: nullable(text),
+  masked: truth,
+  counted: truth,
+  filled: number,
+  distinct: number,
+  sortable: truth,
+  has_choices: truth,
 });
+export type TableColumn = Decoded<typeof tableColumnOf>;
+const tableCellOf = fields({ ends: list(excerptThingOf), total: number });
+export type TableCell = Decoded<typeof tableCellOf>;
+const tableRowOf = fields({ thing: excerptThingOf, cells: list(tableCellOf) });
+export type TableRow = Decoded<typeof tableRowOf>;
+const tableChoiceOf = fields({ value: nullable(excerptThingOf), rows: number });
+export type TableChoice = Decoded<typeof tableChoiceOf>;
+export const graphTableOf = fields({
+  id: text,
+  graph: text,
+  conversation: text,
+  kinds: list(fields({ kind: text, things: number })),
+  kind: nullable(text),
+  named: truth,
+  sortable: truth,
+  columns: list(tableColumnOf),
+  rows: list(tableRowOf),
+  total: number,
+  offset: number,
+  withheld: number,
+  choices: list(tableChoiceOf),
+  capsule: nullable(capsuleOf),
+});
+export type GraphTable = Decoded<typeof graphTableOf>;
 
 export const graphSuggestionsOf = fields({ questions: list(text) });
 

@@ -11,6 +11,7 @@ import { FaultLines } from "./fault_lines";
 import { placeOf } from "./files";
 import { LoadProgress, inFile } from "./load_progress";
 import { begin, files, load, policy } from "./load_state";
+import { NotesView } from "./notes_view";
 import { PolicyEditor } from "./policy_editor";
 import { faultLines } from "./policy_faults";
 import { isLooking, look, lookProblem, seen } from "./preview_state";
@@ -99,6 +100,7 @@ export function LoadView() {
             {found && <ErrorNote problem={inFile(found, files.value)} />}
             {problem && <ErrorNote problem={problem} />}
             {place && <FaultLines place={place} />}
+            {seen.value && <NotesView notes={seen.value.preview.notes} files={seen.value.files} />}
           </section>
           {seen.value && (
             <div class="choices-and-sample">

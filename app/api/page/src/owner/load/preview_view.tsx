@@ -34,9 +34,6 @@ export function PreviewView({ seen }: { seen: Seen }) {
         </p>
       )}
       <Predicates predicates={preview.predicates} />
-      {preview.notes.length > 0 && (
-        <ul class="notes">{preview.notes.map((note) => <li key={note}>{note}</li>)}</ul>
-      )}
     </section>
   );
 }
