@@ -62,7 +62,7 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
         return best[2]
     # A bare `id` says nothing of a table, and without a header nothing is said at all.
     says = bool(table.words_of(column))
-    is_led = column.full[-1] in LEADING_WORDS and not all(map(is_year, column.distinct))
+    is_led = not LEADING_WORDS.isdisjoint(column.full[-1:]) and not all(map(is_year, column.distinct))
     leads = says and (column.is_called_key or is_led)
     # Small numbers are keys of many tables, so exactly one table may have all of them.
     holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
