@@ -50,9 +50,14 @@ log = event_log("names")
 
 @cached_by_version
 def _sizes(schema: Schema) -> dict[ReadKind, int]:
-    """Returns how many things a graph has, and how many facts at least: one for each thing and relation from it."""
+    """Returns how many things a graph has, and how many facts at least.
+
+    These are one for each thing and relation from it, and for each row without a name one less than it has cells.
+    """
     of_things = [each for each in schema.signatures if each.kind is NodeKind.ENTITY]
+    of_rows = [each for each in schema.signatures if each.kind is NodeKind.MEDIATOR]
     facts = sum(each.size * sum(not hop.inverse for hop in each.hops) for each in of_things)
+    facts += sum(each.size * (len(each.hops) - 1) for each in of_rows)
     return {"names": sum(each.size for each in of_things), "facts": facts}
 
 

@@ -324,7 +324,7 @@ class GraphSearch:
             may_leave=guarded.may_leave if guarded else lambda texts: (True,) * len(texts),
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
-            typed={} if runner.is_model else _typed(run),
+            typed=_typed(run),
         )
         try:
             found = await self._strategies[run.strategy].find(inquiry)

@@ -87,6 +87,8 @@ def _noun_at(asked: AskedQuestion, graph: SchemaGraph, at: int) -> AskedNoun | N
             found, end = graph.kinds_said(words[at : at + length]), at + length
     if found and roles[end : end + 1] == ("content",) and (further := graph.kinds_said(words[end : end + 1])):
         found, end = further, end + 1
+    while words[end : end + 1] in (("or",), ("and",)) and (also := graph.kinds_said(words[end + 1 : end + 2])):
+        found, end = found | also, end + 2
     after = words[end] if end < len(words) else ""
     if not found or after in ("'s", "s"):
         return None

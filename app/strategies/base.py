@@ -97,18 +97,27 @@ class StrategyInput:
     may_leave: Callable[[Sequence[str]], tuple[bool, ...]] = lambda texts: (True,) * len(texts)
     """Returns True for each text that the guard lets leave the service."""
     typed: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Maps pseudonyms to the words that the user typed; empty if a model is asked (`Anonymised.typed`)."""
+    """Maps pseudonyms to the words that the user typed (`Anonymised.typed`); they never leave the service."""
 
     @property
     def asked(self) -> str:
         """The question for the language reader inside the service.
 
-        Pseudonyms in `typed` are replaced by the typed words, and the words that mask relations by the real labels.
+        Words that mask relations are replaced by the real labels and, if no model is asked, pseudonyms in `typed` by
+        the typed words. What a model is shown depends on this text, so it must not depend on words that are withheld.
         """
-        return _RUN.sub(lambda run: self._as_typed(run[0]), self.dialogue.question)
+        return self._worded({} if self.reasoner.is_model else self.typed)
 
-    def _as_typed(self, word: str) -> str:
-        typed = self.typed.get(word, word)
+    @property
+    def asked_in_house(self) -> str:
+        """The question as `asked` has it without a model, for a step that no prompt shows."""
+        return self._worded(self.typed)
+
+    def _worded(self, words: Mapping[str, str]) -> str:
+        return _RUN.sub(lambda run: self._as_typed(run[0], words), self.dialogue.question)
+
+    def _as_typed(self, word: str, words: Mapping[str, str]) -> str:
+        typed = words.get(word, word)
         called = own_words_of(self.graph.schema).get(word, typed)
         return typed if _lemmas(typed) <= _lemmas(called) else called
 

@@ -18,8 +18,8 @@ from evaluation.bench.bench import TENANT
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from evaluation.fakes.contract import TASKS
 from kg_store.catalog import PrivateGraph
-from kg_store.graph.traversal import kind_of, reached, steps_from_each
-from kg_store.terms import Mids, NodeKind, as_mids
+from kg_store.graph.traversal import kind_of, reached, steps_from_each, tail_concept
+from kg_store.terms import Mids, NodeKind, Path, Schema, Step, as_mids
 
 TURNS = 5
 _FENCE = "```json"
@@ -186,22 +186,33 @@ def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int =
     for number in range(20 * count if named else 0):
         name, mid = draw.choice(named)
         if path := _path(graph, mid, draw.randint(1, most_steps), draw):
-            words = " of the ".join(label.replace("^", "").replace("|", " ") for label in reversed(path))
-            asked = {"id": f"made-{number}", "question": f"What is the {words} of {name}?", "topic_entities": (name,)}
-            plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(name,))
-            found.append(Question.model_validate({**asked, "answers": (), "plan": plan}))
+            labels = tuple(map(blind.schema.label_step, path))
+            asked = {"id": f"made-{number}", "question": _asked_along(blind.schema, path, name)}
+            plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=labels)}, answer=("A",), topics=(name,))
+            found.append(Question.model_validate({**asked, "topic_entities": (name,), "answers": (), "plan": plan}))
         if len(found) == count:
             break
     return found
 
 
-def _path(graph: PrivateGraph, mid: int, length: int, draw: Random) -> tuple[str, ...]:
-    here, labels = as_mids([mid]), []
+def _asked_along(schema: Schema, path: Path, name: str) -> str:
+    """Returns a question for the end of a path from `name`: "Which account has owner the mother of Ada?"."""
+    said, asked = name, ""
+    for step in path:
+        label, kind = schema.label_step(step), " or ".join(tail_concept(schema, step).split(", "))
+        words = label.replace("^", "").replace("|", " ")
+        has = f"has {words.removeprefix('has ')} {said}"
+        asked = f"Which {kind} {has}?" if label.startswith("^") else f"What is the {words} of {said}?"
+        said = f"the {kind} that {has}" if label.startswith("^") else f"the {words} of {said}"
+    return asked
+
+
+def _path(graph: PrivateGraph, mid: int, length: int, draw: Random) -> Path:
+    here, path = as_mids([mid]), list[Step]()
     for _ in range(length):
         steps = steps_from_each(graph.blind, [here])[0]
         if not steps or kind_of(graph.blind, here) is NodeKind.VALUE:
             break
-        step = draw.choice(steps)
-        here = reached(graph.blind, here, (step,))
-        labels.append(graph.blind.schema.label_step(step))
-    return tuple(labels)
+        path.append(draw.choice(steps))
+        here = reached(graph.blind, here, (path[-1],))
+    return tuple(path)

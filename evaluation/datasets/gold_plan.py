@@ -24,11 +24,11 @@ def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[st
     return tuple(dict.fromkeys(word for word in words if word in known or PSEUDONYM.fullmatch(word)))
 
 
-def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str, str]:
+def surfaces_of(typed: str, shown: str, known: Collection[str] = (), topics: Sequence[str] = ()) -> dict[str, str]:
     """Maps each pseudonym to the typed words that it replaced, in order of appearance; empty if the texts don't fit.
 
     The unchanged words of both texts are aligned, so that a pseudonym for a common word that happens to be a name is
-    not taken for the topic.
+    not taken for the topic. Where two pseudonyms follow each other, words of `topics` are kept together.
     """
     names = set(pseudonyms_in([shown], known))
     # Masked relations are shown as opaque words, which replace typed words too but stand for no entity.
@@ -43,7 +43,9 @@ def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str
     # A word behind a name may also be part of it ("Up in the Air in"), so that only a match of all parts is right.
     # The service separates words that were typed without a space, so that spaces between words are optional here.
     plain = {part: r"\ ?".join(map(re.escape, _BETWEEN_WORDS.split(part))) for part in parts}
-    pattern = "".join("(.+?)" if part in names else ".+?" if part in masks else plain[part] for part in parts)
+    wholes = [r"[\W_]+".join(map(re.escape, _folded(topic).split())) for topic in topics]
+    name = f"({'|'.join([*(f'(?i:{whole})' for whole in wholes if whole), '.+?'])})"
+    pattern = "".join(name if part in names else ".+?" if part in masks else plain[part] for part in parts)
     fit = re.fullmatch(pattern, typed, re.DOTALL)
     surfaces: dict[str, str] = {}
     for name, surface in zip([part for part in parts if part in names], fit.groups() if fit else (), strict=False):

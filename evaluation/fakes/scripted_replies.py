@@ -154,7 +154,7 @@ class ScriptedReplies:
         known = {thing.name for thing in self._things}
         if self._plan is None or not self._plan.topics:
             return pseudonyms_in([question], known)
-        surfaces = surfaces_of(self._typed, question, known)
+        surfaces = surfaces_of(self._typed, question, known, self._plan.topics)
         return tuple(topic_among(surfaces, topic) for topic in self._plan.topics)
 
     def _concept_path(self, question: str) -> list[PathTriple]:

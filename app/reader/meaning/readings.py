@@ -52,6 +52,7 @@ MAX_KEPT: Final = 70
 SURELY: Final = 0.7
 MAX_LEVELS: Final = 5
 _OF_MANY: Final = (("of",), ("from",))
+_NESTING: Final = frozenset({"of", "the", "'s", "s"})
 _HAS: Final = frozenset({"has", "have", "had", "having"})
 
 
@@ -183,7 +184,8 @@ class ReadingBuilder:
         taken = self._cost(text, hop, each.is_whole) if ways or self._asked.limits else 0.0
         for said, cost in ways:
             if not (each.is_implied or each.is_exclusive or is_everything):
-                stepped = self._stepped(each, text, hop, said, cost, taken)
+                again = TURNED * (said is not None and self._is_said_again(each, text, hop, said))
+                stepped = self._stepped(each, text, hop, said, cost, taken - again)
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
@@ -271,6 +273,15 @@ class ReadingBuilder:
         turned = turned and not says_sharing(self._asked.words, hop.shown)
         has = is_whole and hop.shown.startswith("has ") and not _HAS.isdisjoint(self._asked.words)
         return HOP + MEDIATED * hop.label.count("|") + TURNED * turned - SAYS_HAS * has
+
+    def _is_said_again(self, each: Reading, text: str, hop: SchemaHop, said: Said) -> bool:
+        """Returns True if a relation already followed is meant once more: "the manager of the manager of X".
+
+        Its words must stand right around those that were read so far.
+        """
+        words = self._asked.words
+        between = words[said.last + 1 : each.near] if said.last < each.near else words[each.far + 1 : said.first]
+        return f'"{hop.label}")' in text and bool(between) and _NESTING.issuperset(between)
 
     def _stepped(
         self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float, taken: float

@@ -156,6 +156,20 @@ async def test_an_alarm_comes_before_a_twentieth_is_given_out(tmp_path: Path) ->
         assert alarms() == 1
 
 
+async def test_rows_without_a_name_count_for_the_facts_that_may_be_read(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        loans = "".join(f"[] <x:by> <x:p1> ; <x:fee> {at} ; <x:days> {at} .\n" for at in range(1_000))
+        house.load(name="many", turtle=f'<x:p1> <x:name> "Person" .\n{loans}', policy='names = ["x:name"]\n')
+        store = house.services.store
+        graph, caller = store.catalog.open("default", "many"), Caller("default", "k", "user", frozenset({"many"}))
+        budget = NamesBudget(store.names_read, store.access_record)
+        names = {"E1": Names(names=["Person"], total=1), "S1": Names(names=list(map(str, range(150))), total=150)}
+        budget.take(graph, caller, RestoredNames(names, answer="a", facts=[("E1", ("^by|fee",), "S1")]))
+        more = {**names, "S1": Names(names=list(map(str, range(350))), total=350)}
+        with pytest.raises(NamesUsedUpError):
+            budget.take(graph, caller, RestoredNames(more, answer="b", facts=[("E1", ("^by|fee",), "S1")]))
+
+
 async def test_the_owner_of_a_graph_sets_its_budget_over_that_of_the_service(tmp_path: Path) -> None:
     async with running(tmp_path) as house:
         store, caller = house.services.store, Caller("default", "k", "user", frozenset({"few", "usual"}))

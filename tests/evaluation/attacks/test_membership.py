@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -98,4 +99,19 @@ async def test_a_crawler_reads_names_and_facts_that_are_true() -> None:
         names, _, early, _, refused = await extraction.crawled(bounded, "demo", 25)
         assert early.successes < 10  # Half of the day's.
         assert names.successes <= 2 * 20
+        assert refused.successes > 0
+
+
+@pytest.mark.model
+async def test_a_crawler_reads_rows_without_a_name_within_the_bounds() -> None:
+    async with AttackTargets() as targets:
+        target = await targets.open(DEMO)
+        rows = replace(target, loaded=extraction.load_rows(target.bench, 40, 20, 120), questions=())
+        _, facts, *_ = await extraction.crawled(rows, "loans", 40, extraction.OF_LOANS)
+        assert facts.rate > 0.2  # Without a budget, most rows are told cell by cell.
+        bounded = await targets.open(DEMO, changes=extraction.BY_DEFAULT)
+        rows = replace(bounded, loaded=extraction.load_rows(bounded.bench, 200, 100, 1_000), questions=())
+        names, facts, *_, refused = await extraction.crawled(rows, "loans", 60, extraction.OF_LOANS)
+        assert 0 < facts.rate <= extraction.MAX_READ
+        assert 0 < names.rate <= extraction.MAX_READ
         assert refused.successes > 0

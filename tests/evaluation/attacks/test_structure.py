@@ -167,6 +167,16 @@ async def test_made_questions_are_the_same_in_every_run_and_each_has_its_plan() 
     assert all(question.plan and question.plan.sets["A"].path for question in drawn[0])
 
 
+@pytest.mark.model
+async def test_made_questions_ask_for_the_kind_at_the_end_of_a_backward_step() -> None:
+    async with AttackTargets() as targets:
+        target = await targets.open(DEMO, "scripted")
+        made = made_questions(target.bench.graph(target.loaded), 60, seed=1, most_steps=1)
+    asked = [(question.plan.sets["A"].path[0], question.texts[0]) for question in made if question.plan]
+    assert {label[0] == "^" for label, _ in asked} == {True, False}
+    assert all(text.startswith("Which " if label[0] == "^" else "What is the ") for label, text in asked)
+
+
 def test_pseudonyms_and_order_make_no_difference_and_all_else_does() -> None:
     def shown(name: str, end: str, *paths: str, size: str = "2-5") -> list[object]:
         return summarise_prompts(

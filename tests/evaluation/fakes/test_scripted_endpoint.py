@@ -110,6 +110,8 @@ def test_words_that_were_read_apart_are_laid_beside_those_that_were_typed() -> N
 def test_names_side_by_side_take_whole_words() -> None:
     surfaces = surfaces_of("how many tall tenors sing arias", "how many Es1c2r Ew1o2o sing Ea1l2l")
     assert list(surfaces.values()) == ["tall", "tenors", "arias"]
+    typed, shown = "films by the The Muse director", "films by the Es1c2r Vw1o2o"
+    assert topic_among(surfaces_of(typed, shown, topics=["the_muse"]), "The Muse") == "Es1c2r"
 
 
 def test_pseudonyms_are_told_from_words_by_their_shape() -> None:

@@ -50,6 +50,13 @@ def test_a_row_that_may_be_no_total_is_kept_and_told(tmp_path: Path) -> None:
     assert any(note.startswith("the last row of sales.csv holds the sums") for note in raw.notes)
 
 
+def test_a_column_may_be_called_by_a_sign_alone(tmp_path: Path) -> None:
+    owners = "id,name\n" + "".join(f"{at},Owner {at}\n" for at in range(101, 140))
+    signs = "$,#\n" + "".join(f"x{at},{at}\n" for at in range(101, 130))
+    raw, _ = read_and_propose([written(tmp_path, owners, "owners.csv"), written(tmp_path, signs, "signs.csv")])
+    assert len(rows_of(raw)) == 39 + 29
+
+
 def test_a_row_of_totals_may_have_no_key(tmp_path: Path) -> None:
     raw, policy = read_and_propose([written(tmp_path, SALES + ";;22;3.450,50", "sales.csv")])
     assert (policy.tables[0].key, policy.tables[0].totals, len(rows_of(raw))) == ("Product", True, 3)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.egress.disclosure import Profile
+from app.egress.disclosure import Profile, ask_in_house
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.reasoner import ReplyUnusableError
+from app.llm.reasoner import Reply, ReplyUnusableError
+from app.llm.tasks import ReplyT, Task
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import Limits
 from app.strategies.sets.candidates import MAX_OFFERED
@@ -73,6 +75,38 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
         assert scripted.contract_breaks == []
         assert secrets_in(b"\n".join(received.head + received.body for received in scripted.received)) == []
         assert asked.rounds == list(range(1, finding.rounds + 1))
+
+
+@dataclass
+class HeldBack:
+    """A model's place, of which every step is taken inside the service."""
+
+    house: EmbeddedReasoner
+    tasks: list[Task[Any]] = field(default_factory=list)
+    is_model, is_capable = True, True
+
+    def fits(self, *_tasks: Task[Any]) -> bool:
+        return True
+
+    async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
+        self.tasks.append(task)
+        return await ask_in_house(self.house, task)
+
+
+async def test_a_step_inside_the_service_reads_words_that_no_prompt_may_hold(
+    bench: Bench, embedder: Embedder, embedded: EmbeddedReasoner
+) -> None:
+    asked, runner = bench.asked(embedded), HeldBack(embedded)
+    inquiry = asked.inquiry(embedded, "Who is the Dimwit of Zofia Quarrel?")
+    (hidden,) = (word for word in asked.table.issued if word[0] == "V")
+    kept = replace(inquiry, reasoner=runner, typed={hidden: "doctor"}, profile=Profile.KIND)
+    finding = await SetsStrategy(embedder, max_shown=0).find(kept)
+    assert finding.draft is not None
+    assert asked.names(finding.draft.expressions[0]) == {"Ottoline Brackwater"}
+    assert all("doctor of" not in task.input.model_dump_json() for task in runner.tasks)
+    assert (kept.asked, inquiry.reasoner.is_model) == (inquiry.asked, False)
+    without = await SetsStrategy(embedder, max_shown=0).find(replace(kept, typed={}))
+    assert without.draft is None
 
 
 async def test_no_more_than_the_width_is_followed(talk: Talk) -> None:
