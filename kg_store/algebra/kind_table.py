@@ -17,7 +17,7 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.kinds import kinds_of, kinds_of_rows, row_kind_of
 from kg_store.graph.traversal import kind_of, members_of, tail_concept
 from kg_store.terms import Edges, Hop, Mids, NodeKind, Schema, ValueKind, as_mids, cached_by_version
-from kg_store.text.literals import PartialDate
+from kg_store.text.dates import PartialDate
 
 NAME: Final = ""
 """Stands for the column of the things' own names, where a relation's label would stand."""
