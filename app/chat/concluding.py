@@ -35,7 +35,7 @@ from kg_store.text.inflection import lemmas_of
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
 NO_PATH: Final = "I found nothing in this graph that answers that question as it is asked."
-NO_YEAR: Final = "I can not tell the year of that date, or found nothing for it: please say the year too."
+NO_YEAR: Final = "I can not tell the year of that date: please say it too."
 NOT_READ: Final = "I could not tell what {words} here, so I give no answer."
 NOT_KNOWN: Final = "I know no such name or word in this graph, so I give no answer."
 NOT_EXECUTED: Final = "I can not work out an answer with “{word}” in it yet, so I give none."
@@ -80,9 +80,7 @@ def refusal(run: QuestionRun) -> str:
     word = asked.unread or asked.operator
     # "top" is read together with the word after it, which may be a name.
     is_common = word == asked.operator or all(part in typed and in_lexicon(part) for part in word.split())
-    if word and is_common:
-        return NOT_EXECUTED.format(word=word)
-    return NO_YEAR if _lacks_year(run) else NO_PATH
+    return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
 
 
 def _lacks_year(run: QuestionRun) -> bool:

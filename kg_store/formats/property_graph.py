@@ -101,7 +101,8 @@ logging.getLogger("ged4py").setLevel(logging.CRITICAL + 1)
 def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
     """Yields the persons and family relations of a GEDCOM file; counts in `left` what is not read.
 
-    Raises LoadError, which never quotes the file.
+    Ids such as `@I1@` are those of one file: two files number other persons alike. Raises LoadError, which never quotes
+    the file.
     """
     from ged4py.parser import GedcomReader
 
@@ -111,10 +112,10 @@ def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]
         with GedcomReader(str(path)) as reader:
             for person in reader.records0("INDI"):
                 unread += sum(each.tag not in _OF_PERSONS for each in person.sub_records)
-                yield _person(person)
+                yield _person(person, path.name)
             for family in reader.records0("FAM"):
                 unread += sum(each.tag not in _OF_FAMILIES for each in family.sub_records)
-                yield from _ties(family)
+                yield from _ties(family, path.name)
     except LoadError:
         raise
     except Exception:
@@ -137,26 +138,29 @@ def _require_short_records(path: Path) -> None:
 _RECORD: Final = re.compile(rb"[^\w]*0[\x00 ]")
 
 
-def _person(record: Any) -> Node:
+def _person(record: Any, file: str) -> Node:
     found = {"name": [" ".join(record.name.format().split())]}
     found |= {word: [record.sub_tag_value(tag)] for tag, word in _FACTS.items()}
     for tag, word in _EVENTS.items():
         found[f"date of {word}"] = [_day(record.sub_tag_value(f"{tag}/DATE"))]
         found[f"place of {word}"] = [record.sub_tag_value(f"{tag}/PLAC")]
     filled = {word: [str(value) for value in values if value] for word, values in found.items()}
-    return Node(record.xref_id, ["person"], {word: values for word, values in filled.items() if values})
+    return Node(f"{file}:{record.xref_id}", ["person"], {word: values for word, values in filled.items() if values})
 
 
-def _ties(family: Any) -> Iterator[Relationship]:
+def _ties(family: Any, file: str) -> Iterator[Relationship]:
+    def id_of(person: Any) -> str:
+        return f"{file}:{person.xref_id}"
+
     husband, wife = family.sub_tag("HUSB"), family.sub_tag("WIFE")
     if husband is not None and wife is not None:
         told = {"date": _day(family.sub_tag_value("MARR/DATE")), "place": family.sub_tag_value("MARR/PLAC")}
         facts = {word: [str(value)] for word, value in told.items() if value}
-        yield Relationship("married to", husband.xref_id, wife.xref_id, facts)
+        yield Relationship("married to", id_of(husband), id_of(wife), facts)
     for child in family.sub_tags("CHIL"):
         for word, parent in (("father", husband), ("mother", wife)):
             if parent is not None:
-                yield Relationship(word, child.xref_id, parent.xref_id, {})
+                yield Relationship(word, id_of(child), id_of(parent), {})
 
 
 def _day(told: Any) -> str:

@@ -163,9 +163,11 @@ _QUANTITIES: Final = {
 
 def quantity_of(column: Column) -> tuple[str, str] | None:
     """Returns the quantity and the unit of a column of numbers whose name is nothing but a unit: weight and kilos for
-    `Kg`; else None.
+    `Kg`; else None. Capitals ("HA") and a single letter ("L") may be short for anything.
     """
-    found = {unit.kind: unit.word for unit in units_called(column.name.strip())}
+    name = column.name.strip()
+    is_short = name.isalpha() and (name.isupper() or len(name) == 1)
+    found = {} if is_short else {unit.kind: unit.word for unit in units_called(name)}
     if column.kind is not ValueKind.NUMBER or len(found) != 1:
         return None
     ((kind, word),) = found.items()

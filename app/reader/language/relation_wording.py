@@ -229,6 +229,9 @@ EMPTY: Final = frozenset(
 """Words that say so little by themselves that a reading need not explain them."""
 # Least number of equal first letters of two words that are treated as related. Chosen by hand; not fitted.
 MIN_KIN_LETTERS: Final = 5
+MIN_VERB_LETTERS: Final = 3
+_NOUN_ENDINGS: Final = ("", "e", "al", "ing", "ment", "ation", "ition", "ion", "ance", "ence", "ery", "age", "ure")
+"""Endings that make the noun of what is done from a verb without its last e."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,14 +272,24 @@ def _all(groups: Iterable[Iterable[str]]) -> set[str]:
 
 
 def is_kin(word: str, said: Collection[str]) -> bool:
-    """Returns True if `word` shares a long beginning with a word of `said`, as `licence` does with `licensed`."""
+    """Returns True if `word` shares a long beginning with a word of `said`, or is a verb from which one is made.
+
+    Examples: `licence` and `licensed`; `rented` and `rental`, `booked` and `booking`.
+    """
     least = max(MIN_KIN_LETTERS, len(word) - 3)
     beginning = word[:least]
     if len(word) >= least:
         for other in said:  # A plain loop, because this runs for each word and each step.
             if other.startswith(beginning):
                 return True
-    return False
+    return not nouns_made_of(word).isdisjoint(said)
+
+
+@lru_cache(maxsize=16_384)
+def nouns_made_of(verb: str) -> frozenset[str]:
+    """Returns the nouns that a form of a verb may give by an ending, whether they exist or not."""
+    stems = (base.removesuffix("e") for base in verbs_of(verb) if len(base) >= MIN_VERB_LETTERS)
+    return frozenset(stem + ending for stem in stems for ending in _NOUN_ENDINGS)
 
 
 def is_telling(word: str) -> bool:

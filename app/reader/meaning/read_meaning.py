@@ -11,7 +11,7 @@ from typing import Final
 from app.llm.in_house import HeldMeaning, ReadingScores
 from app.llm.tasks import SchemaStep, StepInput
 from app.reader.language.question_words import names_a_group, words_in
-from app.reader.language.relation_wording import particle_verbs, unmask_words
+from app.reader.language.relation_wording import nouns_made_of, particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
 from app.reader.meaning.in_context import Meanings, NearestMeaning, nearest_in_context, sense_of
 from app.reader.meaning.question.one_question import one_question
@@ -31,7 +31,7 @@ from kg_store.algebra.expressions import (
     written,
 )
 from kg_store.errors import ExpressionError
-from kg_store.text.inflection import singular, verbs_of
+from kg_store.text.inflection import singular
 from kg_store.text.labels import with_words
 from kg_store.text.words import is_pseudonym
 
@@ -160,12 +160,13 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
 
 def _says_rows(given: StepInput) -> bool:
     """Returns True if the question has the whole name of nameless nodes: "how many rentals", but no "members" alone
-    for rows called "committee member". The verb of such a name counts too: "walked" for rows called "walk".
+    for rows called "committee member". The verb of such a name counts too: "walked" for rows called "walk", "rented"
+    for "rental".
     """
     names = {name for thing in given.row_kinds for name in thing.concept.split(" or ")}
     words = words_in(given.question)
     said = f" {' '.join(map(singular, words))} "
-    done = frozenset[str]().union(*map(verbs_of, words))
+    done = frozenset[str]().union(*map(nouns_made_of, words))
     return any(f" {name.lower()} " in said or name.lower() in done for name in names)
 
 

@@ -77,6 +77,7 @@ class Reading(NamedTuple):
     is_of_whole: bool = False
     is_implied: bool = False
     partner: str = ""
+    is_owner: bool = False
     silent: int = 0
     final: int = 0
     counted: int = 0
@@ -135,10 +136,13 @@ class Reading(NamedTuple):
     def _disorder(self, said: Said) -> float:
         """Returns the cost of words out of order. Words farther from the topic should express later hops.
 
-        Otherwise "X's mother's children" could be read as the mother of X's children.
+        Otherwise "X's mother's children" could be read as the mother of X's children. What an owner has comes first: in
+        "the father of X's mother" the mother does.
         """
         if self.anchor < 0:
             return 0.0
+        if self.is_owner and self.near < self.anchor < said.first:
+            return OUT_OF_ORDER
         if said.last < self.anchor:
             return 0.0 if said.last < self.near or self.near == self.anchor else OUT_OF_ORDER
         return 0.0 if said.first > self.far else OUT_OF_ORDER
@@ -230,7 +234,8 @@ def named_things(asked: AskedQuestion, named: NamedThings, graph: SchemaGraph) -
     for at in things:
         kinds = named.things.get(words[at], frozenset())
         bare = words[at][0] == "E"
-        yield Reading(words[at], kinds, 1 << at, 1.0, anchor=at, near=at, far=at, is_bare=bare)
+        owns = words[at + 1 : at + 2] == ("'s",)
+        yield Reading(words[at], kinds, 1 << at, 1.0, anchor=at, near=at, far=at, is_bare=bare, is_owner=owns)
         if bare and at in asked.in_place_of_kind:
             yield from _members(words[at], at, kinds, graph)
         other = at + 2

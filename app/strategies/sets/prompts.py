@@ -34,7 +34,8 @@ withheld. Things are answered by their names, which may be numbers or dates.
 stand-in or another expression), r is a relation of the things of A, or r then r; for a number, r minus r is the \
 difference, of dates in days:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.
-filter A r < V: those of A whose r is so; also <= > >= = !=. having A r: those that have an r, or for which it is true.
+filter A r < V: those of A whose r is so; also <= > >= = !=. V may be E or a number; a V that is a year or a month \
+equals every date in it. having A r: those that have an r, or for which it is true.
 having A E, having A V: those of A that it belongs to, where its kind or r is not clear.
 argmax A r, argmin A r: those with the greatest or latest, least or earliest r. compare A B r: the one with the \
 greater r. sort A r descending. limit A 3: the first of a sort or group.

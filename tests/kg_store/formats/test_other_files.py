@@ -35,6 +35,17 @@ def test_a_family_tree_is_persons_and_what_ties_them(tmp_path: Path) -> None:
     } <= found
 
 
+def test_two_family_trees_share_no_person_by_their_numbers(tmp_path: Path) -> None:
+    other = GEDCOM.replace("Zofia", "Ines").replace("Otto", "Bertil").replace("Barnaby", "Aurelio")
+    paths = [tmp_path / "one.ged", tmp_path / "two.ged"]
+    for path, text in zip(paths, (GEDCOM, other), strict=True):
+        path.write_text(text)
+    raw, policy = read_and_propose(paths)
+    found = facts_of(load_graph(raw, policy.model_copy(update={"show_relations": "all"}), MID_KEY))
+    fathers = {(child, parent) for child, relation, parent in found if relation == "father"}
+    assert fathers == {("Barnaby Brackwater", "Otto Brackwater"), ("Aurelio Brackwater", "Bertil Brackwater")}
+
+
 def test_contacts_and_events_are_things_with_what_people_wrote(tmp_path: Path) -> None:
     contact = {("Zofia Quarrel", "organisation", "Kestrel Wing"), ("Zofia Quarrel", "birthday", "1961-02-11")}
     assert contact <= facts_in(tmp_path, "cards.vcf", VCARD.encode())

@@ -150,3 +150,10 @@ def test_bytes_that_are_no_table_are_told_as_such(tmp_path: Path, name: str, con
     (tmp_path / name).write_bytes(content)
     with pytest.raises(LoadError, match=rf"{name}[^:]*: {reason}"):
         read_and_propose([tmp_path / name])
+
+
+def test_a_column_called_by_a_unit_holds_what_it_measures_unless_it_may_be_short_for_anything(tmp_path: Path) -> None:
+    rows = "\n".join(f"Team {at},{at * 2},{at * 3},{at * 4}" for at in range(1, 12))
+    (tmp_path / "teams.csv").write_text(f"team,W,HA,Kg\n{rows}\n")
+    (table,) = read_and_propose([tmp_path / "teams.csv"])[1].tables
+    assert [table.columns[name].relation for name in ("W", "HA", "Kg")] == ["w", "ha", "weight"]

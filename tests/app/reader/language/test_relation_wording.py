@@ -14,6 +14,7 @@ from app.reader.concept_namer import ConceptNamer
 from app.reader.language.relation_wording import (
     SchemaVocabulary,
     hop_words,
+    is_kin,
     unmask_words,
     vocabulary_of,
     with_descriptions,
@@ -135,3 +136,17 @@ def test_words_that_no_relation_and_no_concept_is_asked_for_by(
     known: SchemaVocabulary, question: str, lacking: list[str]
 ) -> None:
     assert known.lacks(question.replace("How many", "")) == lacking
+
+
+@pytest.mark.parametrize(
+    ("word", "noun", "kin"),
+    [
+        ("rented", "rental", True),
+        ("paying", "payment", True),
+        ("booked", "booking", True),
+        ("licensed", "licence", True),
+        ("rental", "rent", False),
+    ],
+)
+def test_a_noun_made_of_a_verb_is_its_kin(word: str, noun: str, kin: bool) -> None:
+    assert is_kin(word, {noun}) is kin
