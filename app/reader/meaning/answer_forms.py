@@ -378,7 +378,7 @@ class AnswerForms:
             yield self._things(each, text)
 
     def _things(self, each: Reading, text: str) -> tuple[str, int, float]:
-        """Returns the answer that lists a reading: its dates for "when", its people for "who", a sum for "how much"."""
+        """Returns the answer that lists a reading: its dates for "when", people for "who", the sum for "how much"."""
         if self._asked.wh == "when" and (dates := self._dates_of(each, text)):
             return dates, each.used, OF_KIND
         if self._asked.wh in ("who", "whom") and (people := self._only_step(each, text, self._leads_to_people)):
