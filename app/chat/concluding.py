@@ -25,6 +25,7 @@ from app.strategies.retrieval import evidence_of
 from app.strategies.start import declares_kinds
 from client_sdk.protocol import Names, Sentence
 from kg_store.algebra.expressions import Expression, names_in, parse
+from kg_store.algebra.expressions import written as written_out
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.errors import ExpressionError
 from kg_store.graph.kinds import kinds_of
@@ -273,7 +274,7 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
     for each in missing:
         if each.lacking == each.total and not each.counts_as_not and not each.texts:
             return ConclusionResult(sentence=NONE_KNOWN.format(relation=each.relation, fitting=_fitting(each)))
-    conclusion = _with_missing(run, conclusion, missing)
+    conclusion = _with_referred(run, _with_missing(run, conclusion, missing), grounded.expressions)
     if len(run.executor.years_met(grounded.expressions)) > 1:
         conclusion = replace(conclusion, text=f"{conclusion.text} {SEVERAL_YEARS}")
     known = min((1 - each.lacking / each.total for each in missing), default=1.0)
@@ -295,6 +296,7 @@ MAX_TOLD: Final = 2
 """The greatest number of relations of which an answer says how many things lack them. Chosen by hand."""
 NONE_KNOWN: Final = "I can not tell: no “{relation}”{fitting} is known there."
 SOME_LACK: Final = "{some} of {total} {have} no “{relation}”{fitting}; {end}."
+REFERRED: Final = "{some} of them {are} only referred to: nothing else is said of them."
 TEXTS_ALONE: Final = "{some} of {total} {have} only a text as “{relation}”, which names nothing listed."
 
 
@@ -319,6 +321,16 @@ def _with_missing(run: QuestionRun, conclusion: Conclusion, missing: Sequence[Mi
         told = SOME_LACK.format(some=some, total=total, have=have, relation=each.relation, fitting=fitting, end=end)
         text += f" {told}"
     return replace(conclusion, text=text, names=names)
+
+
+def _with_referred(run: QuestionRun, conclusion: Conclusion, expressions: Sequence[Expression]) -> Conclusion:
+    """Returns `conclusion` with a sentence on counted things of which the files say nothing themselves."""
+    some, total = run.executor.counted_by_reference(expressions[0])
+    if not 0 < some < total:
+        return conclusion
+    few, names = run.executor.of_number(some, f"referred({written_out(expressions[0])})")
+    told = REFERRED.format(some=few, are="is" if some == 1 else "are")
+    return replace(conclusion, text=f"{conclusion.text} {told}", names={**conclusion.names, few: names})
 
 
 def _counted(run: QuestionRun, missing: MissingValues, some: int, what: str) -> tuple[str, str, dict[str, Names]]:

@@ -15,6 +15,7 @@ from app.chat.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.algebra.expressions import (
+    Call,
     Expression,
     ExpressionResult,
     Name,
@@ -28,6 +29,7 @@ from kg_store.algebra.expressions import (
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.catalog import PrivateGraph
 from kg_store.errors import ExpressionError
+from kg_store.graph.kinds import only_referred_to, reference_flags
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.vault import VaultRecord, readable_name
 from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
@@ -109,6 +111,16 @@ class AnswerExecutor:
         meanings = ((each, map(self._table.meaning, names_in(each))) for each in expressions)
         yearly = [each for each, known in meanings if any(meaning and meaning.is_yearly for meaning in known)]
         return set().union(*(self._graph.algebra.years_met(each, self._operand) for each in yearly))
+
+    def counted_by_reference(self, expression: Expression) -> tuple[int, int]:
+        """Returns how many of the things that `expression` counts are only referred to, and how many it counts."""
+        if not (isinstance(expression, Call) and expression.function == "count"):
+            return 0, 0
+        if not reference_flags(self._graph.blind.schema).any():
+            return 0, 0
+        counted = self.result_of(written(expression.operands[0]))
+        mids = as_mids(counted.mids if counted is not None and counted.kind == "set" else ())
+        return len(only_referred_to(self._graph.blind, mids)), len(mids)
 
     def of_number(self, number: int, told: str) -> tuple[str, Names]:
         """Returns a pseudonym for a number, and the number as its name; `told` says what the number counts."""

@@ -293,7 +293,12 @@ def plan_things(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _answering(asked: ParsedQuestion) -> Sequence[ScoredPath]:
-    """Returns the paths that may answer: for a count, those that lead to countable things if there are any."""
+    """Returns the paths that may answer: for a count, those that lead to countable things if there are any.
+
+    "When" is not answered by a thing of no kind, which nothing shows to be a time.
+    """
+    if asked.form.rest.lower().startswith("when "):
+        return [each for each in asked.paths if each.path.concept != "thing"]
     if asked.form.form != "count":
         return asked.paths
     return [each for each in asked.paths if each.path.concept not in UNCOUNTED] or asked.paths

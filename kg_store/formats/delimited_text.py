@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -197,6 +198,8 @@ def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, 
         header, bands = banded
         at += bands
     below = [cells for _, cells in head[at + 1 :] if cells]
+    if (united := _with_units(header, below)) is not None:
+        header, below, at = united, below[1:], next(i for i in range(at + 1, len(head)) if head[i][1])
     if below and all(len(cells) == len(header) + 1 and not cells[-1] for cells in below):
         header = [*header, ""]  # Each line but the header ends with a delimiter.
     return line, header, chain(head[at + 1 :], _after(broken, rows))
@@ -264,6 +267,30 @@ def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
     if len(bands) < 2 or not all(names):
         return None
     return [" ".join(words) for words in names] + [""] * (longest - width), len(bands) - 1
+
+
+MIN_MEASURED: Final = 3
+"""The fewest numbers below each unit of a line of units. Chosen by hand."""
+MAX_UNIT: Final = 12
+_AMOUNT: Final = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*")
+
+
+def _with_units(header: Sequence[str], below: Sequence[Cells]) -> Cells | None:
+    """Returns the header with the units that stand in a line below it, `Flow (l/s)`; None if there is no such line.
+
+    Such a line begins with an empty cell, and has short words only where all lines below it have numbers.
+    """
+    units, rows = (below[0], below[1:]) if below else ([], [])
+    places = [at for at, cell in enumerate(units) if cell]
+    if not places or places[0] == 0 or places[-1] >= len(header) or not all(header):
+        return None
+    for at in places:
+        amounts = [row[at] for row in rows if at < len(row) and row[at]]
+        is_word = len(units[at]) <= MAX_UNIT and _AMOUNT.fullmatch(units[at]) is None
+        if not is_word or len(amounts) < MIN_MEASURED or not all(map(_AMOUNT.fullmatch, amounts)):
+            return None
+    said = {at: units[at].strip("()[] ") for at in places}
+    return [f"{name} ({said[at]})" if at in said else name for at, name in enumerate(header)]
 
 
 def _may_be_header(cells: Cells) -> bool:

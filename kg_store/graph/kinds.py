@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from kg_store.terms import NodeKind, Schema, Signature, SignatureId, cached_by_version
+import numpy as np
+
+from kg_store.graph.adjacency import Flags
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.terms import NO_MIDS, Mids, NodeKind, Schema, Signature, SignatureId, as_mids, cached_by_version
 
 
 @cached_by_version
@@ -55,3 +59,24 @@ def row_kind_of(schema: Schema, signatures: frozenset[int]) -> str:
 
 def _has_all(schema: Schema, ids: list[SignatureId], signature: Signature) -> bool:
     return set(signature.hops) <= {hop for each in ids for hop in schema.signatures[each].hops}
+
+
+def only_referred_to(graph: BlindGraph, mids: Mids) -> Mids:
+    """Returns those of `mids` of which nothing is said but that others lead to them, if others have a declared class.
+
+    An excerpt of a vocabulary refers to many concepts that it does not hold.
+    """
+    found = graph.signatures_of(mids)
+    mids, found = mids[found >= 0], found[found >= 0]
+    is_declared = np.array([bool(each.classes or each.masked) for each in graph.schema.signatures])
+    return as_mids(mids[reference_flags(graph.schema)[found]]) if is_declared[found].any() else NO_MIDS
+
+
+@cached_by_version
+def reference_flags(schema: Schema) -> Flags:
+    """Returns a flag for each signature: True if its things have no class and no hop but those that lead to them."""
+    flags = [
+        each.kind is NodeKind.ENTITY and not (each.classes or each.masked) and all(hop.inverse for hop in each.hops)
+        for each in schema.signatures
+    ]
+    return np.array(flags or [False], dtype=np.bool_)

@@ -322,9 +322,12 @@ class Tables:
             parts = filled.split(settings.separator) if settings.separator else [filled]
             for cell in filter(None, map(str.strip, parts)):
                 if settings.concept is not None:
-                    thing = f"<{_THING}{quote(settings.concept, safe='')}:{quote(cell, safe='')}>"
+                    said = " ".join(cell.split())
+                    if said != cell:
+                        _count(skipped, f"cells of {file} mean the same as without their further blanks", row.line)
+                    thing = f"<{_THING}{quote(settings.concept, safe='')}:{quote(said, safe='')}>"
                     kind = f"<{CLASS_NAMESPACE}{quote(settings.concept, safe='')}>"
-                    yield column, thing, ((thing, _TYPE, kind), (thing, _LABEL, _text(cell)))
+                    yield column, thing, ((thing, _TYPE, kind), (thing, _LABEL, _text(said)))
                     continue
                 beside = [row.cells[each] for each in settings.beside]
                 key = joined_key([cell, *beside]) if beside else cell

@@ -44,6 +44,19 @@ XX,4,1,1936
     "towns.csv": "town_id,name\n7,Eskport\n8,Oskham\n9,Tarn\n",
 }
 
+BOARDS = {
+    "councillors.csv": "id,name\n1,Ivo Lund\n2,Mara Quist\n3,Runa Falk\n4,Sven Oster\n",
+    "committees-current.csv": "code,name\nHB,Harbour Board\nHC,Harbour Board\nSB,Salt Board\n",
+    "committee_members.csv": """committee_code,councillor_id,rank,title
+HB,1,1,Chair
+HB,2,2,
+HC,3,2,
+SB,2,1,Chair
+SB,3,2,
+HB,4,1,Member
+""",
+}
+
 SHOPS = {
     "customers.csv": "customer_id,name,address_id\n1,Ivo Lund,11\n2,Mara Quist,12\n3,Runa Falk,13\n",
     "stores.csv": "store_id,name,address_id\n91,Quay Store,11\n92,Mill Store,13\n93,Tar Store,13\n",
@@ -59,6 +72,14 @@ LANDS = {
 {"id": "w", "name": "Westmark", "money": {"ESK": {"name": "esk dollar", "symbol": "e"}}, "borders": ["s"]},
 {"id": "o", "name": "Ostmark", "money": {"OST": {"name": "ost mark", "symbol": "o"}}, "borders": []}
 ]"""
+}
+
+TERMS = {
+    "terms.ttl": """@prefix : <http://terms.example/> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+:mill a skos:Concept ; skos:prefLabel "mill"@en ; skos:narrower :tide, :p9 ; skos:related :salt .
+:tide a skos:Concept ; skos:prefLabel "tidal mill"@en .
+:salt a skos:Concept ; skos:prefLabel "salt"@en ; skos:narrower :p7 .
+"""
 }
 
 ROUTES = {
@@ -195,7 +216,12 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
     # Rank 1 on that board, in that year; not on the one, and rank 1 or that year on another.
     (BENCHES, "Which members of the Harbour Board have rank 1?", {"Ivo Lund"}),
+    # Who: the people of the rows, not the rows.
+    (BOARDS, "Who has rank 1 in the Harbour Board?", {"Ivo Lund", "Sven Oster"}),
     (BENCHES, "How many current committees are there?", {"2"}),
+    # All towns are no things that have one.
+    (BENCHES, "How many things have a town?", set()),
+    (TERMS, "How many concepts are there?", {"5"}),
     (BENCHES, "Where does Ivo Lund live?", {"Eskport"}),
     (SHOPS, "Which customers are in Norlandia?", {"Ivo Lund", "Mara Quist"}),
     (SHOPS, "How many stores are there in Sudoria?", {"2"}),
@@ -216,6 +242,7 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (FERRIES, "What is the average length of the ferries of Eskport?", {"42.5"}),
 ]
 TOLD = {
+    "How many concepts are there?": "2 of them are only referred to: nothing else is said of them.",
     "Which ferry has the highest length?": "1 of 8 has no “length” that is a number; it is left out.",
     "How many ferries have not been shipped?": "2 of 8 have no “shipped date” that is a date; they count as not.",
     "What is the average length of the ferries of Eskport?": "1 of 3 has no “length” that is a number; it is left "
@@ -228,8 +255,10 @@ SETS = [
     ARTICLES,
     LETTERS,
     BENCHES,
+    BOARDS,
     SHOPS,
     LANDS,
+    TERMS,
     ROUTES,
     FOODS,
     SHIPS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -16,7 +16,7 @@ from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import Reading, joins_records
 from app.reader.meaning.readings import ReadingBuilder
-from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop
 from kg_store.text.inflection import is_agent, is_participle, singular, verbs_of
 
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
@@ -378,9 +378,11 @@ class AnswerForms:
             yield self._things(each, text)
 
     def _things(self, each: Reading, text: str) -> tuple[str, int, float]:
-        """Returns the answer that lists a reading; its dates if "when" is asked, the sum if "how much"."""
+        """Returns the answer that lists a reading: its dates for "when", people for "who", the sum for "how much"."""
         if self._asked.wh == "when" and (dates := self._dates_of(each, text)):
             return dates, each.used, OF_KIND
+        if self._asked.wh in ("who", "whom") and (people := self._only_step(each, text, self._leads_to_people)):
+            return people, each.used, OF_KIND
         led = _LAST_STEP.fullmatch(text) if each.value == "number" and self._how_much else None
         if led is not None and self._is_of_rows(led):
             return f'sum({led[1]}, "{led[2]}")', each.used, OF_KIND
@@ -404,10 +406,17 @@ class AnswerForms:
         chosen = _BY_DATE.match(text)
         if chosen and any(hop.is_date for hop in self._graph.hops if hop.label == chosen[1]):
             return text.removeprefix("arg")
+        return self._only_step(each, text, lambda hop: hop.is_date)
+
+    def _leads_to_people(self, hop: SchemaHop) -> bool:
+        return bool(hop.ends) and hop.ends <= self._named.persons
+
+    def _only_step(self, each: Reading, text: str, fits: Callable[[SchemaHop], bool]) -> str:
+        """Returns the ends of the only step from some rows that `fits`; empty if there are several, or no rows."""
         if not (each.kinds and each.kinds <= self._graph.rows) or each.value or each.is_whole:
             return ""
-        dates = [hop.label for hop, _ in self._graph.leaving(each.kinds) if hop.is_date]
-        return f'reach({text}, "{dates[0]}")' if len(dates) == 1 else ""
+        labels = [hop.label for hop, _ in self._graph.leaving(each.kinds) if fits(hop)]
+        return f'reach({text}, "{labels[0]}")' if len(labels) == 1 else ""
 
     def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
         """Yields answers that add up numbers although no word asks for a sum, such as the beds of a clinic."""

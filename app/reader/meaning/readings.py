@@ -131,6 +131,8 @@ class ReadingBuilder:
         asked = self._asked
         yield from named_things(asked, self._named, self._graph)
         for at, (used, kinds) in self.nouns.items():
+            if asked.form == "count" and not asked.content % (1 << at) and not _HAS.isdisjoint(asked.words[:at]):
+                continue  # "How many things have an owner" counts no owners.
             score = float(used.bit_count())
             far = used.bit_length() - 1
             yield Reading("", kinds, used, score, near=at, far=far, said=at, is_whole=True, final=used)

@@ -154,6 +154,16 @@ def test_references_to_no_row_and_cells_of_another_kind_are_noted_with_their_fir
     }
 
 
+def test_cells_of_a_concept_that_differ_in_blanks_alone_are_one_thing_and_are_noted(tmp_path: Path) -> None:
+    books = written(tmp_path, "no,press\n1,Mole Press\n2,Mole  Press\n3,Tarn\n", "books.csv")
+    column = {"press": {"relation": "press", "concept": "press"}}
+    raw = read_sources(
+        [books], tables=[TablePolicy.model_validate({"file": "books.csv", "key": "no", "columns": column})]
+    )
+    assert {tail for _, relation, tail in rows(raw) if relation == "press"} == {"Mole%20Press", "Tarn"}
+    assert "1 cells of books.csv mean the same as without their further blanks (the first in line 3)" in raw.notes
+
+
 STAFF = "init,name,may\nTH,Tess Hale,driver\nJO,Jo Orr,guard\nPW,Pia Wynn,guard\n"
 TURNS = "day,driver,guard,late\n2025-04-05,TH,JO,2\n2025-04-05,th,Jo,0\n2025-04-06,TH,PW,5\n2025-04-07,XX,PW,1\n"
 
