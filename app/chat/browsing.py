@@ -103,20 +103,20 @@ class GraphBrowser:
         self, opened: PrivateGraph, caller: Caller, conversation: Conversation, public_key: str, table: GraphTable
     ) -> GraphTable:
         """Returns the sealed table, with as many of its rows as the caller may still read, but one at least."""
-        names = _names_of(opened, conversation, table)
-        whole = len(table.rows)
-        for most in (whole, *(each for each in FEWER if each < whole)):
+        names, whole = _names_of(opened, conversation, table), len(table.rows)
+        most, fewer = whole, iter([each for each in FEWER if each < whole])
+        while True:
             shown = table.model_copy(update={"rows": table.rows[:most], "withheld": whole - most})
             kept = {word: names[word] for word in _words_of(shown) if word in names}
             told = RestoredNames(kept, table.id, table=conversation.table, facts=_told_by(shown, kept))
             try:
                 self._take(opened, caller, told)
             except NamesUsedUpError:
-                if most <= 1:
+                most = next(fewer, 0)
+                if not most:
                     raise
                 continue
             return seal_excerpt(public_key, shown, kept)
-        raise AssertionError("the last number of rows either fits or raises")
 
     def _looked(
         self, opened: PrivateGraph, caller: Caller, conversation_id: str | None, look: Callable[[Conversation], LookT]
@@ -125,18 +125,18 @@ class GraphBrowser:
 
         It looks again if the conversation was saved by another look in the meantime. Raises ConversationBusyError.
         """
-        schema = opened.blind.schema
-        for left in reversed(range(TRIES)):
+        schema, left = opened.blind.schema, TRIES
+        while True:
             conversation = self._conversations.open(caller.tenant, caller.key_id, opened.name, conversation_id, schema)
             found = look(conversation)
             try:
                 self._conversations.save(conversation, schema)
             except ConversationBusyError:
+                left -= 1
                 if not left:
                     raise
                 continue
             return conversation, found
-        raise AssertionError("the last try either returns or raises")
 
     def _take(self, opened: PrivateGraph, caller: Caller, restored: RestoredNames) -> None:
         if self._names is not None:

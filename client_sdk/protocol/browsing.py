@@ -10,7 +10,7 @@ from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Caps
 
 MAX_FILTERS = 20
 Searched = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Label = Annotated[str, StringConstraints(max_length=200)]
+Label = Annotated[str, StringConstraints(max_length=2_000)]
 
 
 class BrowseRequest(Wire):
@@ -127,7 +127,7 @@ class TableColumn(Wire):
 
 
 class TableCell(Wire):
-    """What one thing has in one column: the first of `total` things or values."""
+    """The cell of one thing in one column: the first of `total` things or values."""
 
     ends: list[ExcerptThing]
     total: int

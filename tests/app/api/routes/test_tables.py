@@ -20,7 +20,7 @@ PATIENTS = 60
 SYLLABLES = ("bra", "dol", "fen", "gor", "hul", "jam", "kel", "lun")
 WARDS = ("Kestrel Wing", "Merlin Wing", "Osprey Wing")
 CANARIES = ("Ottoline Brackwater", "Ptolemy Ashgrove", "843-48", "Quillfeather")
-"""What the role `desk` may not see: doctors, security numbers, and a name that only such a relation leads to."""
+"""Parts that the role `desk` may not see: doctors, security numbers, and a name that only such a relation leads to."""
 POLICY = """
 types = "concept"
 [relations."http://c.invalid/weight"]

@@ -1,7 +1,7 @@
 /** The things of one kind as a table: sorted by its heads, filtered, in pages, and as a file. */
 
 import type { TargetedEvent } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { asCsv } from "../ask/answer_table";
 import { count } from "../owner/words";
 import type { NameTable, TableCell, TableColumn, TableRow } from "../protocol/wire";
@@ -60,10 +60,12 @@ function useQuery(kind: string): [Query, (query: Query) => void] {
 }
 
 function KindTabs({ found }: { found: OpenedTable }) {
+  const shown = useRef<HTMLAnchorElement>(null);
+  useEffect(() => shown.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), []);
   return (
     <nav class="kind-tabs" aria-label="Kinds">
       {found.table.kinds.map(({ kind, things }) => (
-        <a key={kind} class="tab" href={hrefOfConcept(kind)} aria-current={kind === found.table.kind ? "page" : undefined}>
+        <a key={kind} ref={kind === found.table.kind ? shown : null} class="tab" href={hrefOfConcept(kind)} aria-current={kind === found.table.kind ? "page" : undefined}>
           {kindTitle(kind, things, found.names)} <span class="quiet">{count(things)}</span>
         </a>
       ))}
