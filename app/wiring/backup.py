@@ -153,7 +153,7 @@ def verify(settings: Settings, file: Path, erased: Path | None, told: Told) -> B
             with _schema_of_its_own(settings.database) as url:
                 drill = settings.model_copy(update={"database_url": SecretStr(url)})
                 with _filled(drill, stage / _DATABASE):
-                    told("the rows fit the database of AROG_DATABASE_URL")
+                    told("all rows went into the database of AROG_DATABASE_URL")
                 with _opened(drill, stage, drill.database_url) as store:
                     _check(store, lambda sentence: told(f"{sentence}, in that database too"))
         return summary

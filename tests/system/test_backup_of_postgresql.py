@@ -133,7 +133,7 @@ async def test_a_restore_is_tried_in_the_database_itself_beside_what_it_holds(fo
     held = rows_of(url)
     checked = arog("restore", str(file), "--verify")
     assert checked.exit_code == 0, checked.output
-    assert "the rows fit the database of AROG_DATABASE_URL" in checked.stdout
+    assert "all rows went into the database of AROG_DATABASE_URL" in checked.stdout
     assert "the ledger of default: rows 1 to 3, whole, in that database too" in checked.stdout
     assert not any(name in checked.output for name in SECRET_NAMES)
     assert (rows_of(url), schemas_of(url)) == (held, ["public"])
