@@ -84,11 +84,15 @@ def inspect(
     The output contains real names, for your own screen; the policy goes to standard output or a file.
     """
     # Imported late, because RDF parsers take a while to import.
+    from app.settings import load_settings
+    from kg_store.formats.files import PackedBounds, require_unpacked_within
     from kg_store.proposals.propose import preview
     from kg_store.proposals.row_checks import large_tables
     from kg_store.sources.reader import read_by_policy
 
     with failures_in_words(errors):
+        settings = load_settings()
+        require_unpacked_within(files, PackedBounds(settings.max_unpacked_bytes, settings.max_packed_facts))
         if not ask and not triples and (large := large_tables(files)):
             used = _inspect_first_rows(files, large, policy, sample)
             _tell_policy(used, policy, out)

@@ -19,7 +19,7 @@ from app.privacy.words.lexicon import is_common
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, GraphVersions, PrivacySummary
 from kg_store.catalog import Catalog, NameConcepts
 from kg_store.errors import LoadError
-from kg_store.formats.files import require_unpacked_within
+from kg_store.formats.files import PackedBounds, require_unpacked_within
 from kg_store.graph.anonymity import DEFAULT_K, measure_anonymity
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import FORMATS
@@ -77,12 +77,12 @@ class LoadJob:
         catalog: Catalog,
         request: LoadRequest,
         name_concepts: NameConcepts,
-        max_unpacked_bytes: int,
+        packed: PackedBounds,
         k: int,
         approve: Approve,
     ) -> None:
         self._catalog, self._request, self._name_concepts = catalog, request, name_concepts
-        self._max_unpacked_bytes, self._k, self._approve = max_unpacked_bytes, k, approve
+        self._packed, self._k, self._approve = packed, k, approve
 
     def run(self, progress: Progress) -> JobResult:
         """Runs the load. Raises LoadError, PolicyError, and what `progress` and `approve` raise."""
@@ -96,7 +96,7 @@ class LoadJob:
 
     def _run(self, progress: Progress) -> JobResult:
         request = self._request
-        require_unpacked_within(request.sources, self._max_unpacked_bytes)
+        require_unpacked_within(request.sources, self._packed)
         with self._catalog.begin_load(lambda step, done: progress(step, 100.0 * done)) as load:
             load.read(list(request.sources), request.policy)
             load.raw.notes = tuple(map(self._recorded, load.raw.notes))
@@ -171,14 +171,14 @@ class GraphAdmin:
         names_read: NamesRead,
         upkeep: LedgerUpkeep,
         name_concepts: NameConcepts,
-        most_unpacked_bytes: int,
+        packed: PackedBounds,
         k: int = DEFAULT_K,
     ) -> None:
         """`k`: reports warn of sets of fewer than `k` entities."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
         self._cases, self._names_read, self._upkeep = cases, names_read, upkeep
-        self._most_unpacked, self._k = most_unpacked_bytes, k
-        self.previewer = Previewer(name_concepts, most_unpacked_bytes)
+        self._packed, self._k = packed, k
+        self.previewer = Previewer(name_concepts, packed)
 
     def summaries(self, tenant: str) -> list[GraphSummary]:
         return [summary_of(info) for info in self._catalog.graphs(tenant)]
@@ -207,7 +207,7 @@ class GraphAdmin:
         """
         given = None if policy is None else Policy.from_toml(policy)
         request = LoadRequest(tenant, name, sources, given, is_recorded, shows_relations)
-        return LoadJob(self._catalog, request, self._name_concepts, self._most_unpacked, self._k, approve)
+        return LoadJob(self._catalog, request, self._name_concepts, self._packed, self._k, approve)
 
     def report(self, tenant: str, name: str, k: int | None = None) -> GraphReport:
         """Returns the privacy report of the current version; `k` replaces the service's default.

@@ -240,6 +240,12 @@ class Settings(BaseSettings):
     max_unpacked_bytes: int = Field(
         default=17_179_869_184, ge=1_024, description="what the .gz files of one load may unpack to, in bytes"
     )
+    max_packed_facts: int = Field(
+        default=1_000_000,
+        ge=1_000,
+        description="facts that the `.gz` files of one load may hold beyond one for each of their bytes; more must be "
+        "unpacked",
+    )
     graph_versions_kept: int = Field(
         default=3, ge=1, le=20, description="versions of a graph that a load leaves, the new one among them"
     )

@@ -11,6 +11,7 @@ from app.graphs.erasure import Eraser, ErasureStores
 from app.settings import Settings
 from app.wiring.store import ServiceContext
 from kg_store.catalog import NameConcepts
+from kg_store.formats.files import PackedBounds
 from kg_store.terms import Schema
 
 
@@ -26,7 +27,7 @@ def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) 
         store.names_read,
         store.upkeep,
         name_concepts or _namer_of(store.settings),
-        store.settings.max_unpacked_bytes,
+        PackedBounds(store.settings.max_unpacked_bytes, store.settings.max_packed_facts),
         store.settings.disclosure_k,
     )
 

@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import json
 import re
+import secrets
 import shutil
 import sqlite3
 import sys
@@ -17,9 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from pydantic import SecretStr
 from sqlalchemy import Engine, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.schema import CreateSchema, DropSchema
 
 from app.database.engine import make_engine, migrate
 from app.egress.ledger.verification import check
@@ -39,6 +42,9 @@ FORMAT: Final = 1
 _ABOUT, _DATABASE, _ERASED = "backup.json", "arog.db", "erased.json"
 _FOLDER_FORMAT, _VERSIONS, _STAGE = "format.json", "graphs", ".restoring"
 _FILE: Final = re.compile(rf"{re.escape(_DATABASE)}|{re.escape(_FOLDER_FORMAT)}|{_VERSIONS}/[0-9a-f]{{32}}/[\w.-]+")
+
+_DRILL: Final = "arog_verify_"
+"""The beginning of the name of a schema in which a restore is tried."""
 
 Told = Callable[[str], None]
 
@@ -134,10 +140,49 @@ def restore(settings: Settings, file: Path, erased: Path | None, told: Told) -> 
 
 
 def verify(settings: Settings, file: Path, erased: Path | None, told: Told) -> BackupSummary:
-    """Checks that a backup can be restored, in a folder of its own that is deleted again. Raises as `restore`."""
-    master = read_master_key(settings)
+    """Checks that a backup can be restored, in a folder of its own that is deleted again. Raises as `restore`.
+
+    If the settings name a PostgreSQL database, it is also restored into a schema there that is dropped again, whatever
+    else the database holds.
+    """
+    master, in_server = read_master_key(settings), _file_of(settings.database) is None
     with tempfile.TemporaryDirectory(prefix="arog-verify-") as scratch:
-        return _checked(settings, master, file, Path(scratch), erased, told)
+        stage = Path(scratch)
+        summary = _checked(settings, master, file, stage, erased, told)
+        if in_server:
+            with _schema_of_its_own(settings.database) as url:
+                drill = settings.model_copy(update={"database_url": SecretStr(url)})
+                with _filled(drill, stage / _DATABASE):
+                    told("all rows went into the database of AROG_DATABASE_URL")
+                with _opened(drill, stage, drill.database_url) as store:
+                    _check(store, lambda sentence: told(f"{sentence}, in that database too"))
+        return summary
+
+
+@contextmanager
+def _schema_of_its_own(url: str) -> Iterator[str]:
+    """Makes an empty schema in a PostgreSQL database, and yields a URL that sees no other; drops it in the end.
+
+    Raises BackupError.
+    """
+    name, own = f"{_DRILL}{secrets.token_hex(8)}", make_url(url)
+    given = own.query.get("options", ())
+    options = " ".join([given] if isinstance(given, str) else given)
+    with _closing(make_engine(url)) as engine:
+        try:
+            with engine.begin() as connection:
+                connection.execute(CreateSchema(name))
+        except SQLAlchemyError as error:
+            raise BackupError(
+                f"no schema can be made in the database of AROG_DATABASE_URL ({type(error).__name__}): its user needs "
+                "the right CREATE on the database, or check the backup without AROG_DATABASE_URL"
+            ) from None
+        try:
+            changed = own.update_query_dict({"options": f"{options} -csearch_path={name}".strip()})
+            yield changed.render_as_string(hide_password=False)
+        finally:
+            with engine.begin() as connection:
+                connection.execute(DropSchema(name, cascade=True))
 
 
 def _checked(
@@ -158,9 +203,9 @@ def _checked(
 
 
 @contextmanager
-def _opened(settings: Settings, stage: Path) -> Iterator[ServiceContext]:
+def _opened(settings: Settings, stage: Path, database_url: SecretStr | None = None) -> Iterator[ServiceContext]:
     key_file = None if settings.master_key is not None else settings.key_file
-    changes = {"data_dir": stage, "database_url": None, "master_key_file": key_file}
+    changes = {"data_dir": stage, "database_url": database_url, "master_key_file": key_file}
     store = open_store(settings.model_copy(update=changes | {"alarm_url": None, "access_otlp_url": None}))
     try:
         yield store

@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Final, Literal, cast
@@ -29,19 +30,53 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         yield cast(IO[bytes], gzip.GzipFile(fileobj=opened)) if path.suffix.lower() == ".gz" else opened
 
 
-def require_unpacked_within(paths: Sequence[Path], most_bytes: int) -> None:
-    """Raises LoadError if the gzipped files among `paths` unpack to more than `most_bytes` in all.
+@dataclass(frozen=True, slots=True)
+class PackedBounds:
+    """The most that the gzipped files of one load may hold.
 
-    The unpacked bytes are only counted, not kept: a few kilobytes can unpack to gigabytes.
+    `max_facts`: the facts beyond one for each byte of the packed files.
     """
-    left = most_bytes
-    for path in paths:
-        if path.suffix.lower() == ".gz":
-            with open_bytes(path) as stream:
-                while read := len(stream.read(_CHUNK_BYTES)):
-                    left -= read
-                    if left < 0:
-                        raise LoadError(f"the gzip data unpacks to more than {most_bytes} bytes", path.name)
+
+    max_bytes: int
+    max_facts: int
+
+
+def require_unpacked_within(paths: Sequence[Path], bounds: PackedBounds) -> None:
+    """Raises LoadError if the gzipped files among `paths` hold more than `bounds` in all.
+
+    What they unpack to is only counted, not kept: a few kilobytes can unpack to gigabytes. The facts of tables and of
+    JSON are estimated by their cells; those of other files are counted when they are read.
+    """
+    packed = [path for path in paths if path.suffix.lower() == ".gz"]
+    left, most = bounds.max_bytes, bounds.max_facts + sum(path.stat().st_size for path in packed)
+    facts = 0
+    for path in packed:
+        with open_bytes(path) as stream:
+            while data := stream.read(_CHUNK_BYTES):
+                left -= len(data)
+                facts += _facts_in(data, path.suffixes[-2:-1])
+                if left < 0:
+                    raise LoadError(f"the gzip data unpacks to more than {bounds.max_bytes} bytes", path.name)
+                if facts > most:
+                    raise LoadError(too_many_facts(most), path.name)
+
+
+def too_many_facts(most: int) -> str:
+    return f"more than {most:,} facts, more than files of this size hold: unpack or split them"
+
+
+_CELLS: Final = bytes(ord(",") if byte in b",;\t|\r\n" else ord("a") for byte in range(256))
+_MEMBER: Final = re.compile(rb'":\s*(?![\s{\[])')
+
+
+def _facts_in(data: bytes, ending: Sequence[str]) -> int:
+    """Returns about how many facts a part of a table or of JSON holds, 0 for other files.
+
+    They are the cells that are not empty, but for one in each line, or the members that are no list or object.
+    """
+    if ending in ([".csv"], [".tsv"], [".txt"]):
+        return max(0, data.translate(_CELLS).count(b",a") - data.count(b"\n"))
+    return len(_MEMBER.findall(data)) if ending in ([".json"], [".geojson"], [".jsonl"], [".ndjson"]) else 0
 
 
 @contextmanager

@@ -101,8 +101,8 @@ logging.getLogger("ged4py").setLevel(logging.CRITICAL + 1)
 def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
     """Yields the persons and family relations of a GEDCOM file; counts in `left` what is not read.
 
-    Ids such as `@I1@` are those of one file: two files number other persons alike. Raises LoadError, which never quotes
-    the file.
+    Ids such as `@I1@` are those of one file: two files number other persons alike. Raises LoadError, which never
+    quotes the file.
     """
     from ged4py.parser import GedcomReader
 

@@ -23,6 +23,7 @@ from kg_store.formats.files import (
     encoding_of,
     local_json,
     tame_xml,
+    too_many_facts,
     translate_io_errors,
     with_few_brackets,
 )
@@ -197,8 +198,7 @@ def _few(batches: Batches, paths: Sequence[Path]) -> Batches:
     for batch in batches:
         left -= len(batch)
         if left < 0:
-            reason = f"more than {most:,} facts, more than files of this size hold: unpack or split them"
-            raise LoadError(reason, paths[0].name if len(paths) == 1 else "")
+            raise LoadError(too_many_facts(most), paths[0].name if len(paths) == 1 else "")
         yield batch
 
 

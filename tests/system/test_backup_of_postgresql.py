@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import Engine, func, insert, inspect, select, text
+from sqlalchemy.engine import make_url
 
 from app.database.engine import make_engine, migrate
 from app.database.tables import api_keys
@@ -58,6 +59,14 @@ def tables_of(url: str) -> list[str]:
     found = inspect(engine).get_table_names()
     engine.dispose()
     return found
+
+
+def schemas_of(url: str) -> list[str]:
+    """The schemas that somebody made, and the usual one."""
+    engine = make_engine(url)
+    found = inspect(engine).get_schema_names()
+    engine.dispose()
+    return [name for name in found if name != "information_schema"]
 
 
 def rows_of(url: str) -> dict[str, list[tuple[object, ...]]]:
@@ -117,6 +126,23 @@ async def test_what_was_wiped_is_restored_and_answers_as_before(folder: Path, ur
         assert (await house.http.get("/admin/ledger/check", headers=OPERATOR)).json()["is_whole"]
         who = await house.http.post("/admin/graphs/clinic/access", json={"name": DOCTOR}, headers=OPERATOR)
         assert len(who.json()["entries"]) == 2
+
+
+async def test_a_restore_is_tried_in_the_database_itself_beside_what_it_holds(folder: Path, url: str) -> None:
+    file, _key, _before = await backed_up(folder, url)
+    held = rows_of(url)
+    checked = arog("restore", str(file), "--verify")
+    assert checked.exit_code == 0, checked.output
+    assert "all rows went into the database of AROG_DATABASE_URL" in checked.stdout
+    assert "the ledger of default: rows 1 to 3, whole, in that database too" in checked.stdout
+    assert not any(name in checked.output for name in SECRET_NAMES)
+    assert (rows_of(url), schemas_of(url)) == (held, ["public"])
+    run(url, "CREATE ROLE guest LOGIN")
+    work = make_url(url).set(username="guest").render_as_string(hide_password=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AROG_DATABASE_URL", work)
+        refused = arog("restore", str(file), "--verify")
+    assert (refused.exit_code, "needs the right CREATE" in refused.stderr) == (2, True), refused.output
 
 
 async def test_every_row_is_as_it_was_also_in_a_database_of_the_other_kind(

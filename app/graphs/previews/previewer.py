@@ -30,7 +30,7 @@ from client_sdk.protocol import (
 from kg_store.catalog import NameConcepts
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import first_rows_alone
-from kg_store.formats.files import give_memory_back, open_bytes, require_unpacked_within
+from kg_store.formats.files import PackedBounds, give_memory_back, open_bytes, require_unpacked_within
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
@@ -293,8 +293,8 @@ class Previewer:
     are shown as in the files, so that their owner can decide about them.
     """
 
-    def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
-        self._name_concepts, self._most_unpacked = name_concepts, most_unpacked_bytes
+    def __init__(self, name_concepts: NameConcepts, packed: PackedBounds) -> None:
+        self._name_concepts, self._packed = name_concepts, packed
         self._turns = Turns(MAX_PREVIEWS, WAIT_S)
 
     def preview(
@@ -329,7 +329,7 @@ class Previewer:
         public_key: str | None,
         changes: PolicyChanges,
     ) -> GraphPreview:
-        require_unpacked_within(sources, self._most_unpacked)
+        require_unpacked_within(sources, self._packed)
         with first_rows_alone(MAX_ROWS_SEEN):
             raw, used = changed(sources, given, changes)
             told = self._made(sources, raw, used, given is None, sample, public_key)

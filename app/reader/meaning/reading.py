@@ -136,8 +136,8 @@ class Reading(NamedTuple):
     def _disorder(self, said: Said) -> float:
         """Returns the cost of words out of order. Words farther from the topic should express later hops.
 
-        Otherwise "X's mother's children" could be read as the mother of X's children. What an owner has comes first: in
-        "the father of X's mother" the mother does.
+        Otherwise "X's mother's children" could be read as the mother of X's children. What an owner has comes first:
+        in "the father of X's mother" the mother does.
         """
         if self.anchor < 0:
             return 0.0

@@ -285,12 +285,12 @@ class SetsStrategy:
             behind, is_last = (further if len(shown) == len(ways) else 0), bool(ways) and not shown
             offered = whole if shown is ways else numbered(inquiry, shown)
             given = _step(inquiry, progress, offered, number, behind, is_last)
-            in_full = given
-            if inquiry.profile is Profile.STRICT:
-                kind = replace(inquiry, profile=Profile.KIND)
-                in_full = _step(kind, progress, offered, number, behind, is_last)
-            # Evidence only grows, so no prompt follows a step that was held back, and none depends on withheld words.
-            in_full = in_full.model_copy(update={"typed": inquiry.asked_in_house})
+            is_strict, kind = inquiry.profile is Profile.STRICT, replace(inquiry, profile=Profile.KIND)
+            in_full = _step(kind, progress, offered, number, behind, is_last) if is_strict else given
+            if not inquiry.profile.is_open:
+                # Evidence only grows, so no prompt follows a step that was held back, and none tells withheld words.
+                # Openly candidates are counted too, which change.
+                in_full = in_full.model_copy(update={"typed": inquiry.asked_in_house})
             return Task(STEP_IN_GRAPH if given.graph else STEP, given, in_house=in_full)
 
         whole = numbered(inquiry, ways)

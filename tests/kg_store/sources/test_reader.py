@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
-from kg_store.formats.files import require_unpacked_within
+from kg_store.formats.files import PackedBounds, require_unpacked_within
 from kg_store.sources.parsed_triples import at_once
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, text_of, value_term
 from kg_store.sources.reader import read_sources
@@ -149,10 +149,36 @@ def test_gzip_that_unpacks_to_too_much_is_refused_and_the_files_count_together(t
         path.write_bytes(gzip.compress(NT.encode()))
     paths[2].write_text(NT * 2)
     size = len(NT.encode())
-    require_unpacked_within(paths, 2 * size)
+    require_unpacked_within(paths, PackedBounds(2 * size, 0))
     with pytest.raises(LoadError, match=r"b\.nt\.gz: the gzip data unpacks to more than") as caught:
-        require_unpacked_within(paths, 2 * size - 1)
+        require_unpacked_within(paths, PackedBounds(2 * size - 1, 0))
     assert caught.value.file == "b.nt.gz"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "facts"),
+    [
+        ("a.csv.gz", "id,a,b,c\n" + "k1,1,,canary\n" * 50_000, 100_000),
+        ("a.tsv.gz", "id\ta\tb\n" + "k1\t1\tcanary\n" * 50_000, 100_000),
+        (
+            "a.json.gz",
+            '[{"id": 1, "of": {"a": "canary"}}' + ', {"id": 1, "of": [ {"a":"b"} ]}' * 49_999 + "]",
+            100_000,
+        ),
+    ],
+)
+def test_facts_packed_beyond_measure_are_refused_before_they_are_read(
+    tmp_path: Path, name: str, text: str, facts: int
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()))
+    size = path.stat().st_size
+    require_unpacked_within([path], PackedBounds(1 << 30, facts + 10))
+    with pytest.raises(LoadError, match="unpack or split") as caught:
+        require_unpacked_within([path], PackedBounds(1 << 30, facts - size - 10))
+    assert (caught.value.file, "canary" in str(caught.value)) == (name, False)
+    (tmp_path / "plain.csv").write_text(text)
+    require_unpacked_within([tmp_path / "plain.csv"], PackedBounds(1, 1))
 
 
 @pytest.mark.parametrize("cut", [3, 40])

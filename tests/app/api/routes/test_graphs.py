@@ -56,6 +56,18 @@ async def test_gzip_that_unpacks_to_too_much_is_refused_and_changes_nothing(tmp_
         assert (await service.http.get("/admin/graphs", headers=OPERATOR)).json()["graphs"] == []
 
 
+async def test_facts_packed_beyond_measure_are_refused_in_a_load_and_in_a_preview(tmp_path: Path) -> None:
+    async with running(tmp_path, max_packed_facts=1_000) as service:
+        files = [("file", ("a.csv.gz", gzip.compress(b"id,a,b,c,d\n" + b"k1,1,2,3,canary\n" * 10_000)))]
+        reply = await service.http.post("/admin/graphs/x", files=files, headers=OPERATOR)
+        job = await service.ended(reply.json()["id"], OPERATOR)
+        preview = await service.http.post("/admin/preview", files=files, headers=OPERATOR)
+        assert (job["state"], preview.status_code) == ("failed", 422)
+        for told in (job["error"]["message"], preview.text):
+            assert "unpack or split them" in told
+            assert "canary" not in told
+
+
 async def test_tables_are_loaded_with_their_mapping_whatever_their_files_are_called(service: Running) -> None:
     policy = """
 [[tables]]
