@@ -132,7 +132,9 @@ def tables_of_json(path: Path) -> list[TableOfFile]:
     odd: dict[str, Counter[str]] = {}
     names = RowNames()
     maps = places_of_maps((title, as_people_say_it(record)) for title, _, record in records_of(path))
+    rows = Counter[str]()
     for title, _, record in _all_records(path, maps, odd):
+        rows[title] += 1
         known = columns.setdefault(title, {})
         known.update(dict.fromkeys(record))
         names.see(title, record)
@@ -145,7 +147,7 @@ def tables_of_json(path: Path) -> list[TableOfFile]:
         raise LoadError(f"the list holds other than objects: {_SAY_HOW}", path.name)
     if _is_bulk(path):
         odd.setdefault(next(iter(columns)), Counter())[_BULK_NOTE.format(path.name)] += 1
-    is_one = _is_record(path)
+    is_one = _is_record(path) and rows[next(iter(columns))] == 1
     headers = {title: names.header_of(title, [*keys]) for title, keys in columns.items()}
     return [
         TableOfFile(
@@ -255,8 +257,28 @@ def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Reco
     if record.get("resourceType") == "Bundle" and isinstance(record.get("entry"), list):
         entries = (each.get("resource") for each in record["entry"] if isinstance(each, dict))
         yield from _numbered(entries)
+    elif _is_map(record):
+        yield from _records_of_map(record)
     else:
         yield "", 1, {key: _as_rows(value) for key, value in record.items() if key != "@context"}
+
+
+def _is_map(record: Mapping[str, Any]) -> bool:
+    """Returns True for an object that holds records by their keys: `{"2": {"name": ...}, "7": {"name": ...}}`."""
+    children = [each for each in record.values() if isinstance(each, dict) and each]
+    if len(record) < MIN_ALIKE or len(children) < len(record):
+        return False
+    uses = Counter(key for child in children for key in child)
+    usual = sum(count * 2 > len(children) for count in uses.values())
+    return usual * 2 > len(uses)
+
+
+def _records_of_map(record: Mapping[str, Record]) -> Iterator[tuple[str, int, Record]]:
+    """Yields each record of the object, with its key in a column of its own unless it has one with the same cells."""
+    fields = set.intersection(*(set(child) for child in record.values()))
+    has_own = any(all(str(child[field]) == key for key, child in record.items()) for field in fields)
+    for number, (key, child) in enumerate(record.items(), start=1):
+        yield "", number, as_record(child if has_own else {KEY: key} | child)
 
 
 def _as_rows(value: object) -> object:

@@ -38,6 +38,10 @@ _NO_TABLE: Final = (
     "`psql DATABASE -c \"\\copy t TO 't.csv' CSV HEADER\"` or "
     "`sqlite3 -header -csv FILE 'SELECT * FROM t' > t.csv`"
 )
+_NO_COLUMNS: Final = (
+    "rows without the names of their columns: put the CREATE TABLE statements in front of them, as in "
+    "`cat schema.sql data.sql > all.sql`, and load that file alone"
+)
 _IS_PACKED: Final = "a dump in PostgreSQL's own format: write it with `pg_dump --format=plain`"
 _NOT_CONSTANT: Final = "values of {} are binary, or computed by the database, and were left out"
 _UNREAD: Final = "statements of {} insert rows in a way that is not read, and were left out"
@@ -139,7 +143,10 @@ def _tables(path: Path, _size: int, _modified: int) -> _Tables:
                 unread += last is None
             elif words[:1] == ["USE"] and len(tokens) > 1:
                 tables.database = name_in(tokens[1])
+    bare = [table.name[1] for table in tables.all if table.parts and not table.columns]
     tables.all = [table for table in tables.all if table.parts and table.columns]
+    if bare and not tables.all:
+        raise LoadError(_NO_COLUMNS, path.name)
     for table in tables.all[:1] if unread else ():
         table.notes[_UNREAD.format(path.name)] += unread
     return tables

@@ -21,6 +21,11 @@ ESCAPED: Final = r"(?:[^'\\]|''|\\.)*+"
 DOUBLED: Final = r"(?:[^']|'')*+"
 """The inside of any other string: only a quote is escaped, by another one."""
 _COPY: Final = re.compile(r"\s*COPY\s.*\sFROM\s+stdin\b", re.IGNORECASE | re.DOTALL)
+_OF_SQL_PLUS: Final = re.compile(
+    r"\s*(?:(?:REM|REMARK|PROMPT|@\S*)(?:\s|\Z)|(?:SET|SPOOL|WHENEVER|EXIT|QUIT|DEFINE|ACCEPT|PAUSE|CONNECT|/)(?=\s|\Z)[^;]*\Z)",
+    re.IGNORECASE,
+)
+"""Commands and remarks of Oracle's SQL*Plus, each a line of its own."""
 _END: Final = re.compile(r"\s*END\b", re.IGNORECASE)
 _MARK_OF_MYSQL: Final = re.compile(rb"/\*!\d|\bENGINE ?=|-- (?:MySQL|MariaDB) |\bINSERT INTO `")
 _TAG: Final = re.compile(r"\$\w*\$")
@@ -51,7 +56,7 @@ def statements(
     """Yields the statements of a dump from `place`, a byte and the line that it begins. Raises LoadError.
 
     What stands between `DELIMITER` lines of MySQL, such as a procedure, the inner statements of triggers and commands
-    of psql are passed over.
+    of psql and SQL*Plus are passed over.
     """
     lines, splitter, is_passed = _lines(stream, file, encoding, *place), _Splitter(file, is_mysql), False
     is_inside = False
@@ -61,7 +66,7 @@ def statements(
             if first and first[0].upper() == "DELIMITER":
                 is_passed = text.split()[1:] != [";"]
                 continue
-            if is_passed or text.startswith("\\"):
+            if is_passed or text.startswith("\\") or _OF_SQL_PLUS.match(text):
                 continue
         for statement in splitter.feed(text, number, at):
             is_inside = _END.match(statement.text) is None if is_inside else _opens_a_body(statement.text)

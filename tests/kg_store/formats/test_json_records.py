@@ -46,6 +46,23 @@ def test_lists_of_an_object_are_tables_by_their_keys(tmp_path: Path) -> None:
     assert [sheet.name for sheet in sheets_of(path)] == ["all.json/people", "all.json/cars"]
 
 
+def test_an_object_of_records_by_their_keys_is_a_table(tmp_path: Path) -> None:
+    soups = {f"s{at}": {"title": f"Soup {at}", "servings": at, "tags": ["warm"]} for at in range(1, 8)}
+    path = written(tmp_path, json.dumps(soups), "soups.json")
+    assert [(sheet.name, sheet.header()) for sheet in sheets_of(path)] == [
+        ("soups.json", ["key", "title", "servings", "tags"])
+    ]
+    with_ids = {key: {"id": key} | soup for key, soup in soups.items()}
+    (sheet,) = sheets_of(written(tmp_path, json.dumps(with_ids), "own.json"))
+    assert sheet.header() == ["id", "title", "servings", "tags"]
+
+
+def test_an_object_of_other_objects_is_one_record(tmp_path: Path) -> None:
+    house = {room: {f"{room} {at}": at for at in range(3)} for room in ("hall", "loft", "shed", "yard", "den")}
+    (sheet,) = sheets_of(written(tmp_path, json.dumps(house), "house.json"))
+    assert len(sheet.header()) == 15
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -154,7 +154,7 @@ def test_a_part_of_a_declared_key_is_no_key(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("CREATE TABLE a (id int);", "mysql DATABASE --batch"),
-        ("INSERT INTO a VALUES (1);", "psql DATABASE"),
+        ("CREATE VIEW a AS SELECT 1;", "psql DATABASE"),
         ("PGDMP\x01\x0e", "pg_dump --format=plain"),
         (
             "CREATE TABLE a (b text);\nINSERT INTO a VALUES ('x');\nINSERT INTO a VALUES ('Zofia",
@@ -169,3 +169,24 @@ def test_a_dump_that_cannot_be_read_says_what_to_do(tmp_path: Path, text: str, r
         read_and_propose([written(tmp_path, text, "a.sql")])
     assert reason in str(caught.value)
     assert "Zofia" not in str(caught.value)
+
+
+ORACLE = """REM Copyright; none
+SET DEFINE OFF
+CREATE TABLE regions ( region_id NUMBER CONSTRAINT r_nn NOT NULL, region_name VARCHAR2(25) );
+rem *** data; of the regions
+Prompt ****** Populating ....
+INSERT INTO regions VALUES ( 10 , 'Marsh' );
+INSERT INTO regions VALUES ( 20 , 'Fell' );
+"""
+
+
+def test_a_script_of_oracle_is_read_without_its_remarks(tmp_path: Path) -> None:
+    raw, _ = read_and_propose([written(tmp_path, ORACLE, "hr.sql")])
+    assert {words for _, relation, words in rows(raw) if relation == "label"} == {"Marsh", "Fell"}
+
+
+def test_rows_whose_columns_another_file_names_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="in front of them") as refused:
+        read_and_propose([written(tmp_path, "INSERT INTO regions VALUES (10, 'Marsh');\n", "data.sql")])
+    assert "Marsh" not in str(refused.value)
