@@ -51,10 +51,15 @@ def require_unpacked_within(paths: Sequence[Path], bounds: PackedBounds) -> None
     left, most = bounds.max_bytes, bounds.max_facts + sum(path.stat().st_size for path in packed)
     facts = 0
     for path in packed:
+        unbroken, ending = 0, path.suffixes[-2:-1]
         with open_bytes(path) as stream:
             while data := stream.read(_CHUNK_BYTES):
                 left -= len(data)
-                facts += _facts_in(data, path.suffixes[-2:-1])
+                facts += _facts_in(data, ending)
+                end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+                unbroken = unbroken + len(data) if end < 0 else len(data) - end
+                if unbroken > _MAX_LINE_BYTES and ending in _TEXT_TABLES:
+                    raise LoadError(TOO_LONG_LINE, path.name)
                 if left < 0:
                     raise LoadError(f"the gzip data unpacks to more than {bounds.max_bytes} bytes", path.name)
                 if facts > most:
@@ -65,6 +70,7 @@ def too_many_facts(most: int) -> str:
     return f"more than {most:,} facts, more than files of this size hold: unpack or split them"
 
 
+_TEXT_TABLES: Final = ([".csv"], [".tsv"], [".txt"])
 _CELLS: Final = bytes(ord(",") if byte in b",;\t|\r\n" else ord("a") for byte in range(256))
 _MEMBER: Final = re.compile(rb'":\s*(?![\s{\[])')
 
@@ -74,7 +80,7 @@ def _facts_in(data: bytes, ending: Sequence[str]) -> int:
 
     They are the cells that are not empty, but for one in each line, or the members that are no list or object.
     """
-    if ending in ([".csv"], [".tsv"], [".txt"]):
+    if ending in _TEXT_TABLES:
         return max(0, data.translate(_CELLS).count(b",a") - data.count(b"\n"))
     return len(_MEMBER.findall(data)) if ending in ([".json"], [".geojson"], [".jsonl"], [".ndjson"]) else 0
 
@@ -129,6 +135,7 @@ def _found(path: Path, _size: int, _modified: int) -> Encoding:
 
 MAX_LITERAL_BYTES = 1 << 20
 MAX_LINE_CHARS = 1 << 22
+_MAX_LINE_BYTES: Final = 4 * MAX_LINE_CHARS
 MAX_DEPTH = 32
 """The deepest nesting of lists and objects."""
 TOO_LONG_LITERAL = f"a text of more than {MAX_LITERAL_BYTES >> 20} MB: leave it out, or put it into a file of its own"

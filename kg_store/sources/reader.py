@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +36,7 @@ from kg_store.sources.term_numbers import TermNumbers, collect
 from kg_store.sources.triple_files import TOO_LONG, read_cells
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits
-from kg_store.text.normalise import MARKS, MAX_CLUSTER
+from kg_store.text.normalise import TOO_MANY_MARKS, has_too_many_marks
 
 if TYPE_CHECKING:
     import rdflib
@@ -116,8 +115,8 @@ def read_sources(
     # A term has two characters more than its predicate: the angle brackets.
     if any(len(raw.terms[term]) > MAX_PREDICATE_CHARS + 2 for term in set(raw.predicates.tolist())):
         raise LoadError(TOO_LONG, sources[0].name if isinstance(sources, Sequence) and len(sources) == 1 else "")
-    if any(not term.isascii() and _MARKS.search(term) for term in raw.terms):
-        raise LoadError(f"a text with more than {MAX_CLUSTER} accents on one letter: leave it out")
+    if any(map(has_too_many_marks, raw.terms)):
+        raise LoadError(TOO_MANY_MARKS)
     raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
     raw.joins = texts.joins() if texts is not None else ()
     return raw
@@ -168,8 +167,6 @@ def all_of(errors: Sequence[LoadError]) -> LoadError:
     return LoadError("\n".join([f"{len(errors)} files can't be read:", *(f"- {error}" for error in errors)]))
 
 
-# Bringing such marks into order takes quadratic time.
-_MARKS: Final = re.compile(f"[{MARKS}]{{{MAX_CLUSTER},}}")
 MAX_TRIPLES: Final = 2_000_000
 """The most triples that files may have beyond one for each of their bytes: a packed kilobyte can hold a million."""
 

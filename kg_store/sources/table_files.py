@@ -26,6 +26,7 @@ from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, 
 from kg_store.sources.raw_graph import Term, value_term
 from kg_store.sources.totals import without_totals
 from kg_store.terms import ValueKind
+from kg_store.text.normalise import TOO_MANY_MARKS, has_too_many_marks
 from kg_store.text.notation import first_parts
 
 MIN_OF_HEADER = 0.5
@@ -87,7 +88,8 @@ class Sheet:
         empty ones, and counted in `odd`. Raises LoadError at a line with more cells than the header, since its cells
         may be shifted, and at one that lacks most cells.
         """
-        with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
+        with closing(self.open_rows(table)) as opened:  # type: ignore[type-var]
+            rows = self._in_order(opened)
             first, header, rest = with_header(rows, table.header_row if table is not None else None)
             kept = filled_span(header)
             header = _told_apart(header)
@@ -108,6 +110,13 @@ class Sheet:
                 if any(cells[: kept.start]) or any(cells[kept.stop :]):
                     raise LoadError("this line has a cell in a column without a name", self.name, line)
                 yield line, cells[kept]
+
+    def _in_order(self, rows: Rows) -> Rows:
+        """Yields `rows`. Raises LoadError at a cell with too many marks, which would take minutes to compare."""
+        for line, cells in rows:
+            if any(map(has_too_many_marks, cells)):
+                raise LoadError(TOO_MANY_MARKS, self.name, line)
+            yield line, cells
 
 
 def sheets_of(path: Path) -> list[Sheet]:

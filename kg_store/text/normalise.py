@@ -263,6 +263,13 @@ def _mark_ranges() -> Iterator[str]:
 
 MARKS: Final = "".join(_mark_ranges())
 r"""Combining marks for a character class: `[\\w{MARKS}]` matches word characters, including Indic vowel signs."""
+_MANY_MARKS: Final = re.compile(f"[{MARKS}]{{{MAX_CLUSTER},}}")
+TOO_MANY_MARKS: Final = f"a text with more than {MAX_CLUSTER} accents on one letter: leave it out"
+
+
+def has_too_many_marks(text: str) -> bool:
+    """Returns True for a text whose marks can't be brought into order soon: that takes quadratic time."""
+    return len(text) > MAX_CLUSTER and not text.isascii() and _MANY_MARKS.search(text) is not None
 
 
 def is_letters(word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tomllib
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
 from kg_store.formats.files import PackedBounds, require_unpacked_within
+from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.parsed_triples import at_once
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, text_of, value_term
 from kg_store.sources.reader import read_sources
@@ -179,6 +181,28 @@ def test_facts_packed_beyond_measure_are_refused_before_they_are_read(
     assert (caught.value.file, "canary" in str(caught.value)) == (name, False)
     (tmp_path / "plain.csv").write_text(text)
     require_unpacked_within([tmp_path / "plain.csv"], PackedBounds(1, 1))
+
+
+def test_a_packed_line_without_end_is_refused_before_all_of_it_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"canary" * 4_000_000) + b"what follows is not unpacked")
+    with pytest.raises(LoadError, match="a line of more than 4 million") as caught:
+        require_unpacked_within([path], PackedBounds(1 << 30, 1_000))
+    assert "canary" not in str(caught.value)
+
+
+def test_a_cell_with_thousands_of_accents_is_refused_where_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name\n" + "".join(f"p{at},Ann {at}\n" for at in range(9)) + f"p9,canary{chr(0x301) * 500}\n")
+    asked = list[int]()
+    whole = unicodedata.normalize
+    monkeypatch.setattr(unicodedata, "normalize", lambda form, text: asked.append(len(text)) or whole(form, text))
+    with pytest.raises(LoadError, match="accents") as caught:
+        read_and_propose([path])
+    assert (caught.value.file, caught.value.line, "canary" in str(caught.value)) == ("a.csv", 11, False)
+    assert max(asked, default=0) < 500
 
 
 @pytest.mark.parametrize("cut", [3, 40])
