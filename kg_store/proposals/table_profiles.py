@@ -246,11 +246,11 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
             continue
         yield rank + is_title, (0 if before else _place_among_names(column)) * len(columns) + place, column.name
     has_name = has_name or any(" ".join(column.full).endswith("name") for column in columns)
-    kinds = [column for column in columns if _is_called_by_kind(column, table)]
+    kinds = [column for column in columns if is_called_by_kind(column, table)]
     yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)
 
 
-def _is_called_by_kind(column: Column, table: TableProfile) -> bool:
+def is_called_by_kind(column: Column, table: TableProfile) -> bool:
     """Returns True for a column of words that is named like the concept, such as `patient` in a table of patients."""
     concept = list(table.concept_words)
     return bool(concept) and column.has_words and (column.full == concept or column.full == concept[-1:])

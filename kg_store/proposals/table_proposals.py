@@ -24,7 +24,14 @@ from kg_store.proposals.key_pairs import find_pair_targets, with_pairs
 from kg_store.proposals.references import find_named_target, find_target, with_links, with_referred_keys
 from kg_store.proposals.shared_concepts import concept_of, holds_things_of_others, with_shared_concepts
 from kg_store.proposals.sheet_groups import groups_of
-from kg_store.proposals.table_profiles import TableProfile, called_by_keys, find_names, is_called_name, row_noun
+from kg_store.proposals.table_profiles import (
+    TableProfile,
+    called_by_keys,
+    find_names,
+    is_called_by_kind,
+    is_called_name,
+    row_noun,
+)
 from kg_store.proposals.table_reading import NO_HEADER, profile_of, sheets_in
 from kg_store.sources.policy import MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
 from kg_store.sources.table_files import (
@@ -208,8 +215,12 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
 
 
 def _no_names(table: TableProfile, tables: Sequence[TableProfile]) -> frozenset[str]:
-    """Returns the columns without a word for names that hold names of other things than the rows."""
-    unsaid = (each for each in table.columns.values() if each.name != table.key and not is_called_name(each))
+    """Returns the columns without a word for names that hold names of other things than the rows.
+
+    A column called like the rows, such as `Driver` among drivers, names these if each cell stands there once.
+    """
+    others = (each for each in table.columns.values() if each.name != table.key and not is_called_name(each))
+    unsaid = (each for each in others if not (each.is_unique and is_called_by_kind(each, table)))
     likely = (each for each in unsaid if each.looks_like_names)
     return frozenset(each.name for each in likely if holds_things_of_others(each, table, tables))
 

@@ -249,6 +249,7 @@ class SchemaVocabulary:
         return (
             not kind_words(singular(word)).isdisjoint(self.words)
             or is_kin(word, self.words)
+            or not nouns_made_of(word).isdisjoint(self.words)
             or not self.verbs.isdisjoint(verbs_of(word))
         )
 
@@ -272,22 +273,19 @@ def _all(groups: Iterable[Iterable[str]]) -> set[str]:
 
 
 def is_kin(word: str, said: Collection[str]) -> bool:
-    """Returns True if `word` shares a long beginning with a word of `said`, or is a verb from which one is made.
-
-    Examples: `licence` and `licensed`; `rented` and `rental`, `booked` and `booking`.
-    """
+    """Returns True if `word` shares a long beginning with a word of `said`, as `licence` does with `licensed`."""
     least = max(MIN_KIN_LETTERS, len(word) - 3)
     beginning = word[:least]
     if len(word) >= least:
         for other in said:  # A plain loop, because this runs for each word and each step.
             if other.startswith(beginning):
                 return True
-    return not nouns_made_of(word).isdisjoint(said)
+    return False
 
 
 @lru_cache(maxsize=16_384)
 def nouns_made_of(verb: str) -> frozenset[str]:
-    """Returns the nouns that a form of a verb may give by an ending, whether they exist or not."""
+    """Returns the nouns that a form of a verb may give by an ending, whether they exist or not: rented -> rental."""
     stems = (base.removesuffix("e") for base in verbs_of(verb) if len(base) >= MIN_VERB_LETTERS)
     return frozenset(stem + ending for stem in stems for ending in _NOUN_ENDINGS)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
+from app.llm.confidence import is_likely
 from app.llm.in_house import HeldMeaning, ReadingScores
 from app.llm.tasks import SchemaStep, StepInput
 from app.reader.language.question_words import names_a_group, words_in
@@ -148,7 +149,7 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
         return read.joining(labels) if read and read.is_sure else None
 
     says_rows = _says_rows(given)
-    if says_rows and (found := of_rows()):
+    if says_rows and (found := of_rows()) and is_likely(found.scores):
         return found
     read = _read_one(scorer, given, now)
     if says_rows or (read and read.is_sure):

@@ -157,3 +157,15 @@ def test_a_column_called_by_a_unit_holds_what_it_measures_unless_it_may_be_short
     (tmp_path / "teams.csv").write_text(f"team,W,HA,Kg\n{rows}\n")
     (table,) = read_and_propose([tmp_path / "teams.csv"])[1].tables
     assert [table.columns[name].relation for name in ("W", "HA", "Kg")] == ["w", "ha", "weight"]
+
+
+def test_rows_are_called_by_the_column_of_their_kind_also_where_other_tables_hold_its_cells(tmp_path: Path) -> None:
+    drivers = [("Ada Holm", "HOL"), ("Bo Frost", "FRO"), ("Cy Lund", "LUN"), ("Di Vale", "VAL")]
+    rows = "\n".join(f"{name},{short},{at}" for at, (name, short) in enumerate(drivers, start=3))
+    (tmp_path / "drivers.csv").write_text(f"Driver,Abbreviation,No\n{rows}\n")
+    results = "\n".join(f"{track},{at},{name}" for track in ("Marsh", "Fell") for at, (name, _) in enumerate(drivers))
+    for name, what in (("results", "Place"), ("votes", "Share")):
+        (tmp_path / f"{name}.csv").write_text(f"Track,{what},Driver\n{results}\n")
+    tables = {table.file: table for table in read_and_propose(sorted(tmp_path.glob("*.csv")))[1].tables}
+    assert tables["drivers.csv"].names[0] == "Driver"
+    assert tables["results.csv"].columns["Driver"].table == "drivers.csv"
