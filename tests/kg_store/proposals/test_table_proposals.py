@@ -160,12 +160,23 @@ def test_a_column_called_by_a_unit_holds_what_it_measures_unless_it_may_be_short
 
 
 def test_rows_are_called_by_the_column_of_their_kind_also_where_other_tables_hold_its_cells(tmp_path: Path) -> None:
-    drivers = [("Ada Holm", "HOL"), ("Bo Frost", "FRO"), ("Cy Lund", "LUN"), ("Di Vale", "VAL")]
+    drivers = [
+        ("Ada Holm", "HOL"),
+        ("Bo Frost", "FRO"),
+        ("Cy Lund", "LUN"),
+        ("Di Vale", "VAL"),
+        ("Eva Moss", "MOS"),
+        ("Fay Orr", "ORR"),
+    ]
     rows = "\n".join(f"{name},{short},{at}" for at, (name, short) in enumerate(drivers, start=3))
     (tmp_path / "drivers.csv").write_text(f"Driver,Abbreviation,No\n{rows}\n")
-    results = "\n".join(f"{track},{at},{name}" for track in ("Marsh", "Fell") for at, (name, _) in enumerate(drivers))
+    results = [
+        f"{track},{at},{name},{at * 7}"
+        for track in ("Marsh Ring", "Fell Ring", "Sand Ring")
+        for at, (name, _) in enumerate(drivers)
+    ]
     for name, what in (("results", "Place"), ("votes", "Share")):
-        (tmp_path / f"{name}.csv").write_text(f"Track,{what},Driver\n{results}\n")
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"Track,{what},Driver,Points", *results]))
     tables = {table.file: table for table in read_and_propose(sorted(tmp_path.glob("*.csv")))[1].tables}
     assert tables["drivers.csv"].names[0] == "Driver"
     assert tables["results.csv"].columns["Driver"].table == "drivers.csv"
