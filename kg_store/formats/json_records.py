@@ -33,7 +33,16 @@ from kg_store.formats.files import (
     bounded_lines,
     open_bytes,
 )
-from kg_store.formats.json_rows import SEPARATOR, VALUE, RowNames, as_record
+from kg_store.formats.json_rows import (
+    KEY,
+    MIN_ALIKE,
+    SEPARATOR,
+    VALUE,
+    RowNames,
+    as_record,
+    is_map,
+    records_of_map,
+)
 
 MIN_DATA_KEYS: Final = 15
 MAX_SHARE: Final = 1 / 3
@@ -41,9 +50,6 @@ MAX_SHARE: Final = 1 / 3
 
 Chosen by hand.
 """
-MIN_ALIKE: Final = 5
-"""Keys are also data if an object holds at least this many objects that all have the same keys. Chosen by hand."""
-KEY: Final = "key"
 MAX_DIGITS_OF_NUMBER: Final = 4000
 _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
 
@@ -257,28 +263,10 @@ def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Reco
     if record.get("resourceType") == "Bundle" and isinstance(record.get("entry"), list):
         entries = (each.get("resource") for each in record["entry"] if isinstance(each, dict))
         yield from _numbered(entries)
-    elif _is_map(record):
-        yield from _records_of_map(record)
+    elif is_map(record):
+        yield from records_of_map(record)
     else:
         yield "", 1, {key: _as_rows(value) for key, value in record.items() if key != "@context"}
-
-
-def _is_map(record: Mapping[str, Any]) -> bool:
-    """Returns True for an object that holds records by their keys: `{"2": {"name": ...}, "7": {"name": ...}}`."""
-    children = [each for each in record.values() if isinstance(each, dict) and each]
-    if len(record) < MIN_ALIKE or len(children) < len(record):
-        return False
-    uses = Counter(key for child in children for key in child)
-    usual = sum(count * 2 > len(children) for count in uses.values())
-    return usual * 2 > len(uses)
-
-
-def _records_of_map(record: Mapping[str, Record]) -> Iterator[tuple[str, int, Record]]:
-    """Yields each record of the object, with its key in a column of its own unless it has one with the same cells."""
-    fields = set.intersection(*(set(child) for child in record.values()))
-    has_own = any(all(str(child[field]) == key for key, child in record.items()) for field in fields)
-    for number, (key, child) in enumerate(record.items(), start=1):
-        yield "", number, as_record(child if has_own else {KEY: key} | child)
 
 
 def _as_rows(value: object) -> object:

@@ -1,11 +1,12 @@
-"""Reads lists of a JSON file whose items are no objects: a list in a list is a row, and its columns get their names.
+"""Reads rows of a JSON file that are no list of objects: lists in a list, and objects by their keys.
 
-The names stand in a list beside the rows, `{"columns": ["name", "age"], "data": [["Ann", 31]]}`, or in the first row;
-otherwise the columns are called by their numbers.
+The names of the columns of lists stand beside the rows, `{"columns": ["name", "age"], "data": [["Ann", 31]]}`, or in
+the first row; otherwise the columns are called by their numbers.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -89,3 +90,26 @@ def _are_names(cells: Sequence[str]) -> bool:
 
 def _is_value(cell: str) -> bool:
     return fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE)
+
+
+MIN_ALIKE: Final = 5
+"""Keys are also data if an object holds at least this many objects that all have the same keys. Chosen by hand."""
+KEY: Final = "key"
+
+
+def is_map(record: Mapping[str, Any]) -> bool:
+    """Returns True for an object that holds records by their keys: `{"2": {"name": ...}, "7": {"name": ...}}`."""
+    children = [each for each in record.values() if isinstance(each, dict) and each]
+    if len(record) < MIN_ALIKE or len(children) < len(record):
+        return False
+    uses = Counter(key for child in children for key in child)
+    usual = sum(count * 2 > len(children) for count in uses.values())
+    return usual * 2 > len(uses)
+
+
+def records_of_map(record: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yields each record of the object, with its key in a column of its own unless it has one with the same cells."""
+    fields = set.intersection(*(set(child) for child in record.values()))
+    has_own = any(all(str(child[field]) == key for key, child in record.items()) for field in fields)
+    for number, (key, child) in enumerate(record.items(), start=1):
+        yield "", number, as_record(child if has_own else {KEY: key} | child)

@@ -79,7 +79,10 @@ def best_path(scorer: PathScorer, question: str, concept: str, paths: Sequence[t
 
 
 READS: dict[str, Callable[..., object]] = {
-    **{f"read over {name}": partial(read, name) for name in ("practice", "repairs", "films", "cities", "yards")},
+    **{
+        f"read over {name}": partial(read, name)
+        for name in ("practice", "repairs", "films", "cities", "yards", "families")
+    },
     "read over library": partial(read, "library"),
     "read as nothing sure": partial(read, "library"),
     "read and offered": offered,

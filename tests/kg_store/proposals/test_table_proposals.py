@@ -175,6 +175,12 @@ def test_rows_are_called_by_the_column_of_their_kind_also_where_other_tables_hol
         for track in ("Marsh Ring", "Fell Ring", "Sand Ring")
         for at, (name, _) in enumerate(drivers)
     ]
+    owners = [
+        *(name for name, _ in drivers),
+        *(f"{first} Holt" for first in ("Gil", "Hal", "Ina", "Jo", "Kit", "Lou")),
+    ]
+    tracks = "\n".join(f"Ring {at},{owner},{at * 3},{at * 5}" for at, owner in enumerate(owners))
+    (tmp_path / "tracks.csv").write_text(f"Track,Record Owner,Laps,Turns\n{tracks}\n")
     for name, what in (("results", "Place"), ("votes", "Share")):
         (tmp_path / f"{name}.csv").write_text("\n".join([f"Track,{what},Driver,Points", *results]))
     tables = {table.file: table for table in read_and_propose(sorted(tmp_path.glob("*.csv")))[1].tables}
