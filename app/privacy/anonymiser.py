@@ -333,8 +333,8 @@ class Anonymiser:
         found = self._literals.get(key)
         if found is None:
             kind, lexical = _meant(span, written)
-            # "March" stays: "between March and June 2023".
-            said = written if _is_readable(written, kind) else lexical
+            # Typed words stay if they say the same by themselves, unlike "March" in "between March and June 2023".
+            said = written if _says(written, kind, lexical) else lexical
             found = self._literals[key] = kind, said, self._equal_values(kind, lexical)
         kind, said, equal = found
         # A typed number is no value of one relation, whose unit it would get: 500 is not the price of 500 EUR.
@@ -388,13 +388,12 @@ def _of_entities(mids: Sequence[int], table: PseudonymTable) -> str:
     return table.of_entity(settled[0]) if len(settled) == 1 else table.of_group(mids)
 
 
-def _is_readable(written: str, kind: ValueKind) -> bool:
-    """True if `written` can be parsed as a value of this kind."""
+def _says(written: str, kind: ValueKind, lexical: str) -> bool:
+    """True if `written` can be read by itself, and is the value `lexical` of this kind."""
     try:
-        read_asked(written, kind)
+        return read_asked(written, kind) == read_asked(lexical, kind)
     except ValueError:
         return False
-    return True
 
 
 def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: PseudonymTable) -> str:

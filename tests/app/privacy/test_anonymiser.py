@@ -42,6 +42,25 @@ def test_what_the_loser_of_two_overlapping_spans_has_more_goes_too(public: Publi
     assert shape(text_of(result)) == "<E> <V>"
 
 
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("between March and June 2023", ["2023-03", "June 2023"]),
+        ("out in april", ["april"]),
+        ("on the 3rd of may", ["3rd of may"]),
+        ("since twenty March 2020", ["2020-03-20"]),
+    ],
+)
+def test_a_date_means_what_was_typed_or_what_completes_it(
+    public: PublicWords, table: PseudonymTable, text: str, means: list[str]
+) -> None:
+    index = NameIndex.build([NameEntry(1, "Anna Berg", "name", None, True, True)])
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords()))
+    result = anonymiser.anonymise(dialogue(text), table, lambda word: members(table, word))
+    meanings = [table.meaning(topic.pseudonym) for topic in result.dialogue.topics]
+    assert [meaning.literal for meaning in meanings if meaning] == means
+
+
 def test_a_word_of_a_masked_relation_or_class_is_told_as_what_stands_for_it(
     public: PublicWords, table: PseudonymTable
 ) -> None:
