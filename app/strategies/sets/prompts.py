@@ -58,7 +58,7 @@ a first reading and mostly right: take it, unless another entry fits the questio
 
 STEP = TaskKind("step", _STEP_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)
 STEP_IN_GRAPH = TaskKind("step", _GRAPH_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)
-"""The same step where the prompt shows the whole schema, so that mostly one call answers."""
+"""The same step where the prompt shows the schema, whole or in part, so that mostly one call answers."""
 
 
 _AUTHOR, _OTHER, _BOOK = "Ea1b2c", "Ed3f4g", "Eh5j6k"
