@@ -128,7 +128,9 @@ class ServiceStarter:
         starting = asyncio.create_task(self.run())
         if not self._listens_early:
             await starting
-        background = [asyncio.create_task(each(self.state)) for each in (_purge_hourly, _let_go, _check_provider)]
+        background = [
+            asyncio.create_task(_every(seconds, self.state, work, failed)) for seconds, work, failed in _UPKEEP
+        ]
         yield
         self._ending.set()
         for task in background:
@@ -232,32 +234,44 @@ def _framework(lifespan: Lifespan[FastAPI]) -> FastAPI:
     )
 
 
-async def _purge_hourly(state: AppState) -> None:
+async def _every(seconds: float, state: AppState, work: Callable[[Services], None], failed: str) -> None:
+    """Does `work` in a thread, again and again, from the moment at which the services are there.
+
+    An error is logged as `failed`. A cancellation waits for the thread, which may be writing to the database.
+    """
     while True:
         if state.services is not None:
-            store = state.services.store
-            kept = RetentionDays(store.settings.ledger_days, store.settings.names_read_days)
-            purge = partial(purge_expired, store.master, store.conversations, store.upkeep, store.names_read, kept)
+            step = asyncio.ensure_future(run_in_threadpool(work, state.services))
             try:
-                log.info("purged", expired=await run_in_threadpool(purge))
+                await asyncio.shield(step)
+            except asyncio.CancelledError:
+                await asyncio.gather(step, return_exceptions=True)
+                raise
             except Exception as error:
-                log.error("purge_failed", exc_info=error)
-        await asyncio.sleep(PURGE_EVERY_S if state.services is not None else 1.0)
+                log.error(failed, exc_info=error)
+        await asyncio.sleep(seconds if state.services is not None else 1.0)
 
 
-async def _let_go(state: AppState) -> None:
-    """Releases replaced versions of graphs every few seconds.
+def _purge(services: Services) -> None:
+    store = services.store
+    kept = RetentionDays(store.settings.ledger_days, store.settings.names_read_days)
+    expired = purge_expired(store.master, store.conversations, store.upkeep, store.names_read, kept)
+    log.info("purged", expired=expired)
+
+
+def _let_go(services: Services) -> None:
+    """Releases replaced versions of graphs.
 
     Without this, a replaced version would stay in memory until the next question about its graph, and with it persons
     who were erased in the meantime.
     """
-    while True:
-        if state.services is not None:
-            try:
-                await run_in_threadpool(state.services.store.catalog.release_replaced_versions)
-            except Exception as error:
-                log.error("let_go_failed", exc_info=error)
-        await asyncio.sleep(LET_GO_EVERY_S)
+    services.store.catalog.release_replaced_versions()
+
+
+def _check_provider(services: Services) -> None:
+    """Asks the OpenID provider for its keys, so that /readyz tells an outage without waiting."""
+    if (provider := services.store.provider) is not None:
+        provider.check()
 
 
 def _origins_of_provider(state: AppState) -> Sequence[str]:
@@ -265,12 +279,9 @@ def _origins_of_provider(state: AppState) -> Sequence[str]:
     return () if provider is None else provider.origins
 
 
-async def _check_provider(state: AppState) -> None:
-    """Asks the OpenID provider for its keys from time to time, so that /readyz tells an outage without waiting."""
-    while True:
-        if state.services is not None and (provider := state.services.store.provider) is not None:
-            try:
-                await run_in_threadpool(provider.check)
-            except Exception as error:
-                log.error("provider_not_checked", exc_info=error)
-        await asyncio.sleep(CHECK_PROVIDER_EVERY_S if state.services is not None else 1.0)
+_UPKEEP: Final = (
+    (PURGE_EVERY_S, _purge, "purge_failed"),
+    (LET_GO_EVERY_S, _let_go, "let_go_failed"),
+    (CHECK_PROVIDER_EVERY_S, _check_provider, "provider_not_checked"),
+)
+"""The work that the service does in the background: seconds between two runs, the work, the event of a failure."""

@@ -205,3 +205,27 @@ async def test_the_frameworks_own_traces_and_logs_are_off(service: Running, monk
     for app in (service.app, create_app(service.services.store.settings)):
         kinds = ("tracing", "metrics", "logs", "operation_spans", "auto_configure")
         assert not any(app._telemetry[kind] for kind in kinds)  # type: ignore[literal-required]
+
+
+async def test_the_service_ends_when_its_upkeep_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upkeep that still wrote after the end would write into a database that is closed, or just copied."""
+    began, may_end, order = threading.Event(), threading.Event(), list[str]()
+
+    def purge(*_given: object) -> int:
+        began.set()
+        may_end.wait(10)
+        order.append("purged")
+        return 0
+
+    monkeypatch.setattr("app.main.purge_expired", purge)
+    async with running(tmp_path):
+        await asyncio.to_thread(began.wait, 10)
+        close = Services.close
+
+        async def closing(services: Services) -> None:
+            order.append("closed")
+            await close(services)
+
+        monkeypatch.setattr(Services, "close", closing)
+        asyncio.get_running_loop().call_later(0.3, may_end.set)
+    assert order == ["purged", "closed"]
