@@ -240,7 +240,8 @@ class QuestionDisclosure:
     Promise: with any policy but `tell`, `measured` returns no task that fewer than k entities match. Condition and
     limit are those of DisclosureMeter. `wider`: for each small kind, the wider concept that prompts show. `fewest`:
     the least number of matching entities among the returned tasks. `kept`: the number of tasks held back. `reveals`
-    counts the facts that returned tasks show.
+    counts the facts that returned tasks show. `stays_inside`: no further task is returned, because the embedded
+    reasoner has read what no prompt may hold, and a prompt after that could tell of it.
     """
 
     rule: Disclosure = NO_EGRESS
@@ -249,6 +250,7 @@ class QuestionDisclosure:
     reveals: Reveals | None = None
     fewest: int | None = None
     kept: int = 0
+    stays_inside: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -267,10 +269,12 @@ class QuestionDisclosure:
         if self.meter is None:
             return task
         fitting = self.meter.fewest(task.input)
-        if fitting is not None and fitting < self.rule.k and self.rule.policy != "tell":
+        too_few = fitting is not None and fitting < self.rule.k and self.rule.policy != "tell"
+        if too_few or self.stays_inside:
             self.kept += 1
             if self.rule.in_house is None or self.rule.policy == "refuse":
                 raise BelowAnonymityThresholdError
+            self.stays_inside |= task.in_house not in (None, task.input)
             return None
         if self.reveals is not None:
             self.reveals.take(facts_shown(task.input))

@@ -288,8 +288,8 @@ class SetsStrategy:
             is_strict, kind = inquiry.profile is Profile.STRICT, replace(inquiry, profile=Profile.KIND)
             in_full = _step(kind, progress, offered, number, behind, is_last) if is_strict else given
             if not inquiry.profile.is_open:
-                # Evidence only grows, so no prompt follows a step that was held back, and none tells withheld words.
-                # Openly candidates are counted too, which change.
+                # No prompt follows a step that was held back, so none can tell of withheld words. Openly candidates
+                # are counted too, which change, so that a later step may leave.
                 in_full = in_full.model_copy(update={"typed": inquiry.asked_in_house})
             return Task(STEP_IN_GRAPH if given.graph else STEP, given, in_house=in_full)
 

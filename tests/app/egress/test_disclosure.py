@@ -10,7 +10,9 @@ from app.egress.disclosure import Disclosure, DisclosureMeter, Profile, things_s
 from app.egress.guarded_reasoner import GuardedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.tasks import Candidate, ChooseInput, Evidence, PathTriple, StepInput, Thing
+from app.llm.tasks import Candidate, ChooseInput, Evidence, PathTriple, StepInput, Task, Thing
+from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from kg_store.graph.traversal import reached
 from kg_store.terms import NodeKind, Step
@@ -85,6 +87,20 @@ def test_of_a_choice_of_ways_without_concepts_everything_is_counted(conversation
     graph = conversation.graph.blind
     everything = graph.members([each.id for each in graph.schema.signatures if each.kind is NodeKind.ENTITY])
     assert DisclosureMeter(graph, Profile.KIND).fewest(given) == len(everything) == 9
+
+
+def test_nothing_is_asked_of_a_model_once_a_step_inside_has_read_more_than_a_prompt_holds(
+    conversation: Asked, embedder: Embedder
+) -> None:
+    given, fuller = a_step(), a_step(typed="who is his wife?")
+    few = a_step(things=[Thing(name="Eq", concept="patient")])
+    rule = Disclosure(k=4, policy="generalise", in_house=EmbeddedReasoner(embedder))
+    for read, goes_on in ((few.model_copy(update={"typed": fuller.typed}), False), (few, True)):
+        question = rule.of_question(conversation.graph.blind, Profile.KIND)
+        assert question.measured(Task(STEP, given, in_house=fuller)) is not None
+        assert question.measured(Task(STEP, few, in_house=read)) is None
+        assert (question.measured(Task(STEP, given, in_house=fuller)) is not None) == goes_on
+        assert question.kept == (1 if goes_on else 2)
 
 
 @pytest.mark.parametrize("name", PATIENTS)
