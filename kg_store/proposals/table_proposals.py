@@ -20,6 +20,7 @@ from kg_store.proposals.column_profiles import (
     relation_words,
     unit_of,
 )
+from kg_store.proposals.described_things import with_described_things
 from kg_store.proposals.key_pairs import find_pair_targets, with_pairs
 from kg_store.proposals.references import find_named_target, find_target, with_links, with_referred_keys
 from kg_store.proposals.shared_concepts import concept_of, holds_things_of_others, with_shared_concepts
@@ -188,6 +189,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     columns = _columns(table, targets, names)
     columns = {name: settings.model_copy(update=beside.get(name, {})) for name, settings in columns.items()}
     columns = _as_people_call_them(table, columns, {other.concept for other in tables})
+    columns = with_described_things(table, columns, {*targets, *_parts_of(names), table.key or "", *table.key_beside})
     if table.entry is not None and table.entry not in targets:
         columns[table.entry] = ColumnPolicy(relation=_label(table.concept), concept=_label(table.concept))
     if key is None:
@@ -214,6 +216,10 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     )
 
 
+def _parts_of(names: Sequence[str | tuple[str, ...]]) -> set[str]:
+    return {part for name in names for part in ((name,) if isinstance(name, str) else name)}
+
+
 def _no_names(table: TableProfile, tables: Sequence[TableProfile]) -> frozenset[str]:
     """Returns the columns without a word for names that hold names of other things than the rows.
 
@@ -234,7 +240,7 @@ def _columns(
 
     `targets`: the table that a column refers to, and the column there whose cells its own are, if not the key.
     """
-    taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {table.key}
+    taken = {*_parts_of(names), table.key}
     parents = {name for name in table.columns if refers_to_parent(table.file, name)}
     taken |= parents - targets.keys()
     taken -= set(_asked_keys(table, names))

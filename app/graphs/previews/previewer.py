@@ -173,6 +173,14 @@ def _roles(column: Column, table: TablePolicy, keyed: Sequence[TablePolicy]) -> 
 
 
 def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
+    settings = table.columns.get(column.name)
+    if settings is not None and settings.is_name:
+        return f"It is what the things in {settings.of} are called."
+    of = f"It tells of the thing in {settings.of}, not of the row. " if settings is not None and settings.of else ""
+    return of + _why_role(column, role, table)
+
+
+def _why_role(column: Column, role: ColumnRole, table: TablePolicy) -> str:
     filled, distinct = len(column.cells), len(column.distinct)
     if role == "key":
         beside = " and ".join(table.key_beside)
