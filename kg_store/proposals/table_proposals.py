@@ -69,7 +69,7 @@ class ProposedTables:
     notes: tuple[str, ...]
 
 
-def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ()) -> ProposedTables:
+def propose_tables(paths: Sequence[Path], without_header: Collection[Path] = ()) -> ProposedTables:
     """Returns a policy for each table in `paths`; a text file that is no table gets none.
 
     In the files `without_header`, every line is a row.
@@ -77,7 +77,7 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
     sheets, broken = list[Sheet](), list[tuple[Path, LoadError]]()
     for path in paths:
         try:
-            sheets += sheets_in(path)
+            sheets += sheets_in(path, paths)
         except LoadError as error:
             broken.append((path, error))
     found: dict[str, tuple[TableProfile, set[Path]]] = {}

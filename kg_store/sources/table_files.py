@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from kg_store.errors import LoadError
-from kg_store.formats.delimited_text import DeclaredKeys, Rows, TableFile, filled_span, with_header
+from kg_store.formats.delimited_text import DeclaredKeys, Rows, TableFile, TableOfFile, filled_span, with_header
 from kg_store.formats.files import encoding_of, open_bytes
 from kg_store.formats.json_records import JSON_ENDINGS, refers_to_parent, tables_of_json
 from kg_store.formats.property_graph import is_property_graph
@@ -119,15 +119,23 @@ class Sheet:
             yield line, cells
 
 
-def sheets_of(path: Path) -> list[Sheet]:
-    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError."""
+def sheets_of(path: Path, beside: Sequence[Path] = ()) -> list[Sheet]:
+    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError.
+
+    `beside`: the files of the load, since dumps may tell of each other's tables.
+    """
     name = bare_name(path)
     ending = Path(name).suffix.lower()
     if ending not in TABLE_ENDINGS or is_property_graph(path):
         return []
     if ending in TEXT_ENDINGS:
         return [Sheet(path, name, _text_rows(path))]
-    reader = {".xlsx": sheets_of_workbook, ".sql": tables_of_sql, **dict.fromkeys(JSON_ENDINGS, tables_of_json)}
+    dumps = [each for each in beside if bare_name(each).lower().endswith(".sql")]
+    reader: dict[str, Callable[[Path], list[TableOfFile]]] = {
+        ".xlsx": sheets_of_workbook,
+        ".sql": lambda dump: tables_of_sql(dump, dumps),
+        **dict.fromkeys(JSON_ENDINGS, tables_of_json),
+    }
     return [
         Sheet(
             path,
@@ -209,6 +217,7 @@ class Tables:
 
         Raises LoadError if a table has no file, its file lacks a column, or two rows share a key.
         """
+        self._paths = paths
         self._policies = sheets_with_tables(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
@@ -263,7 +272,9 @@ class Tables:
                 found[row.cells[by]] = key if found.get(row.cells[by], key) == key else None
 
     def has(self, path: Path) -> bool:
-        return any(sheet.path == path for sheet, _ in self._policies)
+        """Returns True if a table of the file is read, or a dump whose rows are those of another's tables."""
+        is_read = any(sheet.path == path for sheet, _ in self._policies)
+        return is_read or (bare_name(path).lower().endswith(".sql") and not sheets_of(path, self._paths))
 
     def triples(self, path: Path, skipped: Counter[str]) -> Iterator[Triple]:
         """Yields the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
@@ -272,7 +283,7 @@ class Tables:
                 skipped.update({sentence: count for count, sentence in sheet.notes})
                 yield from self._of_sheet(sheet, table, skipped)
         mapped = {sheet.name for sheet, _ in self._policies}
-        unread = [sheet.name for sheet in sheets_of(path) if sheet.name not in mapped]
+        unread = [sheet.name for sheet in sheets_of(path, self._paths) if sheet.name not in mapped]
         if unread:
             skipped[f"tables of {path.name} are not mapped by the policy, and were not read"] += len(unread)
 
@@ -439,7 +450,7 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
 
 def sheets_with_tables(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
     """Returns each sheet with its table: matched by name, or else by the columns of its header."""
-    sheets = [sheet for path in paths for sheet in sheets_of(path)]
+    sheets = [sheet for path in paths for sheet in sheets_of(path, paths)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
     taken, named = [table for _, table in found], [sheet for sheet, _ in found]
     open_tables = [table for table in tables if table not in taken]
