@@ -190,6 +190,8 @@ ALIKE = 0.98
 MIN_FITTING: Final = 0.7
 """The least share of cells that must be numbers or dates in a column of such: the others are dirt (`pending`), which
 is kept as text. Chosen by hand."""
+MIN_CALLED: Final = 0.5
+"""That share of dates in a column whose name says that it holds dates. Chosen by hand."""
 MIN_TRUTHS: Final = 0.9
 MAX_ODD_TRUTHS: Final = 2
 """At least this share of the cells say yes or no, and at most so many different others do not. Chosen by hand."""
@@ -410,7 +412,8 @@ class Column:
         odd = {cell for cell in self.distinct if read_cell(cell, settings) is None}
         in_rows = sum(cell not in odd for cell in self.cells) / len(self.cells)
         has_codes = kind is ValueKind.NUMBER and any(map(_MIXED_CODE.fullmatch, odd))
-        return max(share, in_rows) >= MIN_FITTING and not has_codes
+        least = MIN_CALLED if kind is ValueKind.DATE and self.is_called(DATE_WORDS) else MIN_FITTING
+        return max(share, in_rows) >= least and not has_codes
 
     @cached_property
     def is_code(self) -> bool:
