@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.formats.json_records import PARENT, refers_to_parent
@@ -16,7 +17,6 @@ from kg_store.proposals.column_profiles import (
     NAME_WORDS,
     Column,
     any_alike,
-    quantity_of,
     relation_words,
     unit_of,
 )
@@ -42,6 +42,7 @@ from kg_store.sources.table_files import (
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
+from kg_store.text.quantities import MONEY, units_called
 
 MIN_LISTED = 2
 """The least number of rows of each list below a heading, on average, if they are things and no details of it."""
@@ -70,7 +71,7 @@ class ProposedTables:
     notes: tuple[str, ...]
 
 
-def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ()) -> ProposedTables:
+def propose_tables(paths: Sequence[Path], without_header: Collection[Path] = ()) -> ProposedTables:
     """Returns a policy for each table in `paths`; a text file that is no table gets none.
 
     In the files `without_header`, every line is a row.
@@ -78,7 +79,7 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
     sheets, broken = list[Sheet](), list[tuple[Path, LoadError]]()
     for path in paths:
         try:
-            sheets += sheets_in(path)
+            sheets += sheets_in(path, paths)
         except LoadError as error:
             broken.append((path, error))
     found: dict[str, tuple[TableProfile, set[Path]]] = {}
@@ -361,6 +362,26 @@ def _as_people_call_them(
     return found
 
 
+_QUANTITIES: Final = {
+    "mass": "weight", "length": "length", "area": "area", "volume": "volume", "time": "duration", "days": "duration",
+    "months": "duration", MONEY: "amount",
+}  # fmt: skip
+"""The quantity that a unit of each kind measures."""
+
+
+def _quantity_of(column: Column) -> tuple[str, str] | None:
+    """Returns the quantity and the unit of a column of numbers whose name is nothing but a unit: weight and kilos for
+    `Kg`; else None. Capitals ("HA") and a single letter ("L") may be short for anything.
+    """
+    name = column.name.strip()
+    is_short = name.isalpha() and (name.isupper() or len(name) == 1)
+    found = {} if is_short else {unit.kind: unit.word for unit in units_called(name)}
+    if column.kind is not ValueKind.NUMBER or len(found) != 1:
+        return None
+    ((kind, word),) = found.items()
+    return _QUANTITIES[kind], word
+
+
 def _column(
     column: Column, target: TableProfile | None, by: str | None, *, is_parent: bool, is_part_of_key: bool = False
 ) -> ColumnPolicy:
@@ -370,7 +391,7 @@ def _column(
         if (label in KEY_WORDS | NAME_WORDS or is_parent) and target.concept_words:
             label = _label(target.concept)
         return ColumnPolicy(relation=label, table=target.file, by=by, separator=separator)
-    label, unit = quantity_of(column) or (_label(relation_words(column.name)) or "related to", unit_of(column.name))
+    label, unit = _quantity_of(column) or (_label(relation_words(column.name)) or "related to", unit_of(column.name))
     if separator is not None:
         column = replace(column, cells=column.parts, rows=len(column.parts))
     kind = column.kind

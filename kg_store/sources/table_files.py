@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from kg_store.errors import LoadError
-from kg_store.formats.delimited_text import DeclaredKeys, Rows, TableFile, filled_span, with_header
+from kg_store.formats.delimited_text import DeclaredKeys, Rows, TableFile, TableOfFile, filled_span, with_header
 from kg_store.formats.files import encoding_of, open_bytes
 from kg_store.formats.json_records import JSON_ENDINGS, tables_of_json
 from kg_store.formats.property_graph import is_property_graph
@@ -111,15 +111,23 @@ class Sheet:
             yield line, cells
 
 
-def sheets_of(path: Path) -> list[Sheet]:
-    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError."""
+def sheets_of(path: Path, beside: Sequence[Path] = ()) -> list[Sheet]:
+    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError.
+
+    `beside`: the files of the load, since dumps may tell of each other's tables.
+    """
     name = bare_name(path)
     ending = Path(name).suffix.lower()
     if ending not in TABLE_ENDINGS or is_property_graph(path):
         return []
     if ending in TEXT_ENDINGS:
         return [Sheet(path, name, _text_rows(path))]
-    reader = {".xlsx": sheets_of_workbook, ".sql": tables_of_sql, **dict.fromkeys(JSON_ENDINGS, tables_of_json)}
+    dumps = [each for each in beside if bare_name(each).lower().endswith(".sql")]
+    reader: dict[str, Callable[[Path], list[TableOfFile]]] = {
+        ".xlsx": sheets_of_workbook,
+        ".sql": lambda dump: tables_of_sql(dump, dumps),
+        **dict.fromkeys(JSON_ENDINGS, tables_of_json),
+    }
     return [
         Sheet(
             path,
@@ -175,7 +183,7 @@ def _told_apart(names: list[str]) -> list[str]:
 
 def sheets_with_tables(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
     """Returns each sheet with its table: matched by name, or else by the columns of its header."""
-    sheets = [sheet for path in paths for sheet in sheets_of(path)]
+    sheets = [sheet for path in paths for sheet in sheets_of(path, paths)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
     taken, named = [table for _, table in found], [sheet for sheet, _ in found]
     open_tables = [table for table in tables if table not in taken]

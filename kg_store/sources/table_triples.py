@@ -21,7 +21,7 @@ from kg_store.sources.policy import (
     stem_of,
 )
 from kg_store.sources.raw_graph import Term, value_term
-from kg_store.sources.table_files import Sheet, sheets_of, sheets_with_tables
+from kg_store.sources.table_files import Sheet, bare_name, sheets_of, sheets_with_tables
 from kg_store.terms import ValueKind
 from kg_store.text.labels import readable
 from kg_store.text.notation import first_parts
@@ -55,6 +55,7 @@ class Tables:
 
         Raises LoadError if a table has no file, its file lacks a column, or two rows share a key.
         """
+        self._paths = paths
         self._policies = sheets_with_tables(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._telling = {
@@ -113,7 +114,9 @@ class Tables:
                 found[row.cells[by]] = key if found.get(row.cells[by], key) == key else None
 
     def has(self, path: Path) -> bool:
-        return any(sheet.path == path for sheet, _ in self._policies)
+        """Returns True if a table of the file is read, or a dump whose rows are those of another's tables."""
+        is_read = any(sheet.path == path for sheet, _ in self._policies)
+        return is_read or (bare_name(path).lower().endswith(".sql") and not sheets_of(path, self._paths))
 
     def triples(self, path: Path, skipped: Counter[str]) -> Iterator[Triple]:
         """Yields the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
@@ -122,7 +125,7 @@ class Tables:
                 skipped.update({sentence: count for count, sentence in sheet.notes})
                 yield from self._of_sheet(sheet, table, skipped)
         mapped = {sheet.name for sheet, _ in self._policies}
-        unread = [sheet.name for sheet in sheets_of(path) if sheet.name not in mapped]
+        unread = [sheet.name for sheet in sheets_of(path, self._paths) if sheet.name not in mapped]
         if unread:
             skipped[f"tables of {path.name} are not mapped by the policy, and were not read"] += len(unread)
 

@@ -62,7 +62,7 @@ class TableColumns:
 
 def columns_of(sources: Sequence[Path], policy: Policy) -> list[TableColumns]:
     """Returns every mapped table of the files, read completely. Raises LoadError."""
-    sheets = [sheet for path in sources for sheet in _sheets(path)]
+    sheets = [sheet for path in sources for sheet in _sheets(path, sources)]
     if len(policy.tables) == len(sheets) == 1:
         return [_read(sheets, policy.tables[0])]
     named = [(sheet, table_called(sheet.name, policy.tables)) for sheet in sheets]
@@ -70,9 +70,9 @@ def columns_of(sources: Sequence[Path], policy: Policy) -> list[TableColumns]:
     return [_read(group, table) for group, table in zip(groups, policy.tables, strict=True) if group]
 
 
-def _sheets(path: Path) -> list[Sheet]:
+def _sheets(path: Path, beside: Sequence[Path]) -> list[Sheet]:
     try:
-        return sheets_of(path)
+        return sheets_of(path, beside)
     except LoadError:
         return []
 
