@@ -7,9 +7,9 @@ from collections.abc import Collection
 from typing import Final
 
 EMPTY_MARKS: Final = frozenset(
-    "NULL null N/A n/a N.A. n.a. NA #N/A #NULL! NaN nan None none nil - -- --- – — ? ??".split()
+    "NULL null N/A n/a N.A. n.a. NA #N/A #NULL! NaN nan None none nil - -- --- – — ? ?? .. ... … :".split()
 )
-"""Cells by which databases, spreadsheets and people say that nothing is known. A person may also be called Null."""
+"""Cells by which databases, spreadsheets, statistical offices (`..`, `:`) and people say that nothing is known."""
 MIN_ALIKE_MARKS: Final = 0.8
 """A mark such as `NA` is a value if at least this share of the column's cells look alike (country codes)."""
 

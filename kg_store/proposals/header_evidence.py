@@ -21,6 +21,7 @@ from kg_store.proposals.column_profiles import (
     words_of_column,
 )
 from kg_store.proposals.empty_marks import EMPTY_MARKS
+from kg_store.proposals.spread_columns import years_in
 from kg_store.sources.policy import MAX_COLUMN_CHARS
 from kg_store.sources.triple_files import are_triples, places_in_header
 from kg_store.terms import ValueKind
@@ -42,7 +43,9 @@ def may_be_header(header: Sequence[str], is_text: bool) -> bool:
         len(column) > MAX_COLUMN_CHARS for column in header
     ):
         return False
-    return not is_text or (not any(map(is_value, header)) and places_in_header(header) is None)
+    years = {name for of in years_in(header).values() for name in of}
+    said = [name for name in header if name not in years]
+    return not is_text or (bool(said) and not any(map(is_value, said)) and places_in_header(header) is None)
 
 
 def is_called_as_table(header: Sequence[str], delimiter: str) -> bool:

@@ -24,6 +24,7 @@ from kg_store.proposals.column_profiles import (
     any_alike,
     full_words,
 )
+from kg_store.sources.policy import SpreadPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 
@@ -63,6 +64,7 @@ class TableProfile:
     part: str | None = None
     parts: tuple[str, ...] = ()
     entry: str | None = None
+    spread: tuple[SpreadPolicy, ...] = ()
 
     @property
     def empty(self) -> tuple[str, ...]:

@@ -46,6 +46,9 @@ from kg_store.text.quantities import MONEY, units_called
 
 MIN_LISTED = 2
 """The least number of rows of each list below a heading, on average, if they are things and no details of it."""
+MIN_ASKED_CHARS, MAX_ASKED_CHARS = 3, 24
+"""The length of keys, on average, that people ask for or by: an IBAN has 22, a UUID 36. Chosen by hand."""
+_OF_PROGRAMS = (["id"], ["key"], ["uuid"], ["guid"], ["pk"], ["oid"])
 _SUMS = (
     "the last row of {} holds the sums of the rows above it, and counts as one of them: say `totals = true` in its "
     "[[tables]] to leave it out"
@@ -212,8 +215,9 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         totals=table.totals is True,
         part=table.part,
         parts=table.parts,
-        things=_are_things(table, [*of_targets.values()], tables),
+        things=_are_things(table, [*of_targets.values()], tables) or (key is None and bool(table.spread)),
         columns=columns,
+        spread=table.spread,
     )
 
 
@@ -252,6 +256,9 @@ def _columns(
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
+    if table.key in columns and not table.key_beside and columns[table.key].kind is ValueKind.NUMBER:
+        # Nobody adds up numbers that tell rows apart.
+        columns[table.key] = ColumnPolicy(relation=columns[table.key].relation)
     columns = _called_by_targets(table, {name: of for name, (of, _) in targets.items()}, columns)
     return {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
 
@@ -286,15 +293,18 @@ def _are_things(table: TableProfile, targets: Sequence[TableProfile], tables: Se
 
 
 def _asked_keys(table: TableProfile, names: Sequence[str | tuple[str, ...]]) -> list[str]:
-    """Returns the key if people ask for it: the code in an ear tag, of goats that have names. Empty otherwise.
+    """Returns the key if people ask for it: a member number, an ISBN, the code in an ear tag. Empty otherwise.
 
-    A column that tells rows apart only beside another one says something of its own, and so does a date.
+    A bare `id` and short numbers are a program's own. A column that tells rows apart only beside another one says
+    something of its own, and so does a date.
     """
     key = table.columns.get(table.key or "")
     if key is not None and (table.key_beside or key.kind is ValueKind.DATE):
         return [key.name]
-    is_asked = key is not None and key.name not in names and not key.is_called_key
-    return [key.name] if key and is_asked and key.numbers_rows and key.kind is ValueKind.TEXT else []
+    if key is None or key.name in names or key.full in _OF_PROGRAMS or table.header_row == NO_HEADER:
+        return []
+    length = sum(map(len, key.cells)) / len(key.cells)
+    return [key.name] if MIN_ASKED_CHARS <= length <= MAX_ASKED_CHARS else []
 
 
 def _as_link(

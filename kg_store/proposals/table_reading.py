@@ -27,6 +27,7 @@ from kg_store.proposals.header_evidence import (
 )
 from kg_store.proposals.name_parts import TIMES
 from kg_store.proposals.sheet_groups import SheetGroup
+from kg_store.proposals.spread_columns import row_words, spread_of, years_in
 from kg_store.proposals.table_profiles import TableProfile, concept_words, find_key, find_names
 from kg_store.proposals.total_rows import find_totals
 from kg_store.sources.policy import MAX_COLUMN_CHARS, TablePolicy
@@ -124,14 +125,20 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     for name in {*dropped, *([typed.name] if typed is not None else [])}:
         del profiles[name]
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
+    spread = spread_of(profiles, full)
+    figures = {name for each in spread for name in each.columns}
+    rows = {name: each for name, each in profiles.items() if name not in figures}
+    is_called = is_called or bool(years_in(columns))
     concept = concept_words(full)
+    if any(each.relation == " ".join(full) for each in spread):
+        concept = concept_words(row_words(rows.values())) or concept
     # A cell with the file's own noun heads a column: `Kit` in the first line of `kit.csv`.
     is_word = len(" ".join(concept)) > 1
     says_noun = is_word and any(column.words == list(concept) for column in profiles.values())
     is_headed = not is_called and (says_noun or first_line_is_header(columns))
     stands_apart = is_headed or (not is_called and first_line_stands_apart(columns))
     first, is_bare = next(iter(columns)), stands_apart or line == NO_HEADER
-    key = _key_of(group.file, concept, profiles, columns, sheet.declared, is_text=is_text, is_bare=is_bare)
+    key = _key_of(group.file, concept, rows, columns, sheet.declared, is_text=is_text, is_bare=is_bare)
     if not concept and key is not None:
         # An upload has no name of its own, so the key's name gives the concept: `patient_id` -> patient.
         concept = concept_words(full_words(key))
@@ -143,7 +150,17 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     encoding = encodings.pop() if len(encodings) == 1 else None
     count, declared = len(columns[first]), sheet.declared
     profile = TableProfile(
-        group.file, profiles, count, concept, key, is_certain, header_row, encoding, declared, totals=totals
+        group.file,
+        rows,
+        count,
+        concept,
+        key,
+        is_certain,
+        header_row,
+        encoding,
+        declared,
+        totals=totals,
+        spread=spread,
     )
     return _with_part(profile, group) if group.part else profile
 

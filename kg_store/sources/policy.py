@@ -114,6 +114,31 @@ class ColumnPolicy(PolicyPart):
         return self.relation or readable(column).lower()
 
 
+class SpreadPolicy(PolicyPart):
+    """Columns whose headers are values, such as years: a row has a figure for each, with the header and the cell.
+
+    `columns`: maps each header to its value. `over`: the relation of a figure to that value, a date. `relation`: its
+    relation to the cell, a number with this `unit`, and this mark before `decimal`s.
+    """
+
+    relation: Label
+    over: Label = "year"
+    unit: Label | None = None
+    decimal: DecimalMark | None = None
+    empty: Marks = ()
+    columns: dict[Column, Annotated[str, Field(min_length=1, max_length=MAX_LABEL_CHARS)]]
+
+    @property
+    def cells(self) -> ColumnPolicy:
+        """The settings of its columns."""
+        return ColumnPolicy(kind=ValueKind.NUMBER, unit=self.unit, decimal=self.decimal, empty=self.empty)
+
+    def iris(self) -> tuple[str, str]:
+        """Returns the predicates of a figure: of the header's value, and of the cell."""
+        over, relation = (RELATION_NAMESPACE + quote(label, safe="") for label in (self.over, self.relation))
+        return over, relation
+
+
 class TablePolicy(PolicyPart):
     """A table in which each row is an entity.
 
@@ -143,6 +168,7 @@ class TablePolicy(PolicyPart):
     part: Column | None = None
     parts: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}
+    spread: tuple[SpreadPolicy, ...] = ()
 
     @model_validator(mode="after")
     def _tells_of_things(self) -> Self:
@@ -151,6 +177,10 @@ class TablePolicy(PolicyPart):
             if settings.of is not None and (of is None or of.concept is None or of.of is not None or of.separator):
                 raise ValueError("`of` names a column of this table that has a `concept`, and no `separator` or `of`")
         return self
+
+    def figure_of(self, column: str) -> SpreadPolicy | None:
+        """Returns the settings of a column whose header is a value, such as a year; None for any other column."""
+        return next((spread for spread in self.spread if column in spread.columns), None)
 
     def telling_of(self, column: str) -> dict[str, ColumnPolicy]:
         """Returns the columns that tell of the things of `column`, with their settings."""
@@ -180,6 +210,7 @@ class TablePolicy(PolicyPart):
         for number, (column, settings) in enumerate(self.columns.items(), start=1):
             for part in (column, *settings.beside):
                 used.setdefault(part, f"column {number}")
+        used.update((column, "a figure") for spread in self.spread for column in spread.columns)
         return used
 
     def key_of(self, row: Mapping[str, str]) -> str:
@@ -439,6 +470,9 @@ class Policy(PolicyPart):
             lines += table.lines("[[tables]]")
             for column, of_column in table.columns.items():
                 lines += of_column.lines(f"[tables.columns.{toml(column)}]")
+            for spread in table.spread:
+                values = (f"{toml(column)} = {toml(value)}" for column, value in spread.columns.items())
+                lines += [*spread.lines("[[tables.spread]]"), "", "[tables.spread.columns]", *values]
         return "\n".join(lines).lstrip("\n") + "\n"
 
     def of(self, predicate: str) -> RelationPolicy:

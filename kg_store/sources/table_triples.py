@@ -29,6 +29,7 @@ from kg_store.text.notation import first_parts
 _FIRST = "(say `first` in the column's settings)"
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_FIGURE = f"<{RELATION_NAMESPACE}figure>"
 _ROW = "urn:arog:row:"
 _THING = "urn:arog:thing:"
 
@@ -172,6 +173,22 @@ class Tables:
         for column, tail, further in facts:
             yield subject, relations[column], tail
             yield from further
+        yield from self._figures(subject, row, table, file, skipped)
+
+    def _figures(
+        self, subject: Term, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]
+    ) -> Iterator[Triple]:
+        """Yields a nameless node for each value in the headers of columns, with the cells below it."""
+        for spread in table.spread:
+            over, relation = spread.iris()
+            for column, value in spread.columns.items():
+                cell = row.cells[column].strip()
+                if not cell or cell in (*table.empty, *spread.empty):
+                    continue
+                node = _nameless(table, f"{row.place}.{value}")
+                yield subject, _FIGURE, node
+                yield node, f"<{over}>", value_term(value, ValueKind.DATE)
+                yield node, f"<{relation}>", self._tail(cell, cell, spread.cells, file, row.line, skipped)
 
     def _facts(
         self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]
@@ -315,12 +332,16 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
     if len(table.columns) == len(table.references()) == 2:
         yield from ((head, f"<{table.relation_iri(column)}>", tail) for head in heads[:1] for column, tail, _ in rest)
         return
-    joint = "_:" + re.sub(r"[^0-9A-Za-z]", ".", quote(f"{stem_of(table.file)}.{place}", safe=""))
+    joint = _nameless(table, place)
     if heads:
         yield heads[0], f"<{table.class_iri.replace(':class:', ':relation:')}>", joint
     for column, tail, further in rest:
         yield joint, f"<{table.relation_iri(column)}>", tail
         yield from further
+
+
+def _nameless(table: TablePolicy, place: str) -> Term:
+    return "_:" + re.sub(r"[^0-9A-Za-z]", ".", quote(f"{stem_of(table.file)}.{place}", safe=""))
 
 
 def is_thing(tail: Term) -> bool:

@@ -66,6 +66,7 @@ def _replaced(policy: Policy, table: TablePolicy) -> Policy:
 def _in_role(table: TablePolicy, change: ColumnChange, policy: Policy, place: str) -> TablePolicy:
     """Returns the table with the column in its new role, and with the settings of that role."""
     role, column = change.role or role_of(table, change.column), change.column
+    table = _without_figure(table, column)
     if role in ("class", "schema"):
         raise PolicyError(f"{place}: a column of a table can't have this role")
     if role not in ("value", "concept", "reference"):
@@ -76,6 +77,15 @@ def _in_role(table: TablePolicy, change: ColumnChange, policy: Policy, place: st
     settings = _settings(settings, role, change, policy, place)
     names = _names_without(table.names, column)
     return _made(table, names=names, columns={**table.columns, column: settings})
+
+
+def _without_figure(table: TablePolicy, column: str) -> TablePolicy:
+    """Returns the table with the column as one of its own, and no more as a figure below its header's value."""
+    spread = [
+        each.model_copy(update={"columns": {name: value for name, value in each.columns.items() if name != column}})
+        for each in table.spread
+    ]
+    return table.model_copy(update={"spread": tuple(each for each in spread if each.columns)})
 
 
 def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy, place: str) -> ColumnPolicy:
@@ -119,7 +129,7 @@ def role_of(table: TablePolicy, column: str) -> str:
             return "alias" if place else "name"
     settings = table.columns.get(column)
     if settings is None:
-        return "unused"
+        return "unused" if table.figure_of(column) is None else "value"
     return next(role for role in ("reference", "concept", "value") if not role_changes(settings, role))
 
 

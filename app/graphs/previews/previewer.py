@@ -131,7 +131,7 @@ def _column(
         file=table.file,
         column=name,
         role=role,
-        type=settings.kind.value if settings is not None and role == "value" else None,
+        type=(settings.kind.value if settings is not None else "number") if role == "value" else None,
         unit=(settings.unit or "") if settings is not None else "",
         refers_to=(settings.table or "") if settings is not None else "",
         relation=_words(relation, settings.label(name) if settings is not None else ""),
@@ -173,7 +173,9 @@ def _roles(column: Column, table: TablePolicy, keyed: Sequence[TablePolicy]) -> 
 
 
 def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
-    settings = table.columns.get(column.name)
+    settings, figure = table.columns.get(column.name), table.figure_of(column.name)
+    if figure is not None:
+        return f"Its cells are figures, {figure.relation}, of the {figure.over} {figure.columns[column.name]}."
     if settings is not None and settings.is_name:
         return f"It is what the things in {settings.of} are called."
     of = f"It tells of the thing in {settings.of}, not of the row. " if settings is not None and settings.of else ""

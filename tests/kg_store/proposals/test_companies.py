@@ -32,6 +32,8 @@ def described(table: TablePolicy) -> dict[str, str]:
         for part in (name,) if isinstance(name, str) else name:
             found.setdefault(part, "alias" if place else "name")
     for column, settings in table.columns.items():
+        if column == table.key:
+            continue  # People may ask for the key too.
         if settings.table is not None:
             found[column] = f"reference {settings.table}"
         elif settings.concept is not None:

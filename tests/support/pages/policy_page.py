@@ -20,6 +20,7 @@ from kg_store.sources.policy import (
     Policy,
     RelationPolicy,
     RolePolicy,
+    SpreadPolicy,
     TablePolicy,
     TriplesPolicy,
 )
@@ -36,6 +37,7 @@ PARTS: dict[str, type[BaseModel]] = {
     "`[budget]`": BudgetPolicy,
     "`[[tables]]`": TablePolicy,
     "`[tables.columns.NAME]`": ColumnPolicy,
+    "`[[tables.spread]]`": SpreadPolicy,
     "`[[triples]]`": TriplesPolicy,
 }
 MAX_IN_A_CELL = 3

@@ -72,6 +72,16 @@ def test_what_told_of_a_thing_tells_of_the_row_where_the_thing_is_none_any_more(
         assert left.columns["product_price"].of == "product"
 
 
+def test_a_column_below_a_year_becomes_one_of_its_own(tmp_path: Path) -> None:
+    text = "Country,Code,2019,2020,2021\nArlovia,ARL,100,110,120\nBrent,BRE,90,80,70\nCoria,COR,1,2,3\n"
+    files = [written(tmp_path, text, "population.csv")]
+    before = table(propose_policy(files), "population.csv")
+    assert (role_of(before, "2020"), role_of(before, "Code")) == ("value", "key")
+    for change, role in (({"relation": "people in 2020"}, "value"), ({"role": "unused"}, "unused")):
+        after = table(changed(files, {"file": "population.csv", "column": "2020", **change}), "population.csv")
+        assert ([*after.spread[0].columns], role_of(after, "2020")) == (["2019", "2021"], role)
+
+
 def test_what_is_shown_of_one_table_stays_private_in_the_other(files: list[Path]) -> None:
     """Canary: both tables have `notes`, and only the wards' are shown."""
     policy = changed(files, {"file": "wards.csv", "column": "notes", "exposure": "shown"})
