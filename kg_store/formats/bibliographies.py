@@ -16,7 +16,7 @@ from kg_store.formats.neo4j_exports import Node, Relationship
 MAX_FIELDS: Final = 300_000
 """The most entries and fields of a file, which is read whole; each takes up to a kilobyte."""
 MAX_LATEX_CHARS: Final = 10_000
-"""The longest text in which commands are read, and the longest single name that is parted."""
+"""Commands are read in so many characters of a text; longer single names are left out."""
 _PERSONS: Final = ("author", "editor", "translator")
 _VERBATIM: Final = frozenset({"doi", "eprint", "file", "pdf", "url", "urlraw"})
 """Fields in which BibLaTeX takes no sign for a command."""
@@ -63,17 +63,17 @@ def read_bibliography(path: Path, left: Counter[str]) -> Iterator[Node | Relatio
 
 
 def _decoder() -> Callable[[str], str]:
-    """Returns what turns LaTeX into plain text; a text that it can't read stays as it is."""
+    """Returns what turns LaTeX into plain text; a text that it can't read only loses its brackets."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     decoder: Any = LatexNodes2Text(math_mode="verbatim")
 
     def plain(text: str) -> str:
-        try:
-            is_short = len(text) <= MAX_LATEX_CHARS
-            text = decoder.latex_to_text(text) if is_short and _OF_LATEX.search(text) else text
-        except Exception:
-            text = text.replace("{", "").replace("}", "")
+        if _OF_LATEX.search(text):
+            try:
+                text = decoder.latex_to_text(text[:MAX_LATEX_CHARS]) + text[MAX_LATEX_CHARS:]
+            except Exception:
+                text = re.sub("[{}]", "", text)
         return " ".join(text.split())
 
     return plain
