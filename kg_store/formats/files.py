@@ -102,6 +102,19 @@ MAX_FOREIGN_SHARE: Final = 0.3
 """The greatest share of letters outside of ASCII in a text in a western code page; Cyrillic or Greek have more."""
 
 
+MAX_WHOLE_BYTES: Final = 1 << 26
+"""The greatest size of a file of a format that is read whole."""
+
+
+def whole_text(path: Path) -> str:
+    """Returns the text of a file without its byte order mark. Raises LoadError for one that is too large."""
+    with open_bytes(path) as stream:
+        packed = stream.read(MAX_WHOLE_BYTES + 1)
+    if len(packed) > MAX_WHOLE_BYTES:
+        raise LoadError(f"more than {MAX_WHOLE_BYTES >> 20} MB: split it into several files", path.name)
+    return packed.decode(encoding_of(path), "replace").removeprefix("\ufeff")
+
+
 def encoding_of(path: Path) -> Encoding:
     """Returns the encoding in which the whole file can be read.
 

@@ -1,4 +1,4 @@
-"""Reads graphs in files as nodes and relationships: exports of databases, GraphML, GEDCOM, vCard and iCalendar."""
+"""Reads graphs in files as nodes and relationships: exports of databases, GraphML, GEDCOM, vCard, iCalendar."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from kg_store.errors import LoadError
+from kg_store.formats.bibliographies import read_bibliography
 from kg_store.formats.files import (
     MAX_LITERAL_BYTES,
     TOO_LONG_LITERAL,
     BoundedRuns,
-    encoding_of,
     open_bytes,
     tame_xml,
+    whole_text,
     with_few_elements,
 )
 from kg_store.formats.neo4j_exports import (
@@ -30,7 +31,6 @@ from kg_store.formats.neo4j_exports import (
     read_neo4j_csv,
 )
 
-MAX_BYTES: Final = 1 << 26
 MAX_CARD_LINES: Final = 300_000
 MAX_RECORD_LINES: Final = 100_000
 """The most lines of one person or family of a GEDCOM file, which is read whole."""
@@ -54,13 +54,9 @@ def read_cards(path: Path, left: Counter[str]) -> Iterator[Node]:
     """
     import vobject
 
-    with open_bytes(path) as stream:
-        packed = stream.read(MAX_BYTES + 1)
-    if len(packed) > MAX_BYTES:
-        raise LoadError(f"more than {MAX_BYTES >> 20} MB: split it into several files", path.name)
-    if packed.count(b"\n") > MAX_CARD_LINES:
+    text = whole_text(path)
+    if text.count("\n") > MAX_CARD_LINES:
         raise LoadError(f"more than {MAX_CARD_LINES:,} lines: split it into several files", path.name)
-    text = packed.decode(encoding_of(path), "replace").removeprefix("\ufeff")
     try:
         read = list(vobject.readComponents(text, allowQP=True, ignoreUnreadable=True))
     except Exception:
@@ -213,6 +209,7 @@ _READERS: Final[Mapping[str, Callable[[Path, Counter[str]], Iterator[Node | Rela
     ".ged": read_gedcom,
     ".vcf": read_cards,
     ".ics": read_cards,
+    ".bib": read_bibliography,
 }
 GRAPH_ENDINGS: Final = tuple(_READERS)
 _JSON: Final = (".json", ".jsonl", ".ndjson")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -80,11 +80,7 @@ def find_relations(
     words = distinct_labels(words, [predicate for predicate, _ in named])
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
     inverses = _declared_inverses(triples, label_of)
-    told = _declared_kinds(policy)
-    kinds = [
-        kind and told.get(predicate, kind)
-        for predicate, kind in zip(predicates, _kinds_of_relations(triples, id_of, len(shown), codes), strict=True)
-    ]
+    kinds = _kinds_of_relations(triples, policy, id_of, predicates, codes)
     taken, found = set(words), []
     for position, (predicate, kind) in enumerate(zip(predicates, kinds, strict=True)):
         settings, place = policy.of(predicate), RelationId(position)
@@ -166,14 +162,22 @@ def _declared_kinds(policy: Policy) -> dict[str, ValueKind]:
 
 
 def _kinds_of_relations(
-    triples: SortedTriples, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
+    triples: SortedTriples,
+    policy: Policy,
+    id_of: TermIds,
+    predicates: Sequence[str],
+    codes: npt.NDArray[np.uint8],
 ) -> list[ValueKind | None]:
-    """Returns, for each relation, the most frequent kind of its values; None if not all of its objects are values."""
+    """Returns, for each relation, its declared kind, or the most frequent one of its values; None if not all of its
+    objects are values.
+    """
     ids = id_of[triples.raw.predicates[triples.facts]]
     kinds = codes[triples.raw.objects[triples.facts]]
     cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]
-    table = np.bincount(cells, minlength=count * len(KINDS)).reshape(count, len(KINDS))
-    return [None if row[0] else KINDS[int(row.argmax())] for row in table]
+    table = np.bincount(cells, minlength=len(predicates) * len(KINDS)).reshape(len(predicates), len(KINDS))
+    told = _declared_kinds(policy)
+    rows = zip(predicates, table, strict=True)
+    return [None if row[0] else told.get(predicate, KINDS[int(row.argmax())]) for predicate, row in rows]
 
 
 MAX_LINKABLE_CHARS = 60

@@ -140,6 +140,16 @@ STATEMENTS = """@prefix : <http://x.test/> . @prefix rdfs: <http://www.w3.org/20
 << :p1 :leads :w1 >> :since 1993 .
 """
 
+BIBTEX = r"""@string{press = "Heron Press"}
+@comment{Zofia's list}
+@article{tide, author = {Quarrel, Zofia and Otto van der Berg and {Kestrel and Sons} and others},
+  title = {On {Tidal} Mills \& Na{\"\i}ve Na\^aves}, journal = "Heron", year = 1999, month = jan,
+  keywords = {mills, tides; salt}, url = {https://heron.example/a_b~c%20d}, crossref = {notes}}
+@Proceedings(notes, Editor = "Thrupp, Barnaby", title = "Notes of the Wing", publisher = press, year = {1998})
+@book{notes, title = {Twice}}
+@misc{cut, title = {Cut
+"""
+
 
 @cache
 def files() -> dict[str, bytes]:
@@ -168,6 +178,7 @@ def files() -> dict[str, bytes]:
     found["apoc.jsonl"] = "\n".join(map(json.dumps, APOC)).encode()
     found["graph.graphml"], found["tree.ged"] = GRAPHML.encode(), GEDCOM.encode()
     found["cards.vcf"], found["dates.ics"] = VCARD.encode(), ICALENDAR.encode()
+    found["list.bib"] = BIBTEX.encode()
     found["statements.ttls"] = STATEMENTS.encode()
     found["dump.sql"] = _dump(records)
     found["table.ods"] = _open_document(records)

@@ -68,7 +68,7 @@ _RELATION_FIRST = [
 
 ODD_FILES = {
     "three columns": OddFile("a.csv", _cells(_THREE, _NAMES), TABLE),
-    "three columns, capitals": OddFile("a.csv", _cells(_THREE, ("Patient", "Diagnosis", "City")), REFUSED),
+    "three columns, capitals": OddFile("a.csv", _cells(_THREE, ("Patient", "Diagnosis", "City")), TABLE),
     "three columns, a name first": OddFile("a.csv", _cells(_THREE, ("Name", "Diagnosis", "City")), TABLE),
     "three columns with a name": OddFile("a.csv", _cells((0, 4, 2), ("name", "salary", "city")), TABLE),
     "three columns with a key": OddFile(

@@ -9,8 +9,8 @@ import pytest
 from kg_store.errors import LoadError
 from kg_store.loading.load import load_graph
 from kg_store.proposals.propose import read_and_propose
-from tests.fuzz.corpus import GEDCOM, GRAPHML, ICALENDAR, STATEMENTS, VCARD, files
-from tests.kg_store.loading.test_load import facts_of
+from tests.fuzz.corpus import BIBTEX, GEDCOM, GRAPHML, ICALENDAR, STATEMENTS, VCARD, files
+from tests.kg_store.loading.test_load import facts_of, told_classes
 
 MID_KEY = b"k" * 32
 
@@ -56,6 +56,34 @@ def test_contacts_and_events_are_things_with_what_people_wrote(tmp_path: Path) -
     assert event <= facts_in(tmp_path, "dates.ics", ICALENDAR.encode())
 
 
+def test_a_bibliography_is_entries_with_their_fields_and_persons(tmp_path: Path) -> None:
+    title, of = "On Tidal Mills & Naïve Naâves", "Notes of the Wing"
+    found = facts_in(tmp_path, "list.bib", BIBTEX.encode())
+    assert {tail for _, relation, tail in found if relation == "author"} == {
+        *("Zofia Quarrel", "Otto van der Berg", "Kestrel and Sons"),
+    }
+    assert {
+        (title, "year", "1999"),
+        (title, "month", "January"),
+        (title, "url", "https://heron.example/a_b~c%20d"),
+        *((title, "keywords", word) for word in ("mills", "tides", "salt")),
+        (title, "crossref", of),
+        (of, "editor", "Barnaby Thrupp"),
+        (of, "publisher", "Heron Press"),
+    } <= found
+    raw, policy = read_and_propose([tmp_path / "list.bib"])
+    loaded = load_graph(raw, policy.model_copy(update={"show_classes": "all"}), MID_KEY)
+    assert {"article: " + title, "proceedings: " + of, "person: Barnaby Thrupp"} <= {
+        f"{kind}: {name}" for name, _, kind in (each.partition(": ") for each in told_classes(loaded))
+    }
+
+
+def test_latex_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:
+    deep = "@misc{a, title = {" + "{" * 5_000 + "Deep" + "}" * 5_000 + "}, author = {" + "Ann and " * 5_000 + "Bo}}"
+    found = facts_in(tmp_path, "a.bib", deep.encode())
+    assert {("Deep", "author", "Ann"), ("Deep", "author", "Bo")} <= found
+
+
 def test_a_graph_in_graphml_keeps_kinds_relations_and_their_data(tmp_path: Path) -> None:
     found = facts_in(tmp_path, "graph.graphml", GRAPHML.encode())
     assert ("Zofia Quarrel", "leads", "Kestrel Wing") in found
@@ -74,17 +102,19 @@ def test_an_older_workbook_is_read_like_todays(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("a.vcf", VCARD), ("a.ged", GEDCOM.replace("1 BIRT", "1 NOTE Odd\n1 BIRT"))]
+    ("name", "text"),
+    [("a.vcf", VCARD), ("a.ged", GEDCOM.replace("1 BIRT", "1 NOTE Odd\n1 BIRT")), ("a.bib", BIBTEX)],
 )
 def test_what_is_not_read_of_a_contact_or_a_person_is_counted(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text, "utf-8")
     (note,) = (note for note in read_and_propose([path])[0].notes if "left out" in note)
-    assert note.startswith(f"1 {'properties' if name == 'a.vcf' else 'entries'} of {name}")
+    count = 2 if name == "a.bib" else 1  # One is cut off, one repeats a key.
+    assert note.startswith(f"{count} {'properties' if name == 'a.vcf' else 'entries'} of {name}")
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("name", ["a.ged", "a.vcf", "a.graphml", "a.xls", "a.ods", "a.xlsb"])
+@pytest.mark.parametrize("name", ["a.ged", "a.vcf", "a.bib", "a.graphml", "a.xls", "a.ods", "a.xlsb"])
 def test_what_is_none_of_these_is_refused_and_not_quoted(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"BEGIN:VCARD\n\x00Zofia <!ENTITY Quarrel>\n0 INDI")

@@ -2,7 +2,7 @@
 
 const RDF = [".ttl", ".turtle", ".ttls", ".nt", ".nq", ".trig", ".n3", ".rdf", ".owl", ".xml", ".jsonld"];
 const TABLES = [".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".ods", ".json", ".geojson", ".jsonl", ".ndjson", ".sql"];
-const GRAPHS = [".graphml", ".ged", ".vcf", ".ics"];
+const GRAPHS = [".graphml", ".ged", ".vcf", ".ics", ".bib"];
 export const ENDINGS = [...RDF, ...TABLES, ...GRAPHS];
 export const ACCEPTED = [...ENDINGS, ".gz", ".toml"].join(",");
 
