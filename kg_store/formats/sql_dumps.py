@@ -5,32 +5,31 @@ Only CREATE TABLE, ALTER TABLE, INSERT, REPLACE and COPY are read, and none is r
 
 from __future__ import annotations
 
-import codecs
-import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import DeclaredKeys, Rows, TableOfFile
-from kg_store.formats.files import MAX_LITERAL_BYTES, TOO_LONG_LITERAL, encoding_of, open_bytes
+from kg_store.formats.files import MAX_LITERAL_BYTES, TOO_LONG_LITERAL
 from kg_store.formats.sql_statements import (
     DOUBLED,
     ESCAPED,
+    HEAD_BYTES,
     Statement,
     is_of_mysql,
     name_in,
+    open_dump,
     statements,
     tokens_of,
 )
 
-_HEAD_BYTES: Final = 1 << 16
 _PACKED: Final = b"PGDMP"
 _NO_TABLE: Final = (
     "no table with rows that can be read: write each table as a file of its own instead, with "
@@ -39,8 +38,8 @@ _NO_TABLE: Final = (
     "`sqlite3 -header -csv FILE 'SELECT * FROM t' > t.csv`"
 )
 _NO_COLUMNS: Final = (
-    "rows without the names of their columns: put the CREATE TABLE statements in front of them, as in "
-    "`cat schema.sql data.sql > all.sql`, and load that file alone"
+    "rows without the names of their columns: load the file with the CREATE TABLE statements too, or put these in "
+    "front of the rows"
 )
 _IS_PACKED: Final = "a dump in PostgreSQL's own format: write it with `pg_dump --format=plain`"
 _NOT_CONSTANT: Final = "values of {} are binary, or computed by the database, and were left out"
@@ -92,46 +91,83 @@ class _Table:
     """One table of a dump: its columns, its keys, and the parts of the file that hold its rows.
 
     `name`: the table's own, behind that of its schema or database, which may be empty. A part is a pair of places:
-    those of its first and of its last statement with rows.
+    those of its first and of its last statement with rows. `is_declared`: a CREATE TABLE here names its columns.
     """
 
     name: _Name
     columns: list[str] = field(default_factory=list)
+    is_declared: bool = False
     key: tuple[str, ...] = ()
     references: dict[tuple[str, ...], tuple[_Name, tuple[str, ...]]] = field(default_factory=dict)
     parts: list[tuple[Place, Place]] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
 
 
-def tables_of_sql(path: Path) -> list[TableOfFile]:
-    """Returns the tables of a dump that have rows. Raises LoadError if there are none."""
+def tables_of_sql(path: Path, beside: Sequence[Path] = ()) -> list[TableOfFile]:
+    """Returns the tables with rows that a dump declares, or whose columns its rows name.
+
+    Rows of a table that only one other of the files `beside` declares belong to that file. Raises LoadError if there
+    are none, and no other file has them.
+    """
+    dumps = {path: _tables_in(path)}
+    for each in beside:
+        with suppress(LoadError):  # Its own error is told where it is read.
+            dumps.setdefault(each, _tables_in(each))
+    own = _Tables()
+    sources: dict[int, list[tuple[Path, _Table]]] = {}
+    taken = bare = 0
+    for table in dumps[path].all:
+        rows = [
+            (each, other) for each, dump in dumps.items() for other in dump.all if _rows_are_of(table, other, dumps)
+        ]
+        taken += bool(table.parts and not rows)
+        bare += bool(rows and not table.columns)
+        if rows and table.columns:
+            own.all.append(table)
+            sources[id(table)] = rows
+    if not own.all and not taken:
+        raise LoadError(_NO_COLUMNS if bare else _NO_TABLE, path.name)
+    return [_table_of_file(table, own, sources[id(table)]) for table in own.all]
+
+
+def _rows_are_of(table: _Table, other: _Table, dumps: Mapping[Path, _Tables]) -> bool:
+    """Returns True if `other` has rows that belong to `table`: its own, or those of a file that declares none."""
+    if not other.parts or _folded(table.name[1]) != _folded(other.name[1]):
+        return False
+    found = [dump.called(other.name, "") for dump in dumps.values()] if not other.is_declared else []
+    declared = [each for each in found if each is not None and each.is_declared]
+    return table is (declared[0] if len(declared) == 1 else other)
+
+
+def _table_of_file(table: _Table, own: _Tables, sources: Sequence[tuple[Path, _Table]]) -> TableOfFile:
+    titles = own.titles()
+    references = {
+        columns: (titles[id(target)], theirs)
+        for columns, (name, theirs) in table.references.items()
+        if (target := own.called(name, table.name[0])) is not None
+    }
+    title = titles[id(table)]
+    notes = tuple(
+        (count, sentence.format(f"{each.name}/{title}"))
+        for each, part in sources
+        for sentence, count in part.notes.items()
+    )
+    return TableOfFile(title, _rows(table, sources), notes, declared=DeclaredKeys(table.key, references))
+
+
+def _tables_in(path: Path) -> _Tables:
     told = path.stat()
-    tables = _tables(path, told.st_size, told.st_mtime_ns)
-    titles = tables.titles()
-    found = []
-    for table in tables.all:
-        references = {
-            columns: (titles[id(target)], theirs)
-            for columns, (name, theirs) in table.references.items()
-            if (target := tables.called(name, table.name[0])) is not None
-        }
-        title = titles[id(table)]
-        notes = tuple((count, sentence.format(f"{path.name}/{title}")) for sentence, count in table.notes.items())
-        keys = DeclaredKeys(table.key, references)
-        found.append(TableOfFile(title, _rows(path, table), notes, declared=keys))
-    if not found:
-        raise LoadError(_NO_TABLE, path.name)
-    return found
+    return _tables(path, told.st_size, told.st_mtime_ns)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=512)
 def _tables(path: Path, _size: int, _modified: int) -> _Tables:
-    """Returns the tables with rows. The whole file is read once; later only the parts with rows."""
+    """Returns the tables of a dump. The whole file is read once; later only the parts with rows."""
     is_mysql = _is_of_mysql(path)
     tables = _Tables()
     last: _Table | None = None
     unread = 0
-    with _open(path) as (stream, encoding):
+    with open_dump(path) as (stream, encoding):
         for statement in statements(stream, path.name, encoding, is_mysql):
             tokens = [word for word, _ in islice(tokens_of(statement.text, is_mysql), 4)]
             words = [*map(str.upper, tokens)]
@@ -143,68 +179,14 @@ def _tables(path: Path, _size: int, _modified: int) -> _Tables:
                 unread += last is None
             elif words[:1] == ["USE"] and len(tokens) > 1:
                 tables.database = name_in(tokens[1])
-    bare = [table.name[1] for table in tables.all if table.parts and not table.columns]
-    tables.all = [table for table in tables.all if table.parts and table.columns]
-    if bare and not tables.all:
-        raise LoadError(_NO_COLUMNS, path.name)
-    for table in tables.all[:1] if unread else ():
+    for table in [table for table in tables.all if table.parts][:1] if unread else ():
         table.notes[_UNREAD.format(path.name)] += unread
     return tables
 
 
-@contextmanager
-def _open(path: Path) -> Iterator[tuple[IO[bytes], str]]:
-    """Opens a dump, and yields it with its encoding; UTF-16, which PowerShell writes, is read as UTF-8."""
-    encoding = encoding_of(path)
-    with open_bytes(path) as stream:
-        if encoding == "utf-16":
-            yield io.BufferedReader(_AsUtf8(stream, path.name)), "utf-8"
-        else:
-            yield stream, encoding
-
-
-class _AsUtf8(io.RawIOBase):
-    """Reads a stream of UTF-16 as UTF-8. A jump back begins anew, and one ahead reads up to there."""
-
-    def __init__(self, stream: IO[bytes], file: str) -> None:
-        self._stream, self._file = stream, file
-        self._begin()
-
-    def _begin(self) -> None:
-        self._stream.seek(0)
-        self._decoder = codecs.getincrementaldecoder("utf-16")()
-        self._ready, self._at = b"", 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready and (data := self._stream.read(_HEAD_BYTES)):
-            try:
-                self._ready = self._decoder.decode(data).encode()
-            except UnicodeError:
-                raise LoadError("the file is not UTF-16 text: save it anew as UTF-8", self._file) from None
-        piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
-        buffer[: len(piece)] = piece
-        self._at += len(piece)
-        return len(piece)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Goes to a byte from the beginning; only the present place is known otherwise."""
-        offset = self._at + offset if whence == io.SEEK_CUR else offset
-        if offset < self._at:
-            self._begin()
-        while self._at < offset and self.readinto(bytearray(min(offset - self._at, _HEAD_BYTES))):
-            pass
-        return self._at
-
-
 def _is_of_mysql(path: Path) -> bool:
-    with _open(path) as (stream, _):
-        head = stream.read(_HEAD_BYTES)
+    with open_dump(path) as (stream, _):
+        head = stream.read(HEAD_BYTES)
     if head.startswith(_PACKED):
         raise LoadError(_IS_PACKED, path.name)
     return is_of_mysql(head)
@@ -299,6 +281,7 @@ def _declare(text: str, is_mysql: bool, tables: _Tables) -> None:
         is_column = is_new and part[0].upper() not in _CONSTRAINTS
         if is_column:
             table.columns.append(name_in(part[0]))
+            table.is_declared = True
         _note_keys(part, [name_in(part[0])] if is_column else [], table)
 
 
@@ -342,18 +325,26 @@ def _names_within(part: Sequence[str], at: int) -> tuple[str, ...]:
     return tuple(name_in(each[0]) for each in _parts(part[start + 1 :]))
 
 
-def _rows(path: Path, table: _Table) -> Callable[[object], Rows]:
+def _rows(table: _Table, sources: Sequence[tuple[Path, _Table]]) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
         yield 1, table.columns
-        is_mysql = _is_of_mysql(path)
-        with _open(path) as (stream, encoding):
-            for first, last in table.parts:
-                for statement in statements(stream, path.name, encoding, is_mysql, first):
-                    if statement.place > last:
-                        break
-                    yield from _rows_of(statement, table, path.name, is_mysql)
+        above = line = 0
+        for path, own in sources:
+            for line, cells in _rows_in(path, own.parts, table):
+                yield above + line, cells
+            above += line  # The lines of several files are counted on, so that no two rows have one number.
 
     return rows
+
+
+def _rows_in(path: Path, parts: Sequence[tuple[Place, Place]], table: _Table) -> Rows:
+    is_mysql = _is_of_mysql(path)
+    with open_dump(path) as (stream, encoding):
+        for first, last in parts:
+            for statement in statements(stream, path.name, encoding, is_mysql, first):
+                if statement.place > last:
+                    break
+                yield from _rows_of(statement, table, path.name, is_mysql)
 
 
 def _rows_of(statement: Statement, table: _Table, file: str, is_mysql: bool) -> Iterator[tuple[int, list[str]]]:

@@ -1,15 +1,20 @@
-"""Splits a dump of a database into its statements, and their text into tokens; no statement is run."""
+"""Opens a dump of a database and splits it into its statements, and their text into tokens; no statement is run."""
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import IO, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
 from kg_store.errors import LoadError
-from kg_store.formats.files import MAX_LINE_CHARS, TOO_LONG_LINE
+from kg_store.formats.files import MAX_LINE_CHARS, TOO_LONG_LINE, encoding_of, open_bytes
 
+HEAD_BYTES: Final = 1 << 16
 MAX_STATEMENT_CHARS: Final = 1 << 24
 NOT_CLOSED: Final = (
     "the statement that begins here opens a text, name or comment with {} and does not close it: the file may be "
@@ -34,6 +39,56 @@ _TAG: Final = re.compile(r"\$\w*\$")
 def is_of_mysql(head: bytes) -> bool:
     """Returns True if the beginning of a dump is of MySQL or MariaDB, where a backslash escapes in every string."""
     return _MARK_OF_MYSQL.search(head) is not None
+
+
+@contextmanager
+def open_dump(path: Path) -> Iterator[tuple[IO[bytes], str]]:
+    """Opens a dump, and yields it with its encoding; UTF-16, which PowerShell writes, is read as UTF-8."""
+    encoding = encoding_of(path)
+    with open_bytes(path) as stream:
+        if encoding == "utf-16":
+            yield io.BufferedReader(_AsUtf8(stream, path.name)), "utf-8"
+        else:
+            yield stream, encoding
+
+
+class _AsUtf8(io.RawIOBase):
+    """Reads a stream of UTF-16 as UTF-8. A jump back begins anew, and one ahead reads up to there."""
+
+    def __init__(self, stream: IO[bytes], file: str) -> None:
+        self._stream, self._file = stream, file
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stream.seek(0)
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+        self._ready, self._at = b"", 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and (data := self._stream.read(HEAD_BYTES)):
+            try:
+                self._ready = self._decoder.decode(data).encode()
+            except UnicodeError:
+                raise LoadError("the file is not UTF-16 text: save it anew as UTF-8", self._file) from None
+        piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Goes to a byte from the beginning; only the present place is known otherwise."""
+        offset = self._at + offset if whence == io.SEEK_CUR else offset
+        if offset < self._at:
+            self._begin()
+        while self._at < offset and self.readinto(bytearray(min(offset - self._at, HEAD_BYTES))):
+            pass
+        return self._at
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,11 @@ def find_relations(
     words = distinct_labels(words, [predicate for predicate, _ in named])
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
     inverses = _declared_inverses(triples, label_of)
-    kinds = _kinds_of_relations(triples, id_of, len(shown), codes)
+    told = _declared_kinds(policy)
+    kinds = [
+        kind and told.get(predicate, kind)
+        for predicate, kind in zip(predicates, _kinds_of_relations(triples, id_of, len(shown), codes), strict=True)
+    ]
     taken, found = set(words), []
     for position, (predicate, kind) in enumerate(zip(predicates, kinds, strict=True)):
         settings, place = policy.of(predicate), RelationId(position)
@@ -147,6 +151,18 @@ def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict
             if one in words and other in words:
                 found[one] = words[other]
     return found
+
+
+def _declared_kinds(policy: Policy) -> dict[str, ValueKind]:
+    """Returns the relations of columns that the policy says to hold numbers or dates, in all tables that have them.
+
+    Most of the cells may still be texts, such as `2019-20`; answers then say how many are.
+    """
+    found: dict[str, set[ValueKind]] = {}
+    for table in policy.tables:
+        for column, settings in table.columns.items():
+            found.setdefault(table.relation_iri(column), set()).add(settings.kind)
+    return {iri: kinds.pop() for iri, kinds in found.items() if kinds in ({ValueKind.NUMBER}, {ValueKind.DATE})}
 
 
 def _kinds_of_relations(

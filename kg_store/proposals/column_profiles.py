@@ -18,8 +18,15 @@ from kg_store.text.abbreviations import ABBREVIATIONS
 from kg_store.text.inflection import singular
 from kg_store.text.labels import readable
 from kg_store.text.literals import is_year
-from kg_store.text.notation import DecimalMark, FirstPart, decimal_mark, first_parts, is_serial
-from kg_store.text.quantities import MONEY, units_called
+from kg_store.text.notation import (
+    DecimalMark,
+    FirstPart,
+    compact_date,
+    decimal_mark,
+    first_part_of,
+    first_parts,
+    is_serial,
+)
 
 KEY_WORDS = frozenset(
     "id ids key code nr no number num uuid guid isbn sku ean cd pk fk nummer kennung issn oid identifier schluessel "
@@ -154,26 +161,6 @@ def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
     return " ".join(kept or words)
 
 
-_QUANTITIES: Final = {
-    "mass": "weight", "length": "length", "area": "area", "volume": "volume", "time": "duration", "days": "duration",
-    "months": "duration", MONEY: "amount",
-}  # fmt: skip
-"""The quantity that a unit of each kind measures."""
-
-
-def quantity_of(column: Column) -> tuple[str, str] | None:
-    """Returns the quantity and the unit of a column of numbers whose name is nothing but a unit: weight and kilos for
-    `Kg`; else None. Capitals ("HA") and a single letter ("L") may be short for anything.
-    """
-    name = column.name.strip()
-    is_short = name.isalpha() and (name.isupper() or len(name) == 1)
-    found = {} if is_short else {unit.kind: unit.word for unit in units_called(name)}
-    if column.kind is not ValueKind.NUMBER or len(found) != 1:
-        return None
-    ((kind, word),) = found.items()
-    return _QUANTITIES[kind], word
-
-
 def unit_of(column: str) -> str | None:
     """Returns the unit that a column names in brackets or as its last word; years for an age; else None."""
     bracket = _IN_BRACKETS.search(column)
@@ -203,6 +190,8 @@ ALIKE = 0.98
 MIN_FITTING: Final = 0.7
 """The least share of cells that must be numbers or dates in a column of such: the others are dirt (`pending`), which
 is kept as text. Chosen by hand."""
+MIN_CALLED: Final = 0.5
+"""That share of dates in a column whose name says that it holds dates. Chosen by hand."""
 MIN_TRUTHS: Final = 0.9
 MAX_ODD_TRUTHS: Final = 2
 """At least this share of the cells say yes or no, and at most so many different others do not. Chosen by hand."""
@@ -217,8 +206,8 @@ MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
 MAX_SIGN_CHARS = 12
-MIN_MONTHS = 6
-"""Of so many different dates, all within twelve days of one month are chance. Chosen by hand."""
+MIN_COMPACT: Final = 3
+"""So many different numbers of eight digits are dates by no chance: of all such numbers one in 800 is one."""
 MIN_ROW_DIGITS, MIN_YEAR = 3, 1800
 """Whole numbers of so many digits, and no years from that one on, may number the rows; others count or rank."""
 LIST_MARKS: Final = ("|", ";", ",")
@@ -398,7 +387,7 @@ class Column:
             return ValueKind.TRUTH
         # Some whole numbers can be read as years, but a column of years holds no decimals.
         is_number = self.share_of(ValueKind.NUMBER) >= self.share_of(ValueKind.DATE)
-        if self.is_serial or (not is_number and self._is_mostly(ValueKind.DATE)):
+        if self.is_serial or self.is_compact or (not is_number and self._is_mostly(ValueKind.DATE)):
             return ValueKind.DATE
         if self.is_called(YEAR_WORDS) and self.cells and all(map(is_year, self._sample)):
             return ValueKind.DATE
@@ -423,7 +412,8 @@ class Column:
         odd = {cell for cell in self.distinct if read_cell(cell, settings) is None}
         in_rows = sum(cell not in odd for cell in self.cells) / len(self.cells)
         has_codes = kind is ValueKind.NUMBER and any(map(_MIXED_CODE.fullmatch, odd))
-        return max(share, in_rows) >= MIN_FITTING and not has_codes
+        least = MIN_CALLED if kind is ValueKind.DATE and self.is_called(DATE_WORDS) else MIN_FITTING
+        return max(share, in_rows) >= least and not has_codes
 
     @cached_property
     def is_code(self) -> bool:
@@ -434,16 +424,7 @@ class Column:
     @cached_property
     def first_of_date(self) -> FirstPart | None:
         """The part that dates like 05/03/1980 begin with; None if the cells do not show it."""
-        pairs = [pair for cell in self._sample if (pair := first_parts(cell)) is not None]
-        if not pairs or all(first == second for first, second in pairs):
-            return None
-        ones, others = ({*each} for each in zip(*pairs, strict=True))
-        if 1 in (len(ones), len(others)) and len(ones | others) >= MIN_MONTHS and max(ones | others) <= 12:
-            # The first day of every month; a month of so many days has one after the 12th.
-            return "day" if ones == {1} else "month" if others == {1} else None
-        if any(first > 12 for first, _ in pairs) or any("." in cell for cell in self._sample):
-            return "day"
-        return "month" if any(second > 12 for _, second in pairs) else None
+        return first_part_of(self._sample)
 
     @cached_property
     def decimal(self) -> DecimalMark | None:
@@ -456,6 +437,15 @@ class Column:
     def is_serial(self) -> bool:
         """True for dates as spreadsheets count them: five digits in a column whose name says that it holds dates."""
         return bool(self._sample) and self.is_called(DATE_WORDS) and all(map(is_serial, self._sample))
+
+    @cached_property
+    def is_compact(self) -> bool:
+        """True if most cells are dates of eight digits (20180820), and no codes by name or as each row has its own."""
+        numbers = [cell for cell in self._sample if cell.isdecimal()]
+        if not numbers or len(numbers) < MIN_FITTING * len(self._sample) or self.is_called(KEY_WORDS, KEPT_AS_TEXT):
+            return False
+        is_told = self.is_called(DATE_WORDS, YEAR_WORDS) or (len(numbers) >= MIN_COMPACT and not self.is_unique)
+        return is_told and all(map(compact_date, numbers))
 
     @property
     def is_concept(self) -> bool:

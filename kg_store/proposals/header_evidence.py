@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Final
 
 from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.proposals.column_profiles import (
     ALIKE,
+    CONCEPTS,
     FIRST,
     KEY_WORDS,
     NAME_PREFIXES,
     NAME_WORDS,
+    PRIVATE_TEXT,
     full_words,
     words_of_column,
 )
 from kg_store.proposals.empty_marks import EMPTY_MARKS
 from kg_store.sources.policy import MAX_COLUMN_CHARS
-from kg_store.sources.triple_files import places_in_header
+from kg_store.sources.triple_files import are_triples, places_in_header
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits
 from kg_store.text.notation import first_parts
@@ -26,8 +30,10 @@ from kg_store.text.notation import first_parts
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 MIN_UNLIKE: Final = 3
 MIN_HEADED_ROWS: Final = 3
-MAX_COMMON: Final = 0.2
-"""The greatest share of the cells below a common word that are common words too, or differ from each other."""
+MAX_ALIKE: Final = 0.2
+"""The greatest share of cells like the first one in a column that is unlike it."""
+MAX_CHANCE: Final = 0.01
+"""The greatest product of these shares, over the columns unlike their first cell, for a header of common words."""
 
 
 def may_be_header(header: Sequence[str], is_text: bool) -> bool:
@@ -80,30 +86,43 @@ def first_line_stands_apart(columns: Mapping[str, Sequence[str]], least: int = M
 
 
 def first_line_is_header(columns: Mapping[str, Sequence[str]]) -> bool:
-    """Returns True if the first line is unlike those below in at least MIN_UNLIKE columns, or in two of which one
-    holds numbers or dates.
+    """Returns True if the first line is unlike those below, so that it would hardly be one of them.
 
-    A column is unlike its first cell if that is made of common words of any language that the lexicon has, and the
-    cells below are not, or are few that come again (`Ort` above names of towns); or if it alone is no number or date.
+    That is so if it is unlike them in three columns, or in two of which one holds numbers or dates; or if it has only
+    common words of any language that the lexicon has, and would be one of the rows by a chance of MAX_CHANCE at most.
+    Three columns that are triples with their first line have no header.
     """
     rows = len(next(iter(columns.values()), ()))
     if rows < MIN_HEADED_ROWS or any(name in cells for name, cells in columns.items()):
         return False
-    filled = {name: {cell for cell in cells if cell and cell not in EMPTY_MARKS} for name, cells in columns.items()}
-    typed = sum(bool(cells) and all(map(is_value, cells)) for cells in filled.values())
-    common = {name: cells for name, cells in filled.items() if cells and _is_common(name)}
-    again = [name for name, cells in common.items() if len(cells) <= MAX_COMMON * sum(map(bool, columns[name]))]
-    worded = sum(
-        name in again or sum(map(_is_common, cells)) <= MAX_COMMON * len(cells) for name, cells in common.items()
-    )
-    # A column of numbers below a common word counts once.
-    worded -= sum(all(map(is_value, cells)) for cells in common.values())
-    return typed + worded >= MIN_UNLIKE or (typed > 0 and worded > 0)
+    if len(columns) == 3 and are_triples([list(columns), *zip(*columns.values(), strict=True)]):
+        return False
+    filled = {name: [cell for cell in cells if cell and cell not in EMPTY_MARKS] for name, cells in columns.items()}
+    typed = {name for name, cells in filled.items() if cells and all(map(is_value, cells))}
+    headed = {name for name in columns if _is_common(name)} | typed
+    shares = [share for name in headed if (share := _share_alike(name, filled[name])) <= MAX_ALIKE]
+    if len(shares) >= MIN_UNLIKE or (typed and len(shares) >= MIN_VALUE_COLUMNS):
+        return True
+    return len(headed) == len(columns) and prod(shares) <= MAX_CHANCE
+
+
+def _share_alike(name: str, cells: Sequence[str]) -> float:
+    """Returns about which share of the cells are like a first cell that stands in its column once.
+
+    Like are those that stand there once too, and that are common words, values or capitalised where the first is.
+    """
+    first = _form_of(name)
+    alike = sum(count for cell, count in Counter(cells).items() if count == 1 and _form_of(cell) == first)
+    return (alike + 1) / (len(cells) + 2)
+
+
+def _form_of(cell: str) -> tuple[bool, ...]:
+    return is_value(cell), _is_common(cell), cell[0].isupper()
 
 
 def _is_common(cell: str) -> bool:
-    words = words_of_column(cell)
-    return bool(words) and all(map(in_large_lexicon, words))
+    words = full_words(cell)
+    return bool(words) and all(word in CONCEPTS | PRIVATE_TEXT or in_large_lexicon(word) for word in words)
 
 
 def is_value(cell: str) -> bool:

@@ -74,6 +74,8 @@ def concept_of(label: str) -> str:
 
 
 def _holder(table: TablePolicy, column: Column, settings: ColumnPolicy) -> _Holder | None:
+    if settings.is_name:
+        return None
     values = {part for part in column.parts if part} if settings.separator else column.distinct
     if settings.concept is not None:
         return _Holder(table.file, column, settings.concept, is_concept=True, values=values)

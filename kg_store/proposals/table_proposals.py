@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.formats.json_records import PARENT, refers_to_parent
@@ -16,10 +17,10 @@ from kg_store.proposals.column_profiles import (
     NAME_WORDS,
     Column,
     any_alike,
-    quantity_of,
     relation_words,
     unit_of,
 )
+from kg_store.proposals.described_things import with_described_things
 from kg_store.proposals.key_pairs import find_pair_targets, with_pairs
 from kg_store.proposals.references import find_named_target, find_target, with_links, with_referred_keys
 from kg_store.proposals.shared_concepts import concept_of, holds_things_of_others, with_shared_concepts
@@ -41,6 +42,7 @@ from kg_store.sources.table_files import (
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
+from kg_store.text.quantities import MONEY, units_called
 
 MIN_LISTED = 2
 """The least number of rows of each list below a heading, on average, if they are things and no details of it."""
@@ -69,7 +71,7 @@ class ProposedTables:
     notes: tuple[str, ...]
 
 
-def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ()) -> ProposedTables:
+def propose_tables(paths: Sequence[Path], without_header: Collection[Path] = ()) -> ProposedTables:
     """Returns a policy for each table in `paths`; a text file that is no table gets none.
 
     In the files `without_header`, every line is a row.
@@ -77,7 +79,7 @@ def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ())
     sheets, broken = list[Sheet](), list[tuple[Path, LoadError]]()
     for path in paths:
         try:
-            sheets += sheets_in(path)
+            sheets += sheets_in(path, paths)
         except LoadError as error:
             broken.append((path, error))
     found: dict[str, tuple[TableProfile, set[Path]]] = {}
@@ -188,6 +190,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     columns = _columns(table, targets, names)
     columns = {name: settings.model_copy(update=beside.get(name, {})) for name, settings in columns.items()}
     columns = _as_people_call_them(table, columns, {other.concept for other in tables})
+    columns = with_described_things(table, columns, {*targets, *_parts_of(names), table.key or "", *table.key_beside})
     if table.entry is not None and table.entry not in targets:
         columns[table.entry] = ColumnPolicy(relation=_label(table.concept), concept=_label(table.concept))
     if key is None:
@@ -214,6 +217,10 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     )
 
 
+def _parts_of(names: Sequence[str | tuple[str, ...]]) -> set[str]:
+    return {part for name in names for part in ((name,) if isinstance(name, str) else name)}
+
+
 def _no_names(table: TableProfile, tables: Sequence[TableProfile]) -> frozenset[str]:
     """Returns the columns without a word for names that hold names of other things than the rows.
 
@@ -234,7 +241,7 @@ def _columns(
 
     `targets`: the table that a column refers to, and the column there whose cells its own are, if not the key.
     """
-    taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {table.key}
+    taken = {*_parts_of(names), table.key}
     parents = {name for name in table.columns if refers_to_parent(table.file, name)}
     taken |= parents - targets.keys()
     taken -= set(_asked_keys(table, names))
@@ -355,6 +362,26 @@ def _as_people_call_them(
     return found
 
 
+_QUANTITIES: Final = {
+    "mass": "weight", "length": "length", "area": "area", "volume": "volume", "time": "duration", "days": "duration",
+    "months": "duration", MONEY: "amount",
+}  # fmt: skip
+"""The quantity that a unit of each kind measures."""
+
+
+def _quantity_of(column: Column) -> tuple[str, str] | None:
+    """Returns the quantity and the unit of a column of numbers whose name is nothing but a unit: weight and kilos for
+    `Kg`; else None. Capitals ("HA") and a single letter ("L") may be short for anything.
+    """
+    name = column.name.strip()
+    is_short = name.isalpha() and (name.isupper() or len(name) == 1)
+    found = {} if is_short else {unit.kind: unit.word for unit in units_called(name)}
+    if column.kind is not ValueKind.NUMBER or len(found) != 1:
+        return None
+    ((kind, word),) = found.items()
+    return _QUANTITIES[kind], word
+
+
 def _column(
     column: Column, target: TableProfile | None, by: str | None, *, is_parent: bool, is_part_of_key: bool = False
 ) -> ColumnPolicy:
@@ -364,7 +391,7 @@ def _column(
         if (label in KEY_WORDS | NAME_WORDS or is_parent) and target.concept_words:
             label = _label(target.concept)
         return ColumnPolicy(relation=label, table=target.file, by=by, separator=separator)
-    label, unit = quantity_of(column) or (_label(relation_words(column.name)) or "related to", unit_of(column.name))
+    label, unit = _quantity_of(column) or (_label(relation_words(column.name)) or "related to", unit_of(column.name))
     if separator is not None:
         column = replace(column, cells=column.parts, rows=len(column.parts))
     kind = column.kind

@@ -40,11 +40,11 @@ NO_CERTAIN_HEADER = (
 )
 
 
-def sheets_in(path: Path) -> list[Sheet]:
+def sheets_in(path: Path, beside: Sequence[Path]) -> list[Sheet]:
     if Path(bare_name(path)).suffix.lower() not in TABLE_ENDINGS or len(bare_name(path)) > MAX_COLUMN_CHARS:
         return []
     try:
-        return sheets_of(path)
+        return sheets_of(path, beside)
     except LoadError:
         if Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS:
             return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kg_store.sources.policy import ColumnPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.literals import parse_value
-from kg_store.text.notation import date_of_serial, is_serial, iso_date, plain_number_in, worded_date
+from kg_store.text.notation import compact_date, date_of_serial, is_serial, iso_date, plain_number_in, worded_date
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "ja", "j", "oui", "si", "sí", "wahr", "x"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "nein", "non", "falsch"})
@@ -31,7 +31,7 @@ def read_cell(cell: str, column: ColumnPolicy) -> str | None:
 def _date_in(cell: str, column: ColumnPolicy) -> str | None:
     if column.serial and is_serial(cell):
         return date_of_serial(cell)
-    cell = iso_date(cell, column.first) or cell
+    cell = compact_date(cell) or iso_date(cell, column.first) or cell
     return cell if is_of(cell, ValueKind.DATE) else worded_date(cell)
 
 

@@ -77,7 +77,8 @@ class ColumnPolicy(PolicyPart):
     begin with. `serial`: whole numbers are dates, the days that a spreadsheet counts from 1900. `own`: the relation
     belongs to this table alone, so that its settings do not apply to other tables. `empty`: cells that mean that
     nothing is known, in addition to those of the table. `beside`: columns whose cells, behind this one's, are what the
-    key of `table` is made of.
+    key of `table` is made of. `of`: the column of things that the cells tell of, in place of the row: the `email` of
+    the customer of an order. `is_name`: such a cell is what the thing is called.
     """
 
     relation: Label | None = None
@@ -93,6 +94,8 @@ class ColumnPolicy(PolicyPart):
     separator: Annotated[str, Field(min_length=1, max_length=3)] | None = None
     own: StrictBool = False
     empty: Marks = ()
+    of: Column | None = None
+    is_name: StrictBool = False
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
@@ -102,6 +105,8 @@ class ColumnPolicy(PolicyPart):
             raise ValueError("`by` is a column of a table, which is not given")
         if self.beside and (self.table is None or self.by is not None or self.separator is not None):
             raise ValueError("`beside` needs a `table`, and no `by` or `separator`")
+        if self.is_name and (self.of is None or self.concept is not None or self.table is not None):
+            raise ValueError("`is_name` needs `of`, the column of the things that are called so, and no other thing")
         return self
 
     def label(self, column: str) -> str:
@@ -138,6 +143,18 @@ class TablePolicy(PolicyPart):
     part: Column | None = None
     parts: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}
+
+    @model_validator(mode="after")
+    def _tells_of_things(self) -> Self:
+        for settings in self.columns.values():
+            of = self.columns.get(settings.of) if settings.of is not None else None
+            if settings.of is not None and (of is None or of.concept is None or of.of is not None or of.separator):
+                raise ValueError("`of` names a column of this table that has a `concept`, and no `separator` or `of`")
+        return self
+
+    def telling_of(self, column: str) -> dict[str, ColumnPolicy]:
+        """Returns the columns that tell of the things of `column`, with their settings."""
+        return {name: settings for name, settings in self.columns.items() if settings.of == column}
 
     def has(self, name: str) -> bool:
         """Returns True if the file or sheet of that name belongs to this table by its name."""

@@ -37,8 +37,9 @@ wrong order 0.003.
 """
 
 _SAY_WHICH = (
-    "say in the policy which it is: [[triples]] for head, relation and tail, [[tables]] for "
-    "one row an entity (header_row = 0 where no line is a header)"
+    "say in the policy which it is: `[[triples]]` with the file's name as `file` where a line is head, relation and "
+    "tail; else `[[tables]]` with `file`, its `columns`, and `header_row = 1` where the first line names them or "
+    "`header_row = 0` where none does (they are then `column 1` to `column 3`)"
 )
 _HEADER_WORDS = (
     frozenset({"head", "subject", "source", "h", "s"}),
@@ -82,6 +83,11 @@ def require_triples(lines: Sequence[Line], file: str) -> None:
         columns = ", ".join(str(at + 1) for at in other)
         hint += f"; column {other[1] + 1} looks like the relations: [[triples]] takes columns = [{columns}]"
     raise LoadError(f"these lines are not read as triples: {reason}; {hint}", file)
+
+
+def are_triples(lines: Sequence[Line]) -> bool:
+    """Returns True if the second of three columns holds relations, as `require_triples` finds."""
+    return not any(_reasons(lines[:MAX_SAMPLE], IN_ORDER))
 
 
 def _reasons(sample: Sequence[Line], places: Places) -> Iterator[str]:

@@ -96,6 +96,24 @@ def first_parts(cell: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[3])) if match else None
 
 
+MIN_MONTHS: Final = 6
+"""Of so many different dates, all within twelve days of one month are chance. Chosen by hand."""
+
+
+def first_part_of(cells: Iterable[str]) -> FirstPart | None:
+    """Returns the part that dates like 05/03/1980 begin with in a column; None if its cells do not show it."""
+    dates = {cell: pair for cell in cells if (pair := first_parts(cell)) is not None}
+    if not dates or all(first == second for first, second in dates.values()):
+        return None
+    ones, others = ({*each} for each in zip(*dates.values(), strict=True))
+    if 1 in (len(ones), len(others)) and len(ones | others) >= MIN_MONTHS and max(ones | others) <= 12:
+        # The first day of every month; a month of so many days has one after the 12th.
+        return "day" if ones == {1} else "month" if others == {1} else None
+    if max(ones) > 12 or any("." in cell for cell in cells):
+        return "day"
+    return "month" if max(others) > 12 else None
+
+
 def iso_date(cell: str, first: FirstPart | None) -> str | None:
     """Returns a date like 24/08/17 in ISO form, with the time behind it; None for other texts, or if it is unclear."""
     match = _IN_PARTS.fullmatch(cell)
@@ -202,3 +220,15 @@ def date_of_serial(cell: str) -> str:
     """Returns the ISO date of a day's number in a spreadsheet."""
     days = int(cell.partition(".")[0]) - _DAY_ZERO
     return str(dt.date(1970, 1, 1) + dt.timedelta(days=days))
+
+
+_FIRST_COMPACT, _LAST_COMPACT = 1800, 2099
+
+
+def compact_date(cell: str) -> str | None:
+    """Returns a date of eight digits, 20180820, in ISO form; None for other texts, and for years far from today's."""
+    if len(cell) != 8 or not (cell.isascii() and cell.isdecimal()):
+        return None
+    year, month, day = int(cell[:4]), int(cell[4:6]), int(cell[6:])
+    is_date = _FIRST_COMPACT <= year <= _LAST_COMPACT and 1 <= month <= 12 and 1 <= day <= days_in(year, month)
+    return f"{cell[:4]}-{cell[4:6]}-{cell[6:]}" if is_date else None

@@ -132,6 +132,23 @@ F8,Dunlin,29,2018-05-05,Oskham
 """
 }
 
+GRANTS = {
+    "grants.csv": """Grant,Award date,Amount
+G-101,2018-03-01,400
+G-102,2019-20,900
+G-103,2019-05-02,700
+G-104,2019-20,650
+G-105,2019-11-30,300
+G-106,2019-20,800
+G-107,2020-01-15,200
+G-108,2018-19,450
+G-109,2018-19,350
+G-110,Q1 2020,120
+"""
+}
+YEARS = {"boats.csv": GRANTS["grants.csv"].replace("Grant,Award date", "Boat,Season").replace("2019-05-02", "2018-19")}
+"""No column of its dates is one: most of its cells are seasons."""
+
 INTERESTS = {
     "person.csv": "id,name\n1,Ivo Lund\n2,Mara Quist\n3,Runa Falk\n",
     "place.csv": "id,name\n11,Tarn\n12,Oskham\n13,Norlandia\n",
@@ -239,11 +256,16 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (INTERESTS, "How many persons live in Norlandia?", set()),
     (FERRIES, "Which ferry has the highest length?", {"Egret"}),
     (FERRIES, "How many ferries have not been shipped?", {"2"}),
+    (GRANTS, "How many grants in 2019?", {"2"}),
+    (GRANTS, "How many grants were awarded in 2021?", {"0"}),
+    (YEARS, "How many boats in 2019?", set()),
     (FERRIES, "What is the average length of the ferries of Eskport?", {"42.5"}),
 ]
 TOLD = {
     "How many concepts are there?": "2 of them are only referred to: nothing else is said of them.",
     "Which ferry has the highest length?": "1 of 8 has no “length” that is a number; it is left out.",
+    "How many grants in 2019?": "6 of 10 have no “award date” that is a date; they are left out.",
+    "How many grants were awarded in 2021?": "6 of 10 have no “award date” that is a date; they are left out.",
     "How many ferries have not been shipped?": "2 of 8 have no “shipped date” that is a date; they count as not.",
     "What is the average length of the ferries of Eskport?": "1 of 3 has no “length” that is a number; it is left "
     "out.",
@@ -264,6 +286,8 @@ SETS = [
     SHIPS,
     PEOPLE,
     FERRIES,
+    GRANTS,
+    YEARS,
     INTERESTS,
     CROSSINGS,
     RENTALS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import Any
 from urllib.parse import quote
 
 from client_sdk.protocol import ColumnChange, PolicyChanges, TableChange
@@ -81,6 +82,7 @@ def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy
     given = change.model_dump(include={"relation", "unit", "separator"}, exclude_none=True)
     fields = {**old.model_dump(), **{name: value or None for name, value in given.items()}}
     fields |= {"table": None, "by": None, "beside": (), "concept": None}
+    fields["is_name"] = old.is_name and role == "value"
     if change.type is not None:
         fields["kind"] = ValueKind(change.type)
     if role == "reference":
@@ -154,7 +156,15 @@ def _parts(name: Name) -> tuple[str, ...]:
 
 
 def _made(table: TablePolicy, **changed: object) -> TablePolicy:
-    return TablePolicy.model_validate({**dict(table), **changed})
+    """Returns the table with changes. A column that told of things which are none any more tells of the row."""
+    fields: dict[str, Any] = {**dict(table), **changed}
+    columns: dict[str, ColumnPolicy] = fields["columns"]
+    things = {None, *(name for name, each in columns.items() if each.concept and not (each.separator or each.of))}
+    columns = {
+        name: each if each.of in things else each.model_copy(update={"of": None, "is_name": False})
+        for name, each in columns.items()
+    }
+    return TablePolicy.model_validate({**fields, "columns": columns})
 
 
 def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, before: str | None, place: str) -> Policy:

@@ -62,7 +62,7 @@ class TableColumns:
 
 def columns_of(sources: Sequence[Path], policy: Policy) -> list[TableColumns]:
     """Returns every mapped table of the files, read completely. Raises LoadError."""
-    sheets = [sheet for path in sources for sheet in _sheets(path)]
+    sheets = [sheet for path in sources for sheet in _sheets(path, sources)]
     if len(policy.tables) == len(sheets) == 1:
         return [_read(sheets, policy.tables[0])]
     named = [(sheet, table_called(sheet.name, policy.tables)) for sheet in sheets]
@@ -70,9 +70,9 @@ def columns_of(sources: Sequence[Path], policy: Policy) -> list[TableColumns]:
     return [_read(group, table) for group, table in zip(groups, policy.tables, strict=True) if group]
 
 
-def _sheets(path: Path) -> list[Sheet]:
+def _sheets(path: Path, beside: Sequence[Path]) -> list[Sheet]:
     try:
-        return sheets_of(path)
+        return sheets_of(path, beside)
     except LoadError:
         return []
 
@@ -173,6 +173,14 @@ def _roles(column: Column, table: TablePolicy, keyed: Sequence[TablePolicy]) -> 
 
 
 def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
+    settings = table.columns.get(column.name)
+    if settings is not None and settings.is_name:
+        return f"It is what the things in {settings.of} are called."
+    of = f"It tells of the thing in {settings.of}, not of the row. " if settings is not None and settings.of else ""
+    return of + _why_role(column, role, table)
+
+
+def _why_role(column: Column, role: ColumnRole, table: TablePolicy) -> str:
     filled, distinct = len(column.cells), len(column.distinct)
     if role == "key":
         beside = " and ".join(table.key_beside)

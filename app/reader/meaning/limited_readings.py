@@ -226,6 +226,8 @@ class Limits:
                 continue
             is_number = limit.unit is not None or self._is_number(limit)
             is_other = hop.value == "number" and not is_number
+            if is_other and not (said or hop.is_date or limit.measure):
+                continue  # A year is no amount, where nothing says that one is meant.
             # One thing that is named is not narrowed by its own value, but what is asked of it.
             is_settled = each.is_bare and "|" not in hop.label and self._asked.form != "truth"
             unsaid = 0.0 if said or limit.measure else self._unsaid(each, hop, limit)

@@ -40,6 +40,8 @@ SHOPS = """
         ("Give me X's phone and city", ("Give me X's phone", "Give me X's city")),
         ("Where does X live and when was she born?", ("Where does X live?", "when was she born?")),
         ("When was X born, when did she die?", ("When was X born?", "when did she die?")),
+        ("Where and when was X born?", ("Where was X born?", "when was X born?")),
+        ("Who and how many live in X?", None),
         ("Where is X, in which town?", None),
         ("Who treats X and Y?", None),
         ("Which doctors treat X and live in Y?", None),

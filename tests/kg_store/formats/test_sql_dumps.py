@@ -10,6 +10,7 @@ import pytest
 
 from kg_store.errors import LoadError
 from kg_store.proposals.propose import read_and_propose
+from kg_store.sources.reader import read_by_policy
 from kg_store.sources.table_files import sheets_of
 from tests.kg_store.sources.test_table_files import rows
 from tests.support.stores import written
@@ -187,6 +188,37 @@ def test_a_script_of_oracle_is_read_without_its_remarks(tmp_path: Path) -> None:
 
 
 def test_rows_whose_columns_another_file_names_are_refused_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match="in front of them") as refused:
+    with pytest.raises(LoadError, match="load the file with the CREATE TABLE") as refused:
         read_and_propose([written(tmp_path, "INSERT INTO regions VALUES (10, 'Marsh');\n", "data.sql")])
     assert "Marsh" not in str(refused.value)
+
+
+SCHEMA = """CREATE TABLE wards (id int PRIMARY KEY, title text);
+CREATE TABLE stays (guest text, bed int, ward int REFERENCES wards (id));
+"""
+IN_PARTS = {
+    "a_stays.sql": "INSERT INTO stays VALUES ('Ida Holm', 4, 71), ('Jon Berg', 5, 72);\n",
+    "b_stays.sql": "INSERT INTO stays VALUES ('Ada Lund', 6, 71);\n",
+    "m_schema.sql": SCHEMA,
+    "z_wards.sql": "INSERT INTO wards (title, id) VALUES ('Marsh', 71), ('Fell', 72);\n",
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_belong_to_the_table_that_another_file_of_the_load_declares(tmp_path: Path, turned: bool) -> None:
+    paths = [written(tmp_path, text, name) for name, text in IN_PARTS.items()]
+    paths.append(written(tmp_path, "CREATE TABLE t (a text, 'x", "broken.sql"))
+    raw, policy = read_and_propose(paths[::-1] if turned else paths)
+    assert {table.file for table in policy.tables} == {"m_schema.sql/wards", "m_schema.sql/stays"}
+    assert policy.skip == ("broken.sql",)
+    found = {words for _, relation, words in rows(raw) if relation in ("label", "guest")}
+    assert found == {"Marsh", "Fell", "Ida Holm", "Jon Berg", "Ada Lund"}
+    assert any("m_schema.sql/stays ward -> m_schema.sql/wards id, 3 of 3" in note for note in raw.joins)
+    assert read_by_policy(paths, policy) is not None
+
+
+def test_rows_stay_without_columns_if_two_files_declare_their_table_otherwise(tmp_path: Path) -> None:
+    names = {"one.sql": "CREATE TABLE t (id int, name text);", "two.sql": "CREATE TABLE t (name text, id int);"}
+    names["rows.sql"] = "INSERT INTO t VALUES (1, 'Marsh');"
+    with pytest.raises(LoadError, match=r"rows\.sql: rows without the names"):
+        read_and_propose([written(tmp_path, text, name) for name, text in names.items()])

@@ -13,9 +13,10 @@ import pytest
 from kg_store.errors import LoadError
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph
 from kg_store.loading.wordings import PartsOfNames
+from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.policy import MediatorPolicy, Policy
 from kg_store.sources.reader import read_sources
-from kg_store.terms import NodeKind
+from kg_store.terms import NodeKind, ValueKind
 from tests.support.stores import CLINIC, MID_KEY, PREFIXES, loaded_of, node_named, raw_of, written
 
 CASES: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("loads.toml").read_text("utf-8"))["load"]
@@ -143,3 +144,11 @@ def test_names_are_counted_once_for_both_searches_in_the_words_of_the_schema(
     loaded = loaded_of(tmp_path, PREFIXES + words, Policy(local_part_names=False))
     assert [relation.words for relation in loaded.relations] == [("is fond of",)]
     assert set(added.values()) == {1}
+
+
+def test_a_relation_is_of_dates_where_its_column_is_although_most_of_its_cells_are_texts(tmp_path: Path) -> None:
+    dates = ["2019-01-04", "2019-05-02", "2020-03-01", *["2019-20"] * 9]
+    lines = [f"G-{number},{date}" for number, date in enumerate(dates, start=101)]
+    path = written(tmp_path, "\n".join(["Grant no,Awarded on", *lines]), "grants.csv")
+    raw, policy = read_and_propose([path])
+    assert [each.value_kind for each in load_graph(raw, policy, MID_KEY).relations] == [ValueKind.DATE]

@@ -58,6 +58,7 @@ def test_the_mark_before_decimals_is_that_of_the_whole_column(
         ("3 de marzo de 2020", ColumnPolicy(kind=DATE), "2020-03-03"),
         ("14 juillet 2018", ColumnPolicy(kind=DATE), "2018-07-14"),
         ("43000", ColumnPolicy(kind=DATE, serial=True), "2017-09-22"),
+        ("20180820", ColumnPolicy(kind=DATE), "2018-08-20"),
     ],
 )
 def test_cells_are_read_as_their_column_says(cell: str, column: ColumnPolicy, read: str | None) -> None:

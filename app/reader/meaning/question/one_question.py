@@ -99,6 +99,14 @@ _TWO_OF_ONE: Final = re.compile(
 )
 
 
+# Matches two question words that ask of one sentence: "where and when was X born?".
+_TWO_WORDS: Final = re.compile(
+    r"^\W*(?P<one>who|what|when|where|why|how)\s+and\s+(?P<two>who|what|when|where|why|how)\s+"
+    r"(?!many\b|much\b|often\b|long\b)(?P<rest>.+)",
+    re.IGNORECASE,
+)
+
+
 MAX_CHARS_OF_TWO: Final = 300
 """Longer turns are not parted: the time to match them grows faster than their length. Chosen by hand."""
 
@@ -110,6 +118,8 @@ def two_questions(text: str) -> tuple[str, str] | None:
     """
     if len(text) > MAX_CHARS_OF_TWO:
         return None
+    if pair := _TWO_WORDS.match(text):
+        return f"{pair['one']} {pair['rest']}", f"{pair['two']} {pair['rest']}"
     for found in _SECOND_QUESTION.finditer(text) if _ASKED.match(text) else ():
         first, second = text[: found.start()], text[found.end() :]
         # A short part without "and" says the first again: "where is X, in which town?".

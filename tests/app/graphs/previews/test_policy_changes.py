@@ -14,6 +14,7 @@ from kg_store.errors import PolicyError
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import Policy, TablePolicy
 from kg_store.terms import ValueKind, ValueView
+from tests.kg_store.proposals.test_described_things import ORDERS
 from tests.support.stores import written
 
 PEOPLE = "person_id,first_name,last_name,email,notes,ward_id\n" + "".join(
@@ -58,6 +59,17 @@ def test_a_value_becomes_a_concept_a_reference_and_a_value_again(files: list[Pat
     )
     number = table(changed(files, of("ward_id", role="value", type="number", unit="kg"))).columns["ward_id"]
     assert (number.kind, number.unit, number.table) == (ValueKind.NUMBER, "kg", None)
+
+
+def test_what_told_of_a_thing_tells_of_the_row_where_the_thing_is_none_any_more(tmp_path: Path) -> None:
+    files = [written(tmp_path, ORDERS, "orders.csv")]
+    city = {"file": "orders.csv", "column": "customer_city"}
+    settings = table(changed(files, {**city, "relation": "town"}), "orders.csv").columns["customer_city"]
+    assert (settings.of, settings.relation) == ("customer_name", "town")
+    for change in ({"role": "value"}, {"separator": ";"}, {"role": "unused"}):
+        left = table(changed(files, {"file": "orders.csv", "column": "customer_name", **change}), "orders.csv")
+        assert left.columns["customer_city"].of is None
+        assert left.columns["product_price"].of == "product"
 
 
 def test_what_is_shown_of_one_table_stays_private_in_the_other(files: list[Path]) -> None:
