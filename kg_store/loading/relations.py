@@ -80,14 +80,10 @@ def find_relations(
     words = distinct_labels(words, [predicate for predicate, _ in named])
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
     inverses = _declared_inverses(triples, label_of)
-    told = _declared_kinds(policy)
-    kinds = [
-        kind and told.get(predicate, kind)
-        for predicate, kind in zip(predicates, _kinds_of_relations(triples, id_of, len(shown), codes), strict=True)
-    ]
+    declared, kinds = _declared_kinds(policy), _kinds_of_relations(triples, id_of, len(shown), codes)
     taken, found = set(words), []
     for position, (predicate, kind) in enumerate(zip(predicates, kinds, strict=True)):
-        settings, place = policy.of(predicate), RelationId(position)
+        settings, place, kind = policy.of(predicate), RelationId(position), kind and declared.get(predicate, kind)
         if settings.mask:
             # Derived from the graph's own key, so that a new version keeps the word.
             word, mid = mask_word(mid_key, predicate, taken), _mid_of_relation(mid_key, predicate)
