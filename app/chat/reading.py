@@ -47,7 +47,7 @@ from kg_store.sources.policy import notation_of
 from kg_store.storage.vault import VaultRecord
 from kg_store.text.english import names_one_of
 from kg_store.text.inflection import singular, with_article
-from kg_store.text.normalise import Normalised, normalise
+from kg_store.text.normalise import Normalised, normalise, without_long_runs
 from kg_store.text.notation import Unclear, unclear_in
 
 MAX_OF_A_NAME: Final = 10
@@ -124,6 +124,8 @@ class QuestionOpener:
     def open(self, caller: Caller, request: ChatRequest) -> QuestionRun:
         """Returns a run with the graph as the caller's role sees it, and the conversation.
 
+        Runs of dots, blanks or accents in the messages are cut to a length that is soon read.
+
         Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError.
         """
         if not self._options.offers(request.strategy):
@@ -134,6 +136,8 @@ class QuestionOpener:
         conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
+        messages = [each.model_copy(update={"content": without_long_runs(each.content)}) for each in request.messages]
+        request = request.model_copy(update={"messages": messages})
         schema, names = graph.blind.schema, self._catalog.name_words(caller.tenant)
         lexicon = Lexicon(
             graph.public,

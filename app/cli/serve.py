@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shlex
@@ -81,6 +82,13 @@ class ServedApplication:
         return create_app(self.settings, self.build, self.welcome, warnings, self._prepares, shared)
 
     def build(self, settings: Settings) -> Services:
+        """Returns all services, which Python's searches for cycles of objects then leave out: they stay to the end."""
+        services = self._built(settings)
+        gc.collect()
+        gc.freeze()
+        return services
+
+    def _built(self, settings: Settings) -> Services:
         """Returns all services; one of the workers also prepares the demo graph, and the others wait for that."""
         if self.group is None:
             return build_and_prepare(settings, self.with_demo)

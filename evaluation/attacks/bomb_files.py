@@ -406,6 +406,8 @@ QUESTIONS: Final = (
     Bomb("a question of 100,000 words", lambda: _salad(100_000).encode()),
     Bomb("a question of 1,500 common words", lambda: _salad(1_500).encode()),
     Bomb("a question of combining marks", lambda: ("Where is " + _marks(7_900) + "?").encode()),
+    Bomb("a question of full stops", lambda: b"Where is " + b"." * 7_900 + b"?"),
+    Bomb("a question of blank lines", lambda: b"Where is " + b"\n" * 7_900 + b"x?"),
     Bomb("a question of 7,900 digits", lambda: b"Who is " + b"9" * 7_900 + b"?"),
     Bomb("a question of open brackets and quotes", lambda: b'Who is "(["' * 700),
     Bomb("a question of 2,000 commas", lambda: b"Where do " + b"a, " * 2_500 + b"and b live?"),

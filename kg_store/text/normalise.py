@@ -272,6 +272,17 @@ def has_too_many_marks(text: str) -> bool:
     return len(text) > MAX_CLUSTER and not text.isascii() and _MANY_MARKS.search(text) is not None
 
 
+_LONG_RUN: Final = re.compile(rf"(\W{{{MAX_CLUSTER}}})\W+")
+
+
+def without_long_runs(text: str) -> str:
+    """Returns `text` with runs of signs, blanks and marks cut to MAX_CLUSTER characters.
+
+    Patterns that begin or end with such a run take quadratic time: 7,900 blanks took 16 seconds.
+    """
+    return _LONG_RUN.sub(r"\1", text)
+
+
 def is_letters(word: str) -> bool:
     """Returns True if `word` consists of letters and marks on them."""
     return word.isalpha() or (not word.isascii() and all(map(_is_letter_or_mark, word)) and word[:1].isalpha())

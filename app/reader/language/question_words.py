@@ -232,6 +232,11 @@ def words_in(text: str) -> list[str]:
     return [word if is_pseudonym(word) else word.lower() for word in split]
 
 
+def has_words(text: str) -> bool:
+    """Returns True if `words_in` would find a word, without looking behind the first."""
+    return _WORD.search(text.replace("’", "'")) is not None
+
+
 MIN_OF_PEOPLE: Final = 2
 """Number of relations that only people have from which a kind counts as people, whatever its name. By hand."""
 

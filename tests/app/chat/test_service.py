@@ -24,6 +24,8 @@ from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, ReplyUnusableError
 from app.privacy.pseudonyms import shaped_in
 from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.meaning import read_meaning
+from app.reader.meaning.question.one_question import one_question
 from app.strategies.arog import ArogStrategy
 from app.strategies.prompts import AROG_TASKS
 from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH
@@ -129,6 +131,15 @@ async def test_only_what_the_answer_cites_is_named(modelled: Around, server: Mod
     assert len(answer.evidence) == 3
     assert house.named == {"Ottoline Brackwater", "Zofia Quarrel"}
     assert secrets_in(visible(house.last) + server.everything) == []
+
+
+@pytest.mark.parametrize("sign", ["\n", ".", "\u0301"])
+async def test_patterns_read_no_long_run_of_signs(embedded: House, monkeypatch: pytest.MonkeyPatch, sign: str) -> None:
+    read = list[str]()
+    monkeypatch.setattr(read_meaning, "one_question", lambda text: read.append(text) or one_question(text))
+    await embedded.ask(DOCTOR_OF + sign * 4_000)
+    assert read
+    assert max(map(len, read)) < 200
 
 
 async def test_without_a_key_nothing_is_named(embedded: House) -> None:

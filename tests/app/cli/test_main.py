@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import stat
 from collections.abc import Iterator, Sequence
@@ -193,6 +194,18 @@ def test_a_master_key_is_written_into_a_new_folder_or_on_demand(
         MasterKey.from_file(settings.key_file)
         assert prepare_folder(settings, init=True) is None
         assert settings.key_file.read_text() == before
+
+
+def test_searches_for_cycles_leave_out_what_a_served_process_keeps(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = object()
+    monkeypatch.setattr(serve, "build_and_prepare", lambda *_given: built)
+    try:
+        assert serve.ServedApplication(load_settings(), with_demo=False).build(load_settings()) is built
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
 
 
 def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.text.normalise import skeleton_of, undecorated
+from kg_store.text.normalise import MAX_CLUSTER, skeleton_of, undecorated, without_long_runs
 from tests.support.linking import linker_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -84,3 +84,10 @@ def test_the_linker_finds_a_name_in_the_skeleton_of_its_disguise(disguise: str) 
     linker = linker_of(("Onhu Brockshirt",), public=None)
     hidden = "".join(ALPHABETS[disguise].get(letter, letter) for letter in "onhu brockshirt")
     assert [each.mids for each in linker.find_mentions(skeleton_of(f"who is {hidden}, and where"))] == [(1,)]
+
+
+@pytest.mark.parametrize("sign", [".", " ", "\n", "\u0301", ".?", "\u200d\u2019"])
+def test_long_runs_of_signs_are_cut_and_short_ones_stay(sign: str) -> None:
+    short, long = sign * 20, sign * 4_000
+    assert without_long_runs(f"Ann{short}Bo{short}") == f"Ann{short}Bo{short}"
+    assert without_long_runs(f"Ann{long}Bo{long}") == f"Ann{long[:MAX_CLUSTER]}Bo{long[:MAX_CLUSTER]}"

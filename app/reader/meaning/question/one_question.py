@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from app.reader.language.question_words import words_in
+from app.reader.language.question_words import has_words, words_in
 
 _END: Final = re.compile(r"(?<=[?!])\s+")
 _COURTESIES: Final = frozenset(
@@ -74,7 +74,7 @@ def one_question(text: str) -> str:
     """
     for beside in (AND_WHO, AND_HOW_MANY):
         text = beside.sub("?", text)
-    while (tail := _TAIL.search(text)) and words_in(text[: tail.start()]):
+    while (tail := _TAIL.search(text)) and has_words(text[: tail.start()]):
         text = text[: tail.start()]
     parts = _END.split(text.strip())
     if len(parts) == 2 and _WHO.fullmatch(parts[1]) and _ANY.match(parts[0]):
@@ -181,11 +181,11 @@ def _plain(question: str) -> str:
     elif found := _IS_IT_TRUE.match(rest):
         rest = _as_truth(rest[found.end() :])
     rest = _with_topic(rest)
-    return rest if words_in(rest) else question
+    return rest if has_words(rest) else question
 
 
 def _without_opening(rest: str) -> str:
-    while (opening := _OPENING.match(rest)) and words_in(rest[opening.end() :]):
+    while (opening := _OPENING.match(rest)) and has_words(rest[opening.end() :]):
         rest = rest[opening.end() :]
     return rest
 

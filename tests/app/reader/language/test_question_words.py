@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.reader.language.question_words import reading_orders
+from app.reader.language.question_words import has_words, reading_orders, words_in
 from app.reader.language.relation_wording import hop_words
+from app.reader.meaning.question import one_question as question
+from app.reader.meaning.question.one_question import one_question
 
 
 def test_neighbours_are_spans_in_reading_order_and_pseudonyms_break_them() -> None:
@@ -49,3 +52,15 @@ def test_hints_say_less_than_words_and_are_none() -> None:
     words = hop_words("salary (wage, ~envelope)", "number")
     assert (words.further, words.hints) == (("wage",), ("envelope",))
     assert not any("envelope" in text for text in words.relation)
+
+
+@pytest.mark.parametrize("text", ["", "?! 12 _", "’s", "it’s", "Eq7f2k", "éa 1", "’"])
+def test_a_word_is_found_where_words_are(text: str) -> None:
+    assert has_words(text) == bool(words_in(text))
+
+
+def test_a_thousand_greetings_are_not_read_as_words_once_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+    monkeypatch.setattr(question, "words_in", lambda text: read.append(text) or words_in(text))
+    assert one_question("so " * 1_000 + "where is Bo?") == "where is Bo?"
+    assert len(read) < 10
