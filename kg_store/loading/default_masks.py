@@ -17,8 +17,9 @@ from kg_store.graph.schema import own_words
 from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples
 from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesInWords, NamesOfGraph, Wordings, WordsToShow, is_common
-from kg_store.sources.policy import RELATION_NAMESPACE, Policy, RelationPolicy, Shown
+from kg_store.sources.policy import Policy, RelationPolicy, Shown
 from kg_store.sources.raw_graph import TermIds
+from kg_store.sources.table_policy import RELATION_NAMESPACE
 from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
 from kg_store.storage.version_reports import MaskedTerm, MaskReason

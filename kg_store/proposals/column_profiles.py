@@ -12,7 +12,7 @@ from kg_store.formats.json_rows import SEPARATOR
 from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.proposals.empty_marks import empty_marks, shape_of
 from kg_store.sources.cell_values import FALSE_WORDS, TRUE_WORDS, read_cell
-from kg_store.sources.policy import ColumnPolicy
+from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.abbreviations import ABBREVIATIONS
 from kg_store.text.inflection import singular

@@ -11,7 +11,7 @@ from kg_store.proposals.column_profiles import KEY_WORDS, NAME_WORDS, Column, re
 from kg_store.proposals.references import MAX_CHANCE
 from kg_store.proposals.shared_concepts import concept_of
 from kg_store.proposals.table_profiles import TableProfile
-from kg_store.sources.policy import ColumnPolicy
+from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
 
 MAX_UNLIKE: Final = 0.02

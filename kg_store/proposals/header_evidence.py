@@ -22,7 +22,7 @@ from kg_store.proposals.column_profiles import (
 )
 from kg_store.proposals.empty_marks import EMPTY_MARKS
 from kg_store.proposals.spread_columns import years_in
-from kg_store.sources.policy import MAX_COLUMN_CHARS
+from kg_store.sources.table_policy import MAX_COLUMN_CHARS
 from kg_store.sources.triple_files import are_triples, places_in_header
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits

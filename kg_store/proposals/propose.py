@@ -13,16 +13,11 @@ from kg_store.errors import LoadError
 from kg_store.proposals.predicate_profiles import PredicateProfile, find_custom_schema, profile_predicates
 from kg_store.proposals.preview import preview
 from kg_store.proposals.table_proposals import propose_tables, words_for_rows
-from kg_store.sources.policy import (
-    MediatorPolicy,
-    Policy,
-    RelationPolicy,
-    TablePolicy,
-    TriplesPolicy,
-)
+from kg_store.sources.policy import MediatorPolicy, Policy, RelationPolicy, TriplesPolicy
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import Fraction, all_of, errors_of, read_sources
 from kg_store.sources.table_files import bare_name, is_text
+from kg_store.sources.table_policy import TablePolicy
 from kg_store.sources.vocabulary import NAME_PREDICATES, RDFS, SUBCLASS_PREDICATES
 from kg_store.text.labels import local_name
 

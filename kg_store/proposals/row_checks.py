@@ -16,8 +16,8 @@ import numpy.typing as npt
 from kg_store.errors import LoadError
 from kg_store.formats.files import open_bytes
 from kg_store.sources.cell_values import read_cell
-from kg_store.sources.policy import TablePolicy
 from kg_store.sources.table_files import Sheet, is_text, sheets_with_tables
+from kg_store.sources.table_policy import TablePolicy
 from kg_store.terms import ValueKind
 
 LARGE_BYTES: Final = 50 << 20

@@ -11,7 +11,7 @@ from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.proposals.column_profiles import LONG_TEXT, NAME_WORDS, PLACES, Column
 from kg_store.proposals.references import MIN_DISTINCT, MIN_KNOWN, MIN_KNOWN_WITHOUT_WORDS, says_a_concept
 from kg_store.proposals.table_profiles import TableProfile
-from kg_store.sources.policy import MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
+from kg_store.sources.table_policy import MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 

@@ -17,8 +17,8 @@ from kg_store.formats.json_records import JSON_ENDINGS
 from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import FILE_WORDS, full_words
 from kg_store.proposals.name_parts import parts_of
-from kg_store.sources.policy import TablePolicy, pattern_of, stem_of
 from kg_store.sources.table_files import BOOK_ENDINGS, TEXT_ENDINGS, Sheet, bare_name
+from kg_store.sources.table_policy import TablePolicy, pattern_of, stem_of
 
 MIN_COMMON: Final = 4
 """The fewest characters that names of files with one header share at their beginning if the files are one table.

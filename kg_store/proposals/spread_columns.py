@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from kg_store.proposals.column_profiles import FILE_WORDS, NAME_WORDS, Column, full_words, unit_of
-from kg_store.sources.policy import SpreadPolicy
+from kg_store.sources.table_policy import SpreadPolicy
 from kg_store.terms import ValueKind
 
 MIN_SPREAD: Final = 3

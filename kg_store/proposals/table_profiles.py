@@ -24,7 +24,7 @@ from kg_store.proposals.column_profiles import (
     any_alike,
     full_words,
 )
-from kg_store.sources.policy import SpreadPolicy
+from kg_store.sources.table_policy import SpreadPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 

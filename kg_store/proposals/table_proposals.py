@@ -34,11 +34,12 @@ from kg_store.proposals.table_profiles import (
     row_noun,
 )
 from kg_store.proposals.table_reading import NO_HEADER, profile_of, sheets_in
-from kg_store.sources.policy import MAX_LABEL_CHARS, ClassPolicy, ColumnPolicy, TablePolicy
+from kg_store.sources.policy import ClassPolicy
 from kg_store.sources.table_files import (
     BOOK_ENDINGS,
     Sheet,
 )
+from kg_store.sources.table_policy import MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS

@@ -30,8 +30,8 @@ from kg_store.proposals.sheet_groups import SheetGroup
 from kg_store.proposals.spread_columns import row_words, spread_of, years_in
 from kg_store.proposals.table_profiles import TableProfile, concept_words, find_key, find_names
 from kg_store.proposals.total_rows import find_totals
-from kg_store.sources.policy import MAX_COLUMN_CHARS, TablePolicy
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
+from kg_store.sources.table_policy import MAX_COLUMN_CHARS, TablePolicy
 
 NO_HEADER, MIN_ROWS = 0, 2
 """Lines without a header are rows of a table if they are at least MIN_ROWS, and a column holds numbers or dates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kg_store.sources.policy import ColumnPolicy
+from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.literals import parse_value
 from kg_store.text.notation import compact_date, date_of_serial, is_serial, iso_date, plain_number_in, worded_date

@@ -29,9 +29,10 @@ from kg_store.formats.files import (
 from kg_store.formats.neo4j_exports import Node, Relationship, Values
 from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
 from kg_store.sources.parsed_triples import LinesRead, NotPlainError, at_once, one_by_one, read_lines
-from kg_store.sources.policy import TablePolicy, TriplesPolicy
+from kg_store.sources.policy import TriplesPolicy
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, TermIds, plain_term, value_term
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
+from kg_store.sources.table_policy import TablePolicy
 from kg_store.sources.table_triples import Tables
 from kg_store.sources.term_numbers import TermNumbers, collect
 from kg_store.sources.triple_files import TOO_LONG, read_cells

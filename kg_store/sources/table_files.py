@@ -16,9 +16,7 @@ from kg_store.formats.json_records import JSON_ENDINGS, tables_of_json
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.formats.sql_dumps import tables_of_sql
 from kg_store.formats.workbooks import sheets_of_other_workbook, sheets_of_workbook
-from kg_store.sources.policy import (
-    TablePolicy,
-)
+from kg_store.sources.table_policy import TablePolicy
 from kg_store.sources.totals import without_totals
 from kg_store.text.normalise import TOO_MANY_MARKS, has_too_many_marks
 

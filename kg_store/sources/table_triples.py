@@ -12,7 +12,9 @@ from urllib.parse import quote
 from kg_store.errors import LoadError
 from kg_store.formats.json_records import refers_to_parent
 from kg_store.sources.cell_values import read_cell
-from kg_store.sources.policy import (
+from kg_store.sources.raw_graph import Term, value_term
+from kg_store.sources.table_files import Sheet, bare_name, sheets_of, sheets_with_tables
+from kg_store.sources.table_policy import (
     CLASS_NAMESPACE,
     RELATION_NAMESPACE,
     ColumnPolicy,
@@ -20,8 +22,6 @@ from kg_store.sources.policy import (
     joined_key,
     stem_of,
 )
-from kg_store.sources.raw_graph import Term, value_term
-from kg_store.sources.table_files import Sheet, bare_name, sheets_of, sheets_with_tables
 from kg_store.terms import ValueKind
 from kg_store.text.labels import readable
 from kg_store.text.notation import first_parts

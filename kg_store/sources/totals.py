@@ -8,7 +8,7 @@ from math import isclose
 from typing import Final
 
 from kg_store.formats.delimited_text import Rows
-from kg_store.sources.policy import TablePolicy
+from kg_store.sources.table_policy import TablePolicy
 from kg_store.terms import ValueKind
 from kg_store.text.notation import DecimalMark, plain_number_in
 

@@ -10,7 +10,8 @@ from urllib.parse import quote
 from client_sdk.protocol import ColumnChange, PolicyChanges, TableChange
 from kg_store.errors import PolicyError
 from kg_store.proposals.column_profiles import KEY_WORDS, relation_words
-from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, Policy, RelationPolicy, TablePolicy
+from kg_store.sources.policy import Policy, RelationPolicy
+from kg_store.sources.table_policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy
 from kg_store.terms import ValueKind, ValueView
 
 Headers = Mapping[str, Sequence[str]]

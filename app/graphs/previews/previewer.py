@@ -35,10 +35,11 @@ from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.proposals.row_checks import check_rows
-from kg_store.sources.policy import CLASS_NAMESPACE, RELATION_NAMESPACE, Policy, TablePolicy
+from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_by_policy
 from kg_store.sources.table_files import Sheet, bare_name, is_text, sheets_of, table_called
+from kg_store.sources.table_policy import CLASS_NAMESPACE, RELATION_NAMESPACE, TablePolicy
 from kg_store.terms import Relation, ValueView
 
 _OF_TABLES = (RELATION_NAMESPACE, CLASS_NAMESPACE)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kg_store.proposals.table_proposals import propose_tables
-from kg_store.sources.policy import TablePolicy
+from kg_store.sources.table_policy import TablePolicy
 
 FOLDER = Path(__file__).parent / "companies"
 COMPANIES = sorted(each.name for each in FOLDER.iterdir() if each.is_dir())

@@ -13,8 +13,8 @@ from kg_store.errors import LoadError
 from kg_store.loading.load import load_graph
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.proposals.table_proposals import propose_tables
-from kg_store.sources.policy import ColumnPolicy, TablePolicy
 from kg_store.sources.reader import read_by_policy, read_sources
+from kg_store.sources.table_policy import ColumnPolicy, TablePolicy
 from tests.kg_store.loading.test_load import facts_of
 from tests.support.stores import MID_KEY
 

@@ -10,9 +10,10 @@ import pytest
 from kg_store.errors import LoadError, PolicyError
 from kg_store.proposals.propose import propose_policy, read_and_propose
 from kg_store.proposals.table_proposals import propose_tables
-from kg_store.sources.policy import Policy, TablePolicy
+from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, literal_of, text_of
 from kg_store.sources.reader import read_sources
+from kg_store.sources.table_policy import TablePolicy
 from kg_store.terms import ValueKind
 from tests.support.stores import written
 

@@ -6,7 +6,7 @@ import pytest
 
 from kg_store.sources import cell_values
 from kg_store.sources.cell_values import read_cell
-from kg_store.sources.policy import ColumnPolicy
+from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.literals import canonical
 from kg_store.text.notation import DecimalMark, FirstPart, Notation, decimal_mark, in_plain_notation, unclear_in

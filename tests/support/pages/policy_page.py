@@ -15,15 +15,13 @@ from pydantic import BaseModel
 from kg_store.sources.policy import (
     BudgetPolicy,
     ClassPolicy,
-    ColumnPolicy,
     MediatorPolicy,
     Policy,
     RelationPolicy,
     RolePolicy,
-    SpreadPolicy,
-    TablePolicy,
     TriplesPolicy,
 )
+from kg_store.sources.table_policy import ColumnPolicy, SpreadPolicy, TablePolicy
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / "policy.md"
@@ -55,7 +53,7 @@ PREFIXES = {
 """The usual abbreviations of the vocabularies whose IRIs are defaults."""
 _HEAD = """# The policy, every field
 
-<!-- Written by `python -m tests.write_docs` from kg_store/sources/policy.py and tests/support/policy_fields.toml. -->
+<!-- Written by `python -m tests.write_docs` from kg_store/sources and tests/support/policy_fields.toml. -->
 
 A policy is a TOML file. [Choose a policy](../how-to/choose-a-policy.md) says how to decide; this page is the whole
 list. What a policy does not mention is on the private side. A field that is not here is refused, with its place and

@@ -12,7 +12,8 @@ from app.graphs.previews.previewer import columns_of
 from client_sdk.protocol import PolicyChanges
 from kg_store.errors import PolicyError
 from kg_store.proposals.propose import propose_policy
-from kg_store.sources.policy import Policy, TablePolicy
+from kg_store.sources.policy import Policy
+from kg_store.sources.table_policy import TablePolicy
 from kg_store.terms import ValueKind, ValueView
 from tests.kg_store.proposals.test_described_things import ORDERS
 from tests.support.stores import written
