@@ -276,7 +276,9 @@ def _declare(text: str, is_mysql: bool, tables: _Tables) -> None:
     is_new = tokens[0].upper() == "CREATE"
     if is_new and tokens[end] != "(":
         return  # Its columns are those of a query.
-    body = tokens[end + 1 :] if is_new else tokens[end:]
+    # Oracle adds several constraints in brackets: ALTER TABLE ... ADD (CONSTRAINT ..., CONSTRAINT ...).
+    in_brackets = is_new or [word.upper() for word in tokens[end : end + 2]] == ["ADD", "("]
+    body = tokens[end + (1 if is_new else 2) :] if in_brackets else tokens[end:]
     for part in _parts(body):
         is_column = is_new and part[0].upper() not in _CONSTRAINTS
         if is_column:

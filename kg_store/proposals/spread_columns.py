@@ -43,6 +43,9 @@ def _are_in_order(years: Sequence[str]) -> bool:
 
 def spread_of(columns: Mapping[str, Column], of_file: Sequence[str]) -> tuple[SpreadPolicy, ...]:
     """Returns the groups of columns of numbers whose headers are years. `of_file`: the words of the file's name."""
+    found = years_in(columns)
+    if sum(map(len, found.values())) == len(columns):
+        return ()  # Nothing is left that the figures could be of.
     named = " ".join(word for word in of_file if word.isalpha() and word not in FILE_WORDS)
     return tuple(
         SpreadPolicy(
@@ -51,7 +54,7 @@ def spread_of(columns: Mapping[str, Column], of_file: Sequence[str]) -> tuple[Sp
             empty=tuple(sorted({mark for name in of for mark in columns[name].empty})),
             columns=of,
         )
-        for words, of in years_in(columns).items()
+        for words, of in found.items()
         if any(columns[name].cells for name in of)
         and all(columns[name].kind is ValueKind.NUMBER for name in of if columns[name].cells)
     )

@@ -115,54 +115,62 @@ def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
 
 def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, list[str]]]]) -> TableProfile:
     sheet, line, _ = parts[0]
-    totals = find_totals([part for _, _, part in parts])
+    totals = find_totals([part for _, _, part in parts])  # Takes a last row of sums out of them.
     columns = _joined(group, parts)
     is_text = sheet.ending in TEXT_ENDINGS
     is_called = not is_text or line == NO_HEADER or is_called_as_table(list(columns), delimiter_of(sheet.path))
-    profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
-    typed = None if is_text else _type_of_all(profiles.values())
-    dropped = _types_within(profiles.values()) if sheet.ending in JSON_ENDINGS else []
-    for name in {*dropped, *([typed.name] if typed is not None else [])}:
-        del profiles[name]
-    full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
+    is_called = is_called or bool(years_in(columns))
+    profiles, full = _columns_and_words(group, columns)
     spread = spread_of(profiles, full)
     figures = {name for each in spread for name in each.columns}
-    rows = {name: each for name, each in profiles.items() if name not in figures}
-    is_called = is_called or bool(years_in(columns))
-    concept = concept_words(full)
-    if any(each.relation == " ".join(full) for each in spread):
-        concept = concept_words(row_words(rows.values())) or concept
+    profiles = {name: each for name, each in profiles.items() if name not in figures}
+    columns = {name: cells for name, cells in columns.items() if name in profiles}
+    is_of_figures = any(each.relation == " ".join(full) for each in spread)
+    concept = (concept_words(row_words(profiles.values())) if is_of_figures else ()) or concept_words(full)
     # A cell with the file's own noun heads a column: `Kit` in the first line of `kit.csv`.
     is_word = len(" ".join(concept)) > 1
     says_noun = is_word and any(column.words == list(concept) for column in profiles.values())
     is_headed = not is_called and (says_noun or first_line_is_header(columns))
     stands_apart = is_headed or (not is_called and first_line_stands_apart(columns))
     first, is_bare = next(iter(columns)), stands_apart or line == NO_HEADER
-    key = _key_of(group.file, concept, rows, columns, sheet.declared, is_text=is_text, is_bare=is_bare)
+    key = _key_of(group.file, concept, profiles, columns, sheet.declared, is_text=is_text, is_bare=is_bare)
     if not concept and key is not None:
         # An upload has no name of its own, so the key's name gives the concept: `patient_id` -> patient.
         concept = concept_words(full_words(key))
     # Codes with digits below words without any: the first line is none of the rows.
     stands_apart = stands_apart or (key == first and profiles[first].numbers_rows and not re.search(r"\d", first))
     is_certain = is_called or is_headed or (stands_apart and key is not None)
-    header_row = line if line != 1 and len({each for _, each, _ in parts}) == 1 else None
-    encodings: set[Encoding] = {encoding_of(each.path) for each, *_ in parts} if is_text else {"utf-8"}
-    encoding = encodings.pop() if len(encodings) == 1 else None
-    count, declared = len(columns[first]), sheet.declared
     profile = TableProfile(
-        group.file,
-        rows,
-        count,
-        concept,
-        key,
-        is_certain,
-        header_row,
-        encoding,
-        declared,
+        file=group.file,
+        columns=profiles,
+        rows=len(columns[first]),
+        concept_words=concept,
+        key=key,
+        is_certain=is_certain,
+        header_row=line if line != 1 and len({each for _, each, _ in parts}) == 1 else None,
+        encoding=_encoding_of(sheet for sheet, *_ in parts),
+        declared=sheet.declared,
         totals=totals,
         spread=spread,
     )
     return _with_part(profile, group) if group.part else profile
+
+
+def _encoding_of(sheets: Iterable[Sheet]) -> Encoding | None:
+    """Returns the encoding of all sheets; None if they have several."""
+    encodings: set[Encoding] = {encoding_of(each.path) if each.ending in TEXT_ENDINGS else "utf-8" for each in sheets}
+    return encodings.pop() if len(encodings) == 1 else None
+
+
+def _columns_and_words(group: SheetGroup, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str, Column], list[str]]:
+    """Returns the profiles of a table's columns without those that say its rows' type, and the words for its rows."""
+    ending = group.sheets[0].ending
+    profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
+    typed = None if ending in TEXT_ENDINGS else _type_of_all(profiles.values())
+    dropped = _types_within(profiles.values()) if ending in JSON_ENDINGS else []
+    for name in {*dropped, *([typed.name] if typed is not None else [])}:
+        del profiles[name]
+    return profiles, group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
 
 
 def _with_part(profile: TableProfile, group: SheetGroup) -> TableProfile:

@@ -187,6 +187,17 @@ def test_a_script_of_oracle_is_read_without_its_remarks(tmp_path: Path) -> None:
     assert {words for _, relation, words in rows(raw) if relation == "label"} == {"Marsh", "Fell"}
 
 
+def test_each_of_several_constraints_in_brackets_leads_to_its_own_table(tmp_path: Path) -> None:
+    text = "CREATE TABLE offices (id NUMBER);\nINSERT INTO offices VALUES (2);\n"
+    text += "CREATE TABLE clerks (clerk_id NUMBER, office_id NUMBER, boss_id NUMBER);\n"
+    text += "ALTER TABLE clerks ADD ( CONSTRAINT pk PRIMARY KEY (clerk_id)\n, CONSTRAINT f1 FOREIGN KEY (office_id) "
+    text += "REFERENCES offices\n, CONSTRAINT f2 FOREIGN KEY (boss_id) REFERENCES clerks );\n"
+    _, sheet = sheets_of(written(tmp_path, text + "INSERT INTO clerks VALUES (1, 2, 3);\n", "hr.sql"))
+    assert sheet.declared is not None
+    assert sheet.declared.key == ("clerk_id",)
+    assert sheet.declared.references == {("office_id",): ("offices", ()), ("boss_id",): ("clerks", ())}
+
+
 def test_rows_whose_columns_another_file_names_are_refused_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="load the file with the CREATE TABLE") as refused:
         read_and_propose([written(tmp_path, "INSERT INTO regions VALUES (10, 'Marsh');\n", "data.sql")])
