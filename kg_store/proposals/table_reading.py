@@ -122,9 +122,8 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     is_called = is_called or bool(years_in(columns))
     profiles, full = _columns_and_words(group, columns)
     spread = spread_of(profiles, full)
-    figures = {name for each in spread for name in each.columns}
-    profiles = {name: each for name, each in profiles.items() if name not in figures}
-    columns = {name: cells for name, cells in columns.items() if name in profiles}
+    for name in (name for each in spread for name in each.columns):
+        del profiles[name], columns[name]
     is_of_figures = any(each.relation == " ".join(full) for each in spread)
     concept = (concept_words(row_words(profiles.values())) if is_of_figures else ()) or concept_words(full)
     # A cell with the file's own noun heads a column: `Kit` in the first line of `kit.csv`.
