@@ -102,6 +102,7 @@ def propose_tables(paths: Sequence[Path], without_header: Collection[Path] = ())
     profiles = {table.file: table for table in certain}
     mappings = [_apart(each, profiles, mappings) for each in mappings]
     mappings = with_shared_concepts(mappings, profiles, {str(each.concept) for each in mappings})
+    mappings = [*_rows_apart(mappings)]
     read = set[Path]().union(*(paths for _, paths in found.values()))
     unread = {path: error for path, error in reversed(broken) if path not in read}
     notes = [f"NOT READ: {error}" for path, error in broken if path in read]
@@ -133,6 +134,18 @@ def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Seq
         return table
     called = next((_label(relation_words(name)) for name in table.names if isinstance(name, str)), "")
     return table.model_copy(update={"concept": called if called not in inner | NAME_WORDS | {""} else "file"})
+
+
+def _rows_apart(tables: Sequence[TablePolicy]) -> Iterator[TablePolicy]:
+    """Yields the tables; relations of rows that join things, which are also relations of things, are these rows' own.
+
+    Or else the employees of a department would include the rows of a job history that name it.
+    """
+    of_things = {table.relation_iri(name) for table in tables if not table.links for name in table.columns}
+    for table in tables:
+        shared = [name for name in table.columns if table.links and table.relation_iri(name) in of_things]
+        own = {name: table.columns[name].model_copy(update={"own": True}) for name in shared}
+        yield table.model_copy(update={"columns": table.columns | own})
 
 
 def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:

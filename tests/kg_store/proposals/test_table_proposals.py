@@ -74,6 +74,22 @@ def test_each_join_is_told_with_the_share_of_its_cells_that_lead_to_a_row(tmp_pa
     assert raw.joins == preview(raw, policy).joins == ("staff.csv boss id -> staff.csv id, 2 of 3",)
 
 
+def test_a_relation_of_rows_that_join_things_is_none_of_things(tmp_path: Path) -> None:
+    """Of the two clerks of an office, one was in another before: that office has no third clerk without a name."""
+    files = {
+        "offices.csv": "office_id,office_name\n31,North\n32,South\n33,West\n34,East\n",
+        "clerks.csv": "clerk_id,clerk_name,office_id\n71,Ann,31\n72,Bo,31\n73,Cy,32\n74,Di,33\n75,Eve,34\n",
+        "history.csv": "clerk_id,office_id,days\n71,32,40\n72,33,41\n73,31,42\n74,34,43\n73,33,44\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    _, policy = read_and_propose([tmp_path / name for name in files])
+    told = {table.file: {name: each.own for name, each in table.columns.items()} for table in policy.tables}
+    assert told["history.csv"]["office_id"]
+    assert not told["clerks.csv"]["office_id"]
+    assert not told["history.csv"]["days"]
+
+
 def test_two_rows_of_one_name_are_no_reference_and_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,name\n1,Ann\n2,Ann\n3,Bo\n", "utf-8")
     (tmp_path / "b.csv").write_text("id,name,of\nx,X,Ann\ny,Y,Bo\n", "utf-8")
