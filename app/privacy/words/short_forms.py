@@ -16,7 +16,7 @@ _SHORT: Final = frozenset(
 )
 _WITHOUT_APOSTROPHE: Final = re.compile(rf"(?<![\w'’-])({'|'.join(sorted(_SHORT))})(?![\w'’-])", re.IGNORECASE)
 _NUMBER: Final = re.compile(
-    r"\b([a-z]+) (no)\b(?=\.?\s*(?:[?!,;]|\Z|(?:of|for|on|at|is|was|to|with|in|and)\b))", re.IGNORECASE
+    r"\b([a-z]+) (no)\b(?=\.?\s*(?:[?!,;]|\Z|(?:of|for|on|at|is|was|to|with|in|and)\b|[\w/-]*\d))", re.IGNORECASE
 )
 MAX_NOUN_ZIPF: Final = 5.8
 """Nouns that are more frequent are other words first: "can", "will", "say". Chosen by hand."""
@@ -25,7 +25,8 @@ MAX_NOUN_ZIPF: Final = 5.8
 def in_full(text: str, words: Collection[str]) -> Iterator[Rewording]:
     """Yields a rewording for each short form in `text`, which has the `words` (in lower case).
 
-    Those without an apostrophe get it back. A "no" is short for "number" behind a noun, where no noun follows it.
+    Those without an apostrophe get it back. A "no" is short for "number" behind a noun, where no noun follows it but
+    maybe a code with a digit: "member no M-170".
     """
     for match in () if _SHORT.isdisjoint(words) else _WITHOUT_APOSTROPHE.finditer(text):
         ending = 2 if match[0].lower().endswith("ve") else 1
