@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from app.language.readings import AskedForm
 from app.llm.in_house import VotedPaths
@@ -119,14 +120,43 @@ def plan_truth(asked: ParsedQuestion) -> NextAction | None:
         return None
     first, second = asked.roots[0], asked.roots[1]
     fitting = [
-        each for each in asked.paths if each.path.root == first.name and share(each.path.concept, second.concept)
+        each
+        for each in asked.paths
+        if each.path.root == first.name
+        and share(each.path.concept, second.concept)
+        and not _shares_twice(each.path.steps)
     ]
     if not fitting:
         return None
     best = fitting[0]
-    if best.path.end is not None:
-        return NextAction(best.score, (f"exists(intersect({best.path.end}, {second.name}))",))
-    return NextAction(best.score, choices=numbers_of([best], 1)) if not asked.last_round else None
+    ways = [best, *_turned(best, fitting)] if _are_joined(first, second, asked.form.rest) else [best]
+    open_ways = [each for each in ways if each.path.end is None]
+    if open_ways:
+        return NextAction(best.score, choices=numbers_of(open_ways, len(ways))) if not asked.last_round else None
+    reached = str(ways[0].path.end) if len(ways) == 1 else f"union({ways[0].path.end}, {ways[1].path.end})"
+    return NextAction(best.score, (f"exists(intersect({reached}, {second.name}))",))
+
+
+def _shares_twice(steps: Sequence[str]) -> bool:
+    """Returns True for a path there and back along a relation that says "together" itself, such as played together.
+
+    "Did X and Y play together" does not ask whether both played with a third.
+    """
+    back = any(is_inverse_of(then, step) for step, then in pairwise(steps))
+    return back and any("together" in step.split() for step in steps)
+
+
+def _are_joined(first: Thing, second: Thing, question: str) -> bool:
+    """Returns True for "did X and Y play together": neither is said to be the one who does it to the other."""
+    return any(f"{one.name} and {other.name}" in question for one, other in ((first, second), (second, first)))
+
+
+def _turned(best: ScoredPath, paths: Sequence[ScoredPath]) -> list[ScoredPath]:
+    """Returns the path along the relation of `best`, one step, in the other direction; an empty list without any."""
+    if len(best.path.steps) != 1:
+        return []
+    others = (each for each in paths if len(each.path.steps) == 1)
+    return [each for each in others if is_inverse_of(each.path.steps[0], best.path.steps[0])][:1]
 
 
 def _is_of_kind(asked: ParsedQuestion) -> NextAction | None:

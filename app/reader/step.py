@@ -31,13 +31,14 @@ from app.reader.meaning.reading import operands_of
 from app.reader.scoring.candidate_paths import (
     REFUSAL,
     SURE,
+    KnownPath,
     NextAction,
     ParsedQuestion,
     roots_of,
     score_paths,
     voted_first,
 )
-from app.reader.scoring.path_scoring import PathScorer
+from app.reader.scoring.path_scoring import PathScorer, contrary_verb
 from app.reader.sentences.question_text import QuestionWriter
 from kg_store.algebra.expressions import walked_along
 from kg_store.text.labels import plain_words
@@ -228,10 +229,20 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
         values=[thing for thing in _named(given, given.things) if thing.name[0] == "V"],
         voted=given.voted,
     )
+    if asked.paths and _is_contrary(asked.paths[0].path, form.rest):
+        return REFUSAL
     plan = plan_turned(asked, turned)
     if plan is None or not (plan.expressions or given.voted):
         return plan
     return replace(plan, scores=_scores_of(plan.score, asked))
+
+
+def _is_contrary(path: KnownPath, question: str) -> bool:
+    """Returns True if the question's verb says the path's only step in the other direction: who influenced X.
+
+    The right direction then leads nowhere, or it would be ahead.
+    """
+    return len(path.steps) == 1 and bool(contrary_verb(question, path.root, path.steps[0], path.concept))
 
 
 def _plan_meaning(

@@ -22,6 +22,8 @@ from kg_store.text.normalise import TOO_MANY_MARKS, has_too_many_marks
 
 MIN_OF_HEADER = 0.5
 """The least share of the header's cells that a line must have; one with fewer is broken."""
+MAX_UNNAMED = 0.05
+"""The greatest share of lines with cells in columns without a name; with more, the header lacks a name."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
 TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS, ".sql")
@@ -75,8 +77,9 @@ class Sheet:
         """Yields (line number, cells) of the header and of every line that is not empty.
 
         Columns without a name at both ends are cut off. A line with fewer cells than the header is filled up with
-        empty ones, and counted in `odd`. Raises LoadError at a line with more cells than the header, since its cells
-        may be shifted, and at one that lacks most cells.
+        empty ones, comments are left out, and so are the cells of a few lines in columns without a name; all are
+        counted in `odd`. Raises LoadError at a line with more cells than the header, since its cells may be shifted,
+        at one that lacks most cells, and at the end if many lines have cells in columns without a name.
         """
         with closing(self.open_rows(table)) as opened:  # type: ignore[type-var]
             rows = self._in_order(opened)
@@ -86,20 +89,28 @@ class Sheet:
             if not all(header[kept]) or not header[kept]:
                 raise LoadError("a table needs a header line with a name for every column", self.name, first)
             yield first, header[kept]
+            unnamed, count = list[int](), 0
             for line, cells in rest:
                 if not any(cells):
                     continue
+                if _is_comment(cells):
+                    _count(odd, f"lines of {self.name} are comments that begin with #, and were left out")
+                    continue
+                count += 1
                 is_short = len(cells) < len(header) and (self.is_cut or len(cells) >= MIN_OF_HEADER * len(header))
                 if is_short:
                     cells = [*cells, *[""] * (len(header) - len(cells))]
-                if is_short and odd is not None and not self.is_cut:
-                    odd[f"lines of {self.name} end before the header does: the cells that they lack are empty"] += 1
+                if is_short and not self.is_cut:
+                    _count(odd, f"lines of {self.name} end before the header does: the cells that they lack are empty")
                 if len(cells) != len(header):
                     reason = f"this line has {len(cells)} cells, the header has {len(header)}"
                     raise LoadError(reason, self.name, line)
                 if any(cells[: kept.start]) or any(cells[kept.stop :]):
-                    raise LoadError("this line has a cell in a column without a name", self.name, line)
+                    unnamed.append(line)
+                    _count(odd, f"lines of {self.name} have a cell in a column without a name, which was left out")
                 yield line, cells[kept]
+            if len(unnamed) > MAX_UNNAMED * count:
+                raise LoadError("this line has a cell in a column without a name", self.name, unnamed[0])
 
     def _in_order(self, rows: Rows) -> Rows:
         """Yields `rows`. Raises LoadError at a cell with too many marks, which would take minutes to compare."""
@@ -107,6 +118,16 @@ class Sheet:
             if any(map(has_too_many_marks, cells)):
                 raise LoadError(TOO_MANY_MARKS, self.name, line)
             yield line, cells
+
+
+def _is_comment(cells: Sequence[str]) -> bool:
+    """Returns True for a line that says one thing behind a #, as people part the rows of a file."""
+    return cells[0].startswith("#") and not any(cells[1:])
+
+
+def _count(odd: Counter[str] | None, reason: str) -> None:
+    if odd is not None:
+        odd[reason] += 1
 
 
 def sheets_of(path: Path, beside: Sequence[Path] = ()) -> list[Sheet]:

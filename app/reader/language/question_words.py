@@ -86,6 +86,9 @@ class WalkedQuestion:
         return ((number, span) for number, span in enumerate(self.spans) if span.start == start)
 
 
+_DOING: Final = (["do"], ["does"], ["did"])
+
+
 def content_words(text: str) -> list[str]:
     """Returns the words of `text` that may name a relation, a kind or a value."""
     return [word for word in words_in(text) if word not in GRAMMAR and not is_pseudonym(word) and word != "'s"]
@@ -112,8 +115,9 @@ def reading_orders(question: str, topic: str) -> list[WalkedQuestion]:
 def _walk(sides: list[tuple[list[str], bool]]) -> WalkedQuestion:
     spans: list[WordSpan] = []
     is_content: list[bool] = []
+    is_doing = any(words[-1:] in _DOING for words, backwards in sides if backwards)
     for words_of_side, backwards in sides:
-        side = Side([word for word in words_of_side if word not in _SHARED], backwards)
+        side = Side([word for word in words_of_side if word not in _SHARED], backwards, is_doing and not backwards)
         spans += _spans(side, len(is_content))
         flags = [word not in GRAMMAR and not is_pseudonym(word) for word in side.words if word != "'s"]
         is_content += flags[::-1] if backwards else flags
@@ -139,10 +143,14 @@ def _right_is_nearer(left: list[str], right: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The words on one side of the topic; `backwards`: they stand before it and are read from the last one on."""
+    """The words on one side of the topic; `backwards`: they stand before it and are read from the last one on.
+
+    `is_doing`: the topic does what they say, as in "did X mentor".
+    """
 
     words: list[str]
     backwards: bool
+    is_doing: bool = False
 
     def usages_of(self, start: int, end: int) -> frozenset[WordUsage]:
         """Returns the parts that the topic may play for words[start:end] (see `WordUsage`), judged by the words
@@ -155,7 +163,7 @@ class Side:
             *span, after = span
         if self.backwards:
             return frozenset(_before_topic(span, before, after, "whose" in self.words))
-        return frozenset(_behind_topic(span, before, after, start == 0))
+        return frozenset(_behind_topic(span, before, after, start == 0, self.is_doing))
 
 
 def _before_topic(span: list[str], before: str, after: str, whose: bool) -> Iterator[WordUsage]:
@@ -171,7 +179,7 @@ def _before_topic(span: list[str], before: str, after: str, whose: bool) -> Iter
         yield WordUsage.HOLDER
 
 
-def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iterator[WordUsage]:
+def _behind_topic(span: list[str], before: str, after: str, first: bool, is_doing: bool) -> Iterator[WordUsage]:
     verb = may_be_verb(span[0])
     if verb and after == "by":
         yield WordUsage.OBJECT
@@ -180,7 +188,7 @@ def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iter
         yield WordUsage.SUBJECT
     elif verb and before not in (*_ARTICLES, "'s"):
         yield WordUsage.SUBJECT
-    if not may_be_noun(span[-1]) or after == "by":
+    if not may_be_noun(span[-1]) or after == "by" or (is_doing and first and verb):
         return
     if before == "'s" or first:
         yield WordUsage.HOLDER

@@ -135,7 +135,9 @@ class HopWords:
 def hop_words(label: str, concept: str) -> HopWords:
     """Returns the wordings of the step `label`, which leads to things of `concept`."""
     kinds = kinds_in(concept)
-    relation = _relation_words(label)
+    said = _everyday_words(label)
+    label = _by_its_noun(label)
+    relation = _relation_words(label, said)
     last = readable_step(label.split("|")[-1])
     return HopWords(
         relation=tuple(relation),
@@ -145,7 +147,7 @@ def hop_words(label: str, concept: str) -> HopWords:
         voice=voice_of(last),
         verbs=verbs_named(last),
         further=_further_words(label.split("|")[-1]),
-        everyday=_everyday_words(label),
+        everyday=said,
         hints=tuple(word.removeprefix(HINT) for word in _words_behind(label.split("|")[-1]) if word.startswith(HINT)),
     )
 
@@ -196,7 +198,21 @@ def _agents(words: list[str]) -> list[str]:
     return [word for word in words[-1:] if word.rstrip("s").endswith(("or", "er")) or singular(word) in _AGENTS]
 
 
-def _relation_words(label: str) -> list[str]:
+def _by_its_noun(label: str) -> str:
+    """Returns the label of a role, `mentor of`, as the noun in the other direction, `^mentor`; any other unchanged.
+
+    X is the mentor of Y: it is Y that has a mentor.
+    """
+    *before, last = label.split("|")
+    hop, _, rest = last.partition(" (")
+    noun = hop.removeprefix("^").removesuffix(" of")
+    if not hop.endswith(" of") or voice_of(hop.removeprefix("^")) != "noun" or is_participle(noun.split(" ")[0]):
+        return label
+    turned = noun if hop.startswith("^") else f"^{noun}"
+    return "|".join([*before, turned + (f" ({rest}" if rest else "")])
+
+
+def _relation_words(label: str, said: Sequence[str]) -> list[str]:
     """Returns the texts that may express a relation: its label, its further words and its everyday words.
 
     In a path through a record (a node that only joins others), the last hop alone comes first: `has admission|admitted
@@ -207,7 +223,6 @@ def _relation_words(label: str) -> list[str]:
     bare = [words.removeprefix("has ") for words in (last, whole)]
     # An owner may describe a masked relation by several words: "husband or wife".
     ways = _OR.split(description_in(label.split("|")[-1]) or "")
-    said = _everyday_words(label)
     further = _further_words(label.split("|")[-1])
     return [words for words in dict.fromkeys([*bare, last, whole, typed_step(label), *further, *said, *ways]) if words]
 

@@ -131,7 +131,7 @@ class SaidHops:
         plain = (one for one, _ in self._graph.leaving(kinds) if "|" not in one.label and one.ends == hop.ends)
         if back is None or are_records(hop.ends) or ("|" in hop.label and next(plain, None)):
             return
-        if back.label.startswith("^") and names_other_end([self._asked.words[at] for at in words], hop.shown):
+        if hop_words(back.label, "").inverse and names_other_end([self._asked.words[at] for at in words], hop.shown):
             return  # In "whose child is X", X is the child, not the parent.
         tokens = mask(words)
         for said in self.of(back, self._asked.content & tokens, LEAST):

@@ -227,13 +227,14 @@ def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
     """Returns an expression for those members of the set `name` that are of the kind asked for.
 
     Returns `name` itself if its `concept` shows that it holds no other kinds, or only things of unknown kind
-    ("thing"). Does so too after a vote, because votes are taken only on graphs whose kinds are too many and too vague.
+    ("thing"). Does so too after a vote, because votes are taken only on graphs whose kinds are too many and too vague,
+    and for people: a graph that declares no kinds has persons of whom too little is said to call them so.
     """
     if asked.voted is not None:
         return name
     concepts = parts_of(concept)
     mixed = len(concepts - {"thing"}) > 1 or (asked.form.form == "count" and "thing" not in concepts)
     for kind in asked.kinds:
-        if kind.name != name and kind.concept in concepts and mixed:
+        if kind.name != name and kind.concept in concepts - {"person"} and mixed:
             return f"intersect({name}, {kind.name})"
     return name

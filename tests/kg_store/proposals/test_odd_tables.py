@@ -50,6 +50,22 @@ def test_a_row_that_may_be_no_total_is_kept_and_told(tmp_path: Path) -> None:
     assert any(note.startswith("the last row of sales.csv holds the sums") for note in raw.notes)
 
 
+def test_comments_between_rows_and_a_few_cells_without_a_column_are_left_out_and_counted(tmp_path: Path) -> None:
+    lines = [f"{at},Member {at},Town {at % 3}," for at in range(101, 141)]
+    lines[7] += "see below"
+    lines.insert(20, "# Joined in spring")
+    lines.insert(30, "# Joined in autumn,,,")
+    raw, _ = read_and_propose([written(tmp_path, "\n".join(["no,name,town,", *lines]), "members.csv")])
+    assert len(rows_of(raw)) == 40
+    assert {
+        "2 lines of members.csv are comments that begin with #, and were left out",
+        "1 lines of members.csv have a cell in a column without a name, which was left out",
+    } <= {*raw.notes}
+    many = "\n".join(["no,name,town,", *(f"{line}x" for line in lines if line[0] != "#")])
+    with pytest.raises(LoadError, match="a column without a name"):
+        read_and_propose([written(tmp_path, many, "other.csv")])
+
+
 def test_a_column_may_be_called_by_a_sign_alone(tmp_path: Path) -> None:
     owners = "id,name\n" + "".join(f"{at},Owner {at}\n" for at in range(101, 140))
     signs = "$,#\n" + "".join(f"x{at},{at}\n" for at in range(101, 130))
