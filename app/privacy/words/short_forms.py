@@ -9,6 +9,7 @@ from typing import Final
 from kg_store.lexicon.lexicon import kinds_of
 from kg_store.text.english import zipf_frequency
 from kg_store.text.quantities import Rewording
+from kg_store.text.words import is_pseudonym
 
 _SHORT: Final = frozenset(
     """whats whos wheres whens hows thats theres havent hasnt hadnt dont doesnt didnt isnt arent wasnt werent cant wont
@@ -16,7 +17,8 @@ _SHORT: Final = frozenset(
 )
 _WITHOUT_APOSTROPHE: Final = re.compile(rf"(?<![\w'’-])({'|'.join(sorted(_SHORT))})(?![\w'’-])", re.IGNORECASE)
 _NUMBER: Final = re.compile(
-    r"\b([a-z]+) (no)\b(?=\.?\s*(?:[?!,;]|\Z|(?:of|for|on|at|is|was|to|with|in|and)\b|[\w/-]*\d))", re.IGNORECASE
+    r"\b([a-z]+) (no)\b(?=\.?\s*(?:[?!,;]|\Z|(?:of|for|on|at|is|was|to|with|in|and)\b|([\w/-]*\d[\w/-]*)))",
+    re.IGNORECASE,
 )
 MAX_NOUN_ZIPF: Final = 5.8
 """Nouns that are more frequent are other words first: "can", "will", "say". Chosen by hand."""
@@ -33,5 +35,7 @@ def in_full(text: str, words: Collection[str]) -> Iterator[Rewording]:
         yield Rewording(*match.span(), f"{match[0][:-ending]}'{match[0][-ending:]}")
     for match in _NUMBER.finditer(text) if "no" in words else ():
         noun = match[1].lower()
+        if match[3] and is_pseudonym(match[3]):
+            continue  # It stands for a name, which may have no digit.
         if "n" in kinds_of(noun) and zipf_frequency(noun) < MAX_NOUN_ZIPF:
             yield Rewording(*match.span(2), "number")

@@ -43,7 +43,6 @@ from app.reader.scoring.path_scoring import (
     is_turned_superior,
     says_sharing,
 )
-from kg_store.text.inflection import noun_lemma
 from kg_store.text.labels import reversed_label
 
 # Limits of the search: readings kept in each level (MAX_KEPT), least likeness of an explained word (SURELY), and
@@ -155,16 +154,6 @@ class ReadingBuilder:
                 if kinds and not used & taken:
                     taken |= used
                     yield at, used, kinds
-        begin = self._asked.asked
-        if (
-            begin >= 0
-            and self._asked.content >> begin & 1
-            and not taken >> begin & 1
-            and noun_lemma(words[begin]) != words[begin]
-        ):
-            kinds, likeness = self._graph.kinds_like(words[begin : begin + 1], self._scorer)
-            if kinds and self._said.most(begin) < likeness:
-                yield begin, 1 << begin, kinds
 
     def _longer(self, level: list[Reading]) -> Iterator[Reading]:
         for each in level:

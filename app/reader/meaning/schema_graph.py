@@ -12,16 +12,14 @@ from app.language.readings import schema_steps
 from app.llm.tasks import SchemaStep, Thing
 from app.reader.language.question_words import names_people
 from app.reader.language.relation_wording import Wordings
-from app.reader.scoring.path_scoring import PathScorer
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.kinds import kinds_of
 from kg_store.terms import PSEUDONYM
 from kg_store.text.english import kind_words as synonyms_of_kind
-from kg_store.text.inflection import fields_of, is_participle, may_be_noun, noun_lemma, singular, verbs_of
+from kg_store.text.inflection import is_participle, may_be_noun, noun_lemma, singular, verbs_of
 from kg_store.text.labels import plain_words, reversed_label, words_of_kinds
 
 # Least likeness (cosine) of words to the name of the kind that they mean. Chosen by hand; not fitted.
-MIN_KIND = 0.55
 _WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")
 _NO_WORDINGS: Wordings = {}
 # The verbs for the event that each kind of record stands for.
@@ -180,20 +178,6 @@ class SchemaGraph:
         """Returns True if the kind's name is a word for people, or its things have relations that only people have."""
         own = [hop for hop in self._by_kind.get(kind, ()) if "|" not in hop.label]
         return names_people(kind, kind_type, {word for hop in own for word in hop.shown.lower().split()})
-
-    def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
-        """Returns the kind whose name is most like `words`, and the likeness (cosine).
-
-        Returns an empty set and 0 if the likeness is below MIN_KIND, or if a second kind is about as near. Does the
-        same for people of a field: "cardiologists" is like "doctors", but not all doctors are cardiologists.
-        """
-        if any(field for word in words for field in fields_of(word)):
-            return frozenset(), 0.0
-        names = sorted(self.kinds)
-        near = sorted(zip(scorer.text_likeness(" ".join(words), names), names, strict=True), reverse=True)[:2]
-        if not near or near[0][0] < MIN_KIND or (len(near) > 1 and near[0][0] - near[1][0] < 0.08):
-            return frozenset(), 0.0
-        return frozenset({near[0][1]}), near[0][0]
 
     def may_be_over(self, labels: Collection[str]) -> bool:
         """Returns True if facts of the relations `labels` may have ended, as a person may have left a flat.

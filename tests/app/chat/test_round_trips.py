@@ -121,6 +121,7 @@ def test_what_is_anonymised_passes_the_guard_and_holds_no_name(talk: tuple[list[
 @example((["Mür"], ["Mürhttps://x.example/Zor "]))
 @example((["山田"], ["山田https://x.example/Zor "]))
 @example((["Zor"], ["anna@x.exampleanna@x.example "]))
+@example((["Zor"], ["doctor no Zor"]))
 @given(talks())
 def test_anonymising_again_changes_nothing(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk

@@ -49,6 +49,7 @@ def test_short_forms_are_written_in_full(typed: str, read: str) -> None:
         "yes or no?",
         "members no longer here",
         "boats with no engine in 2024",
+        "is there no doctor no Eab3d5",
         "the Whoswood club",
         "on nov 24",
         "is lunch at the ward noon or one",
