@@ -42,7 +42,7 @@ MORE: Final = "more"
 HINT: Final = "hint"
 FOLLOW: Final = "follow"
 BOTH: Final = "both"
-MAX_WORDS: Final = 64
+MAX_WORDS: Final = 30
 MAX_NUMBER: Final = 5
 WORDS: Final = (
     NONE,

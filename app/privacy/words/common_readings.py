@@ -52,7 +52,7 @@ _MAX_DESCRIBING: Final = 3
 
 _COMPARING: Final = frozenset(("most", "more", "fewest", "fewer"))
 
-_CLOSED: Final = FUNCTION_WORDS | ADVERBS | NEVER_NAMES | MODALS | MEASURING | PRONOUNS
+_CLOSED: Final = FUNCTION_WORDS | ADVERBS | NEVER_NAMES | MEASURING | PRONOUNS
 
 
 def reads_as_common(turn: TurnTokens, at: int) -> bool:
@@ -127,7 +127,8 @@ def _is_plainly_a_noun(turn: TurnTokens, word: str) -> bool:
 
 def _has_an_of(turn: TurnTokens, at: int) -> bool:
     """True if the word is a noun followed by "of": "price of oil"."""
-    return turn.word_after(at) == "of" and "n" in kinds_of(turn.tokens[at].word)
+    is_next = turn.word_after(at) == "of" and turn.gap(at + 1) in _SPACE
+    return is_next and "n" in kinds_of(turn.tokens[at].word)
 
 
 def _is_a_kind(turn: TurnTokens, at: int) -> bool:
@@ -156,14 +157,38 @@ def _is_a_verb(turn: TurnTokens, at: int) -> bool:
         if after is None:
             return False
         is_object = after.word in DETERMINERS | PRONOUNS or after.stand in (Stand.NAME, Stand.VALUE)
-        return is_object or (not is_singular(after.word) and not is_verb_alone(after.word))
+        is_plural = not is_singular(after.word) and not is_verb_alone(after.word)
+        return is_object or (is_plural and "n" not in kinds_of(word))  # "power patients" are those of a Mr Power.
     if before.word in PERFECT and not is_nominal(word):
         return not turn.begins(at - 1)
     if before.word == "to":
         return turn.word_before(at - 1) not in BEFORE_RECEIVERS
+    if before.word in MODALS and turn.begins(at - 1):
+        return False  # The subject of the question: "will bill pay".
     if before.word in SUBJECTS | MODALS or before.is_replaced:
         return turn.gap(at) in _SPACE
     return _is_verb_of_a_noun(turn, at)
+
+
+def _is_a_modal(turn: TurnTokens, at: int) -> bool:
+    """True if "will" or the like has its subject behind it or before it: "will she stay", "which ward will close"."""
+    if turn.tokens[at].word not in MODALS:
+        return False
+    before, after = turn.before(at), _next_to(turn, at)
+    if after is None:
+        return False
+    if after.word in DETERMINERS | PRONOUNS | NEVER_NAMES or after.word == "there":
+        return True
+    if turn.begins(at) and (after.is_replaced or _is_plainly_a_noun(turn, after.word)):
+        return True
+    is_done = is_verb(after.word) or after.word in ("not", "be", "have") or after.word in ADVERBS
+    is_subject = before is not None and (
+        before.is_replaced
+        or before.word in SUBJECTS | ASKING
+        or turn.lexicon.is_own(before.word)
+        or _is_plainly_a_noun(turn, before.word)
+    )
+    return is_done and is_subject and turn.gap(at) in _SPACE
 
 
 def _is_a_participle(turn: TurnTokens, at: int) -> bool:
@@ -229,6 +254,7 @@ _PROOFS: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (
     _is_a_phrase,
     _is_an_adverb,
     _is_a_verb,
+    _is_a_modal,
     _is_a_participle,
     _is_an_exclamation,
     _leads_a_name,

@@ -11,6 +11,7 @@ import pytest
 
 from app.egress.guard import StaticSegments
 from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.answer_words import MAX_WORDS
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import (
@@ -189,7 +190,7 @@ async def test_a_reply_that_stays_unusable_is_an_error_without_its_words(
         (json.dumps({**GOOD, "answer": ["Ezzzzz"]}), NOT_OFFERED),
         (json.dumps({**GOOD, "answer": ["count", "count"]}), NOT_OFFERED),
         (json.dumps({**GOOD, "answer": ["reach(Eq7f2k, treated by Canaria)"]}), NOT_OFFERED),
-        (json.dumps({**GOOD, "answer": ["count"] * 23 + ["(Eq7f2k Eq7f2k Eq7f2k)"]}), LONG),
+        (json.dumps({**GOOD, "answer": ["count"] * (MAX_WORDS - 1) + ["(Eq7f2k Eq7f2k Eq7f2k)"]}), LONG),
         (json.dumps({**GOOD, "answer": ["Sa1b2c", "Sa1b2c"]}), MISFIT),
     ],
 )

@@ -139,6 +139,15 @@ def test_the_common_word_leaves_where_its_place_shows_it(text: str) -> None:
         ("which city is called", 3, False),
         ("is given treated by him", 1, False),
         ("who called given", 2, False),
+        ("will she stay", 0, True),
+        ("will there be a bill", 0, True),
+        ("which ward will be closed", 2, True),
+        ("will is where", 0, False),
+        ("will will be moved", 1, False),
+        ("only frank, will and art", 2, False),
+        ("will price pay", 1, False),
+        ("rivers, of course", 0, False),
+        ("price patients today", 0, False),
     ],
 )
 def test_a_place_proves_or_it_does_not(text: str, at: int, common: bool) -> None:
