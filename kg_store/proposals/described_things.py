@@ -11,7 +11,7 @@ from kg_store.proposals.column_profiles import KEY_WORDS, NAME_WORDS, Column, re
 from kg_store.proposals.references import MAX_CHANCE
 from kg_store.proposals.shared_concepts import concept_of
 from kg_store.proposals.table_profiles import TableProfile
-from kg_store.sources.table_policy import ColumnPolicy
+from kg_store.sources.table_policy import ColumnPolicy, as_label
 from kg_store.terms import ValueKind
 
 MAX_UNLIKE: Final = 0.02
@@ -31,19 +31,23 @@ def with_described_things(
     free = {name: table.columns[name] for name in columns if name not in taken and len(table.columns[name].full) > 0}
     for prefix, group in _groups(free, table.concept_words):
         anchor, name = _anchor(prefix, group)
-        if anchor is None or any(each.name not in found or found[each.name].of for each in group):
+        if (
+            anchor is None
+            or anchor.separator is not None
+            or any(each.name not in found or found[each.name].of for each in group)
+        ):
             continue
         told = [each for each in group if each is not anchor and is_determined(each, anchor)]
         if not told:
             continue
-        label = " ".join(prefix)
+        label = as_label(" ".join(prefix))
         kept = found[anchor.name]
         found[anchor.name] = ColumnPolicy(relation=label, concept=concept_of(label), empty=kept.empty)
         labels = {settings.label(other) for other, settings in found.items()}
         for each in told:
-            rest = " ".join(each.full[len(prefix) :])
+            rest = as_label(" ".join(each.full[len(prefix) :]))
             is_code = KEY_WORDS.issuperset(rest.split())
-            relation = relation_words(each.name) if is_code or rest in labels else rest
+            relation = as_label(relation_words(each.name)) if is_code or rest in labels else rest
             changed = {"of": anchor.name, "relation": relation, "is_name": each is name}
             changed |= {"concept": None} if is_code or each is name else {}
             found[each.name] = found[each.name].model_copy(update=changed)
@@ -74,7 +78,10 @@ def _anchor(prefix: Sequence[str], group: Sequence[Column]) -> tuple[Column | No
 
 def is_determined(column: Column, by: Column) -> bool:
     """Returns True if rows with the same cell of `by` have the same of `column`, in more rows than chance explains."""
-    rows = sorted((by_cell, cell) for by_cell, cell in zip(by.lines, column.lines, strict=True) if by_cell and cell)
+    pairs = zip(by.lines, column.lines, strict=True)
+    rows = sorted(
+        (each, cell) for each, cell in pairs if each not in ("", *by.empty) and cell not in ("", *column.empty)
+    )
     cells = [[cell for _, cell in each] for _, each in groupby(rows, key=lambda row: row[0])]
     unlike = sum(len(set(each)) > 1 for each in cells)
     again = sum(len(each) - len(set(each)) for each in cells)

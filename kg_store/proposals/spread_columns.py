@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from kg_store.proposals.column_profiles import FILE_WORDS, NAME_WORDS, Column, full_words, unit_of
-from kg_store.sources.table_policy import SpreadPolicy
+from kg_store.sources.table_policy import SpreadPolicy, as_label
 from kg_store.terms import ValueKind
 
 MIN_SPREAD: Final = 3
@@ -49,7 +49,7 @@ def spread_of(columns: Mapping[str, Column], of_file: Sequence[str]) -> tuple[Sp
     named = " ".join(word for word in of_file if word.isalpha() and word not in FILE_WORDS)
     return tuple(
         SpreadPolicy(
-            relation=words or named or OF_CELLS,
+            relation=as_label(words) or as_label(named) or OF_CELLS,
             unit=unit_of(next(iter(of))),
             empty=tuple(sorted({mark for name in of for mark in columns[name].empty})),
             columns=of,

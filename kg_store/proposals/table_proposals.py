@@ -39,10 +39,9 @@ from kg_store.sources.table_files import (
     BOOK_ENDINGS,
     Sheet,
 )
-from kg_store.sources.table_policy import MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
+from kg_store.sources.table_policy import ColumnPolicy, TablePolicy, as_label
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
-from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.quantities import MONEY, units_called
 
 MIN_LISTED = 2
@@ -132,7 +131,7 @@ def _apart(table: TablePolicy, profiles: Mapping[str, TableProfile], tables: Seq
     inner = {each.concept for each in tables if each.file.startswith(f"{table.file}/")}
     if profiles[table.file].rows != 1 or str(table.concept).split()[-1] not in inner:
         return table
-    called = next((_label(relation_words(name)) for name in table.names if isinstance(name, str)), "")
+    called = next((as_label(relation_words(name)) for name in table.names if isinstance(name, str)), "")
     return table.model_copy(update={"concept": called if called not in inner | NAME_WORDS | {""} else "file"})
 
 
@@ -161,11 +160,6 @@ def words_for_rows(tables: Iterable[TablePolicy]) -> dict[str, ClassPolicy]:
         if words and said not in known and not any_alike(words[-1:], str(table.concept).split()):
             found.setdefault(str(table.concept), ClassPolicy(words=(said,)))
     return found
-
-
-def _label(words: str) -> str:
-    """Returns `words` as a label of a policy; empty if nothing is left of them."""
-    return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
 
 
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
@@ -209,7 +203,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     columns = _as_people_call_them(table, columns, {other.concept for other in tables})
     columns = with_described_things(table, columns, {*targets, *_parts_of(names), table.key or "", *table.key_beside})
     if table.entry is not None and table.entry not in targets:
-        columns[table.entry] = ColumnPolicy(relation=_label(table.concept), concept=_label(table.concept))
+        columns[table.entry] = ColumnPolicy(relation=as_label(table.concept), concept=as_label(table.concept))
     if key is None:
         columns = _as_link(table, of_targets, columns)
     if key is None and not columns and not names:
@@ -221,7 +215,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         file=table.file,
         key=key,
         key_beside=table.key_beside,
-        concept=_label(f"{table.concept} {table.part}" if table.entry is not None else table.concept) or "thing",
+        concept=as_label(f"{table.concept} {table.part}" if table.entry is not None else table.concept) or "thing",
         names=tuple(names),
         **found_in,
         header_row=table.header_row,
@@ -289,7 +283,7 @@ def _called_by_targets(
     unsaid = {name: of for name, of in targets.items() if not any(map(in_large_lexicon, said[name].split()))}
     called = {name: of.concept for name, of in unsaid.items() if of.concept_words and counts[of.file] == 1}
     return {
-        name: settings.model_copy(update={"relation": _label(called[name])} if name in called else {})
+        name: settings.model_copy(update={"relation": as_label(called[name])} if name in called else {})
         for name, settings in columns.items()
     }
 
@@ -317,8 +311,8 @@ def _asked_keys(table: TableProfile, names: Sequence[str | tuple[str, ...]]) -> 
         return [key.name]
     if key is None or key.name in names or key.full in _OF_PROGRAMS or table.header_row == NO_HEADER:
         return []
-    length = sum(map(len, key.cells)) / len(key.cells)
-    return [key.name] if MIN_ASKED_CHARS <= length <= MAX_ASKED_CHARS else []
+    count, chars = len(key.cells), sum(map(len, key.cells))
+    return [key.name] if count and MIN_ASKED_CHARS * count <= chars <= MAX_ASKED_CHARS * count else []
 
 
 def _as_link(
@@ -334,14 +328,14 @@ def _as_link(
         (_, first), (name, second) = targets.items()
         start, end = len(first.concept_words), len(words) - len(second.concept_words)
         if tuple(words[:start]) == first.concept_words and tuple(words[end:]) == second.concept_words and end > start:
-            found[name] = found[name].model_copy(update={"relation": _label(" ".join(words[start:end]))})
+            found[name] = found[name].model_copy(update={"relation": as_label(" ".join(words[start:end]))})
     said = {word for target in targets.values() for word in target.concept_words}
     rest = " ".join(word for word in words if word not in said)
     for name, settings in columns.items():
         if name not in targets and targets and rest not in ("", table.concept) and settings.relation in NAME_WORDS:
             is_text = settings.concept is None and settings.kind is ValueKind.TEXT
-            concept = _label(rest) if is_text else settings.concept
-            found[name] = settings.model_copy(update={"relation": _label(rest), "concept": concept})
+            concept = as_label(rest) if is_text else settings.concept
+            found[name] = settings.model_copy(update={"relation": as_label(rest), "concept": concept})
     return found
 
 
@@ -376,7 +370,7 @@ def _as_people_call_them(
             continue
         words = [word for word in relation_words(name, KEY_WORDS).split() if not word.isdecimal()]
         words = [re.sub(r"(?<=[^\W\d_]{3})\d$", "", word) if settings.concept is not None else word for word in words]
-        label = _label(" ".join(words))
+        label = as_label(" ".join(words))
         others = {each.relation for other, each in columns.items() if other != name and each.concept is None}
         taken = others | {" ".join(table.columns[other].full) for other in columns if other != name}
         if label in ("", settings.relation, *taken) or (settings.concept is not None and concept_of(label) in kinds):
@@ -411,11 +405,11 @@ def _column(
 ) -> ColumnPolicy:
     separator = column.separator
     if target is not None:
-        label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
+        label = as_label(relation_words(column.name, KEY_WORDS)) or as_label(target.concept) or "related to"
         if (label in KEY_WORDS | NAME_WORDS or is_parent) and target.concept_words:
-            label = _label(target.concept)
+            label = as_label(target.concept)
         return ColumnPolicy(relation=label, table=target.file, by=by, separator=separator)
-    label, unit = _quantity_of(column) or (_label(relation_words(column.name)) or "related to", unit_of(column.name))
+    label, unit = _quantity_of(column) or (as_label(relation_words(column.name)) or "related to", unit_of(column.name))
     if separator is not None:
         column = replace(column, cells=column.parts, rows=len(column.parts))
     kind = column.kind

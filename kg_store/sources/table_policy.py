@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, m
 
 from kg_store.formats.files import Encoding
 from kg_store.terms import ValueKind
-from kg_store.text.labels import clean_label, readable
+from kg_store.text.labels import FORBIDDEN_IN_LABELS, clean_label, readable
 from kg_store.text.notation import DecimalMark, FirstPart
 
 MAX_LABEL_CHARS = 80
@@ -23,6 +23,11 @@ CLASS_NAMESPACE = "urn:arog:class:"
 Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS), AfterValidator(clean_label)]
 Column = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_CHARS)]
 Marks = tuple[Annotated[str, Field(min_length=1, max_length=MAX_LABEL_CHARS)], ...]
+
+
+def as_label(words: str) -> str:
+    """Returns `words` as a label of a policy; empty if nothing is left of them."""
+    return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
 
 
 class PolicyPart(BaseModel):

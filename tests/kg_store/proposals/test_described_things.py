@@ -65,6 +65,30 @@ def test_things_that_share_a_name_are_told_apart_by_their_id(tmp_path: Path) -> 
     }
 
 
+def test_a_mark_for_nothing_is_no_thing_and_a_list_names_none(tmp_path: Path) -> None:
+    unsaid = ORDERS.replace("C1,Jane Roe,Tarnmouth,Kettle", "C1,NULL,Tarnmouth,Kettle", 1)
+    unsaid = unsaid.replace("C2,Bob Field,Gallen,Lamp", "C2,NULL,Gallen,Lamp", 1)
+    assert told_of(unsaid, tmp_path)["customer_city"] == "customer_name"
+    assert "product_price" not in told_of(
+        ORDERS.replace(",Kettle,", ",Kettle|Lamp,").replace(",Sofa,", ",Sofa|Pan,"), tmp_path
+    )
+
+
+def test_headers_of_a_survey_are_cut_to_labels(tmp_path: Path) -> None:
+    asked = "Which of these tools do you use at least once in every single week of your daily work (choose)"
+    content = "How content were you in {} with your work and pay and all that we offer you | x"
+    years = ",".join(map(content.format, (2019, 2020, 2021)))
+    lines = [
+        f"{100 + at},{'Saw' if at % 2 else 'Axe'},{'old' if at % 2 else 'new'},{at}.5,{at + 2}.5,{at + 3}.5"
+        for at in range(40)
+    ]
+    policy, _ = proposed("\n".join([f"respondent,{asked},{asked} kind,{years}", *lines]), tmp_path)
+    (table,) = policy.tables
+    assert table.columns[f"{asked} kind"].of == asked
+    assert len(table.spread[0].columns) == 3
+    assert Policy.from_toml(policy.to_toml()) == policy
+
+
 def test_what_a_row_tells_of_a_thing_is_a_fact_of_it(tmp_path: Path) -> None:
     policy, file = proposed(ORDERS, tmp_path)
     found = rows(read_sources([file], tables=policy.tables))
