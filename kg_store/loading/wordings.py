@@ -17,6 +17,7 @@ from kg_store.lexicon.lexicon import common_words, in_large_lexicon, in_lexicon,
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
+from kg_store.names.name_words import may_name
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_files import words_of
@@ -28,6 +29,8 @@ from kg_store.text.labels import clean, is_short_label, local_name, readable_lin
 
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
 MAX_WORDS_OF_A_PERSON: Final = 3
+MIN_SURNAME_LETTERS: Final = 4
+"""A name that begins with a common word is one of a person if its last word has so many letters. Chosen by hand."""
 MIN_PEOPLE: Final = 0.6
 """A kind is one of people if at least this share of its names look like those of persons. Chosen by hand."""
 MIN_SHARED, MIN_SHARE_OF_KIND = 3, 0.2
@@ -129,9 +132,11 @@ class NamesInWords:
         `bare` and called just so.
         """
         whole = {node for run in _runs(each.words) for node in self.whole.get(run, ())}
-        # A value may be called like a class: "client", where somebody's role is told.
-        parts = self.parts_of_people if each.is_class else self.parts
-        nodes = whole.union(*(parts.get(word, ()) for word in each.words))
+        # A value may be called like a class, or its last word: "client", where somebody's role is told.
+        told = each.words[-1:] if each.is_class else ()
+        nodes = whole.union(
+            *((self.parts_of_people if word in told else self.parts).get(word, ()) for word in each.words)
+        )
         named = {node for node in whole if bare is not None and bare[node]}
         return any(node != each.position and node not in shown for node in nodes - named)
 
@@ -166,7 +171,9 @@ class PartsOfNames:
     def add(self, node: int, words: Sequence[str], kind: TextKind, group: int, own: Container[str]) -> None:
         """Adds a text of a node. `group`: a number for the node's classes; `own`: the words of these classes."""
         plain = words[1:] if words and words[0] in _TITLES else words
-        is_person = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and plain[0] not in self._lexicon
+        is_short = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and all(word.isalpha() for word in plain)
+        is_short = is_short and _BEFORE_SOMEBODY.isdisjoint(plain)  # "Commons of Hooge" is nobody.
+        is_person = is_short and (plain[0] not in self._lexicon or (kind is not _VALUE and self._has_a_surname(plain)))
         if kind is _NAME:
             self._names[group] += 1
             self._people[group] += is_person
@@ -174,7 +181,7 @@ class PartsOfNames:
             common = self._common if is_person else self._common_alone
             if len(common) <= MAX_BY_CHANCE:
                 common.update([word for word in words if word in self._lexicon])
-        if self._wanted.keys().isdisjoint(words) or (kind is _VALUE and len(words) > 1):
+        if self._wanted.keys().isdisjoint(words) or (kind is _VALUE and not is_short and len(words) > 1):
             return
         for word in words:
             for wanted in self._wanted.get(word, ()):
@@ -185,6 +192,10 @@ class PartsOfNames:
                     seen.of_people.add(node)
                 elif len(words) == 1:
                     seen.single.add(node)
+
+    def _has_a_surname(self, words: Sequence[str]) -> bool:
+        """Returns True if the last word is no common word, and long enough for a surname: "June Hargreave"."""
+        return len(words[-1]) >= MIN_SURNAME_LETTERS and words[-1] not in self._lexicon
 
     def found(
         self, words: Container[str], doubtful: Container[str], told: Container[str], *, with_single: bool
@@ -228,7 +239,8 @@ class SeenWord:
 
 def _may_name(word: str) -> bool:
     """Returns False for words such as "of" and "too", which are neither nouns, verbs nor adjectives."""
-    return not in_lexicon(word) or not set("nva").isdisjoint(kinds_of(word))
+    kinds = kinds_of(word)
+    return not in_lexicon(word) or (may_name(word) if not kinds else not set("nva").isdisjoint(kinds))
 
 
 def _doubtful(words: Sequence[str]) -> Iterator[str]:

@@ -7,24 +7,22 @@ words that the lexicon would permit.
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import pairwise
 from operator import itemgetter
 from string import ascii_lowercase
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from kg_store.errors import StoreError
 from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon
+from kg_store.names.word_hashes import WordHashes, hash_of
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import ValueKind
-from kg_store.text.english import is_rare
+from kg_store.text.english import is_rare, stems, zipf_frequency
 from kg_store.text.normalise import MARKS, is_unspaced
 from kg_store.text.words import without_accents
 
@@ -199,49 +197,6 @@ def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
     return len(later) >= _HEADLINE_WORDS or any(word.lower in _ASKED for word in later)
 
 
-_BYTES: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class WordHashes:
-    """A set of words as 64-bit hashes; `packed` holds them in ascending order.
-
-    Promise: a word that was added is found. Limit: with a million words, another word is found by chance once in
-    10^13.
-    """
-
-    packed: bytes = field(default=b"", repr=False)
-
-    @classmethod
-    def of(cls, hashes: Iterable[int]) -> WordHashes:
-        """Builds the set from results of `hash_of`."""
-        return cls(np.unique(np.fromiter(hashes, dtype=np.uint64)).tobytes())
-
-    @classmethod
-    def union(cls, each: Iterable[WordHashes]) -> WordHashes:
-        packed = b"".join(hashes.packed for hashes in each)
-        return cls(np.unique(np.frombuffer(packed, dtype=np.uint64)).tobytes())
-
-    @classmethod
-    def from_text(cls, text: str) -> WordHashes:
-        return cls(b64decode(text))
-
-    def to_text(self) -> str:
-        return b64encode(self.packed).decode()
-
-    def __len__(self) -> int:
-        return len(self.packed) // _BYTES
-
-    def __contains__(self, word: object) -> bool:
-        hashes, wanted = memoryview(self.packed).cast("Q"), hash_of(str(word))
-        at = bisect_left(hashes, wanted)
-        return at < len(hashes) and hashes[at] == wanted
-
-
-def hash_of(word: str) -> int:
-    return int.from_bytes(blake2b(word.encode(), digest_size=_BYTES).digest(), "little")
-
-
 def pair_of(word: str, other: str) -> str:
     """Returns a key for two neighbouring words, the same in either order."""
     return " ".join(sorted((word, other)))
@@ -280,7 +235,14 @@ MAX_NAME_WORDS: Final = 6
 
 _WORD = re.compile(rf"[^\W\d_]++(?:[{MARKS}]++[^\W\d_]*+)*+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*)[^\w\n]*\Z")
-_VERSION: Final = "3"
+TELLING_BELOW: Final = 5.0
+"""A word can tell whose text it stands in if people use it less often than this (log10 of uses in 10^9 words).
+
+Chosen by hand; "school" and "father" are above it.
+"""
+MAX_TEXTS_OF_A_TELLING_WORD: Final = 5
+"""A word that stands in more text values of a graph than this tells of none of them. Chosen by hand."""
+_VERSION: Final = "4"
 
 
 class NameWordsVersionError(StoreError):
@@ -294,15 +256,18 @@ class NameWords:
     `parts`: words of the lexicon that stand in a name. `said_alone`: those of `parts` that may mean the thing alone;
     they stand in a name, or in a text value in which every word has a capital ("Price"). `phrases`: whole names of two
     or more words that are all in the lexicon. `hashes`: words outside the lexicon, and pairs of neighbouring words.
+    `telling`: words of the lexicon that few text values hold and that people do not use often ("the one with the
+    cello"), with their base forms.
 
     Promise: every name, alias and text value given to `of` is included as far as the lexicon holds its words, with and
-    without accents; of long texts only capitalised words. Limit: numbers and dates are not words.
+    without accents; of long texts only capitalised and telling words. Limit: numbers and dates are not words.
     """
 
     parts: frozenset[str] = field(default=frozenset(), repr=False)
     phrases: frozenset[str] = field(default=frozenset(), repr=False)
     hashes: WordHashes = field(default=WordHashes(), repr=False)
     said_alone: frozenset[str] = field(default=frozenset(), repr=False)
+    telling: frozenset[str] = field(default=frozenset(), repr=False)
     first_words: frozenset[str] = field(default=frozenset(), repr=False, init=False)
 
     def __post_init__(self) -> None:
@@ -321,7 +286,8 @@ class NameWords:
         parts = frozenset().union(*(graph.parts for graph in graphs))
         phrases = frozenset().union(*(graph.phrases for graph in graphs))
         alone = frozenset().union(*(graph.said_alone for graph in graphs))
-        return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs), alone)
+        telling = frozenset().union(*(graph.telling for graph in graphs))
+        return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs), alone, telling)
 
     def are_neighbours(self, word: str, other: str) -> bool:
         """Returns True if the two words (lower case, `word` in the lexicon) stand side by side in a name."""
@@ -336,9 +302,13 @@ class NameWords:
         """Returns True if a name holds `word` (letters a to z) or a word one slip away from it."""
         return any(map(self.has, one_slip_away(word)))
 
+    def tells_of_a_text(self, word: str) -> bool:
+        """Returns True if `word` (lower case), or its base form, stands in `telling`."""
+        return word in self.telling or any(stem in self.telling for stem in stems(word))
+
     def to_bytes(self) -> bytes:
         """Returns the words as unencrypted bytes; the caller encrypts them."""
-        words = ("\n".join(sorted(each)) for each in (self.parts, self.phrases, self.said_alone))
+        words = ("\n".join(sorted(each)) for each in (self.parts, self.phrases, self.said_alone, self.telling))
         sections = (*words, self.hashes.to_text())
         return "\n\n".join((_VERSION, *sections)).encode()
 
@@ -346,10 +316,10 @@ class NameWords:
     def from_bytes(cls, data: bytes) -> NameWords:
         """Returns the words that `to_bytes` wrote. Raises NameWordsVersionError on other bytes."""
         version, *sections = data.decode().split("\n\n")
-        if version != _VERSION or len(sections) != 4:
+        if version != _VERSION or len(sections) != 5:
             raise NameWordsVersionError("the words of the graph's names are of another version of the service")
-        parts, phrases, alone = (frozenset(section.split("\n")) - {""} for section in sections[:3])
-        return cls(parts, phrases, WordHashes.from_text(sections[3]), alone)
+        parts, phrases, alone, telling = (frozenset(section.split("\n")) - {""} for section in sections[:4])
+        return cls(parts, phrases, WordHashes.from_text(sections[4]), alone, telling)
 
 
 _READ_AT_ONCE: Final = 4_000
@@ -364,10 +334,12 @@ class CollectedWords:
         self._phrases: set[str] = set()
         self._hashes: set[int] = set()
         self._alone: set[str] = set()
+        self._told: Counter[str] = Counter()
         self._left: dict[tuple[str, ...], bool] = {}
 
     def add(self, record: VaultRecord) -> None:
         is_name = bool(record.names)
+        self._told.update(_told_in(record))
         for words in map(tuple, _named_in(record)):
             self._left[words] = is_name or self._left.get(words, False)
         if len(self._left) >= _READ_AT_ONCE:
@@ -404,7 +376,9 @@ class CollectedWords:
         self._read()
         hashes, self._hashes = WordHashes.of(self._hashes), set()
         named = frozenset(part for part in self._parts if may_name(part) or is_short_name(part))
-        return NameWords(named, frozenset(self._phrases), hashes, named & self._alone)
+        few = (word for word, texts in self._told.items() if texts <= MAX_TEXTS_OF_A_TELLING_WORD)
+        telling = frozenset(form for word in few for form in (word, *stems(word)) if _may_tell(form))
+        return NameWords(named, frozenset(self._phrases), hashes, named & self._alone, telling)
 
 
 def may_name(word: str) -> bool:
@@ -417,6 +391,19 @@ def is_short_name(word: str) -> bool:
     if len(word) != SHORT_LETTERS or word in COMMON_WORDS:
         return False
     return not in_lexicon(word) or is_rare(word)
+
+
+def _told_in(record: VaultRecord) -> set[str]:
+    """Returns the words of a text value of several words, in lower case; those of one word are found as values."""
+    if record.lexical is None or record.value_kind is not ValueKind.TEXT:
+        return set()
+    # Whole words between spaces only, so that an address tells nothing of "mail".
+    words = {word.strip(_AROUND_CONTENT).lower() for word in record.lexical.split()}
+    return {word for word in words if word.isalpha()} if len(words) > 1 else set()
+
+
+def _may_tell(word: str) -> bool:
+    return in_any_lexicon(word) and may_name(word) and zipf_frequency(word) < TELLING_BELOW
 
 
 def forget_name_words() -> None:

@@ -44,6 +44,7 @@ from app.privacy.words.grammar import (
 from app.privacy.words.lexicon import APOSTROPHES, base_of
 from kg_store.lexicon.lexicon import kinds_of
 from kg_store.names.name_words import MODALS
+from kg_store.text.english import stems
 
 _SPACE: Final = frozenset((" ", "\u00a0", "-"))
 _POSSESSIVE: Final = frozenset(f"{mark}s" for mark in APOSTROPHES)
@@ -52,19 +53,34 @@ _MAX_DESCRIBING: Final = 3
 
 _COMPARING: Final = frozenset(("most", "more", "fewest", "fewer"))
 
+_BEFORE_COMPOUNDS: Final = frozenset(("a", "an", "that", "which", "what", "whose", "how"))
+"""Determiners that prove a common word before another noun or verb too: "a summer bill", "which prices fell"."""
+
 _CLOSED: Final = FUNCTION_WORDS | ADVERBS | NEVER_NAMES | MEASURING | PRONOUNS
 
 
 def reads_as_common(turn: TurnTokens, at: int) -> bool:
     """True if the word at `at` is a common word because of its place in the sentence, or can be no name at all."""
+    return is_in_any_question(turn, at) or (not _is_said_twice(turn, at) and any(each(turn, at) for each in _PROOFS))
+
+
+def is_in_any_question(turn: TurnTokens, at: int) -> bool:
+    """True if the word is one of the shown schema, or one that questions about any graph need."""
     word = base_of(turn.tokens[at].word)
-    return word in _CLOSED or turn.lexicon.is_own(word) or any(proves(turn, at) for proves in _PROOFS)
+    return word in _CLOSED or turn.lexicon.is_own(word)
+
+
+def _is_said_twice(turn: TurnTokens, at: int) -> bool:
+    """True if the word before is the same: one of the two is a name, as in "did summer summer"."""
+    before, token = turn.before(at), turn.tokens[at]
+    return before is not None and turn.text[before.start : before.end].lower() == base_of(token.word)
 
 
 def _has_an_article(turn: TurnTokens, at: int) -> bool:
     """True if a determiner, number or possessive stands before the word, with at most descriptive words between.
 
-    True in "the price", "her old field", "two rivers"; false in "the doctor rivers", "the price ward".
+    True in "the price", "her old field", "two rivers"; false in "the doctor rivers", "the price ward", and for the
+    people who are called "the prices".
     """
     for before in islice(range(at - 1, -1, -1), _MAX_DESCRIBING + 1):
         token, gap = turn.tokens[before], turn.gap(before + 1)
@@ -78,10 +94,26 @@ def _has_an_article(turn: TurnTokens, at: int) -> bool:
             is_many = token.word in _COMPARING and not is_singular(turn.tokens[at].word)
             return before == at - 1 and (is_many or "a" in kinds_of(turn.tokens[at].word))
         if token.stand is Stand.VALUE or token.word in DETERMINERS or _is_possessive(token.word):
-            return token.word != "only"
+            is_family = token.word == "the" and _may_be_a_family(turn, at)
+            is_name = is_family or (token.word not in _BEFORE_COMPOUNDS and _leads_a_noun(turn, at))
+            return token.word != "only" and not is_name
         if token.stand is not Stand.WORD or not _may_describe(turn, before):
             return False
     return False
+
+
+def _leads_a_noun(turn: TurnTokens, at: int) -> bool:
+    """True if a noun comes next, to which somebody's name may belong: "the chance file", "the beach one"."""
+    after = _next_to(turn, at)
+    if after is None or "a" in kinds_of(turn.tokens[at].word) or is_verb_alone(after.word):
+        return False
+    return after.word == "one" or ("n" in kinds_of(after.word) and after.word not in FUNCTION_WORDS)
+
+
+def _may_be_a_family(turn: TurnTokens, at: int) -> bool:
+    """True if the word is the plural of a word of a name, and no such word itself: "the prices" of a Jane Price."""
+    word, alone = turn.tokens[at].word, turn.lexicon.names.said_alone
+    return word not in alone and not is_singular(word) and not alone.isdisjoint(stems(word))
 
 
 def _is_possessive(word: str) -> bool:
@@ -142,7 +174,8 @@ def _is_a_phrase(turn: TurnTokens, at: int) -> bool:
 
 def _is_an_adverb(turn: TurnTokens, at: int) -> bool:
     """True if the dictionary lists the word, but not as noun, adjective or verb."""
-    return not is_nominal(turn.tokens[at].word) and not is_verb(turn.tokens[at].word)
+    word = base_of(turn.tokens[at].word)
+    return not is_nominal(word) and not is_verb(word)
 
 
 def _is_a_verb(turn: TurnTokens, at: int) -> bool:
@@ -154,11 +187,10 @@ def _is_a_verb(turn: TurnTokens, at: int) -> bool:
     if not is_verb(word) or base_of(turn.tokens[at].word) != turn.tokens[at].word:
         return False
     if before is None:
-        if after is None:
-            return False
-        is_object = after.word in DETERMINERS | PRONOUNS or after.stand in (Stand.NAME, Stand.VALUE)
-        is_plural = not is_singular(after.word) and not is_verb_alone(after.word)
-        return is_object or (is_plural and "n" not in kinds_of(word))  # "power patients" are those of a Mr Power.
+        if after is None or "n" in kinds_of(word):
+            return after is not None and after.stand is Stand.VALUE  # "power patients" are those of a Mr Power.
+        is_object = after.word in DETERMINERS | PRONOUNS - SUBJECTS or after.stand in (Stand.NAME, Stand.VALUE)
+        return is_object or (not is_singular(after.word) and not is_verb_alone(after.word))
     if before.word in PERFECT and not is_nominal(word):
         return not turn.begins(at - 1)
     if before.word == "to":
@@ -179,7 +211,7 @@ def _is_a_modal(turn: TurnTokens, at: int) -> bool:
         return False
     if after.word in DETERMINERS | PRONOUNS | NEVER_NAMES or after.word == "there":
         return True
-    if turn.begins(at) and (after.is_replaced or _is_plainly_a_noun(turn, after.word)):
+    if turn.begins(at) and turn.after(at + 1) and (after.is_replaced or _is_plainly_a_noun(turn, after.word)):
         return True
     is_done = is_verb(after.word) or after.word in ("not", "be", "have") or after.word in ADVERBS
     is_subject = before is not None and (

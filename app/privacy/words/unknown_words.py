@@ -14,7 +14,7 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Final
 
-from app.privacy.words.common_readings import reads_as_common
+from app.privacy.words.common_readings import is_in_any_question, reads_as_common
 from app.privacy.words.grammar import BULLETS, KIN, MEASURING, Stand, Token, TurnTokens
 from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
 from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name, stands_as_a_name
@@ -90,6 +90,7 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     spans += [(at, end) for at, end in _phrases(turn) if not any(at < stop and start < end for start, stop in spans)]
     words = {word.lower(): told for word, told in known.items()}
     parts = {word for word, told in words.items() if told.is_part or lexicon.may_be_short_name(word)}
+    parts |= {word for word in words if lexicon.names.tells_of_a_text(base_of(word))}
     tokens, more = plain, spans
     for _ in range(_MAX_PASSES if parts else 0):
         tokens = _with_parts(tokens, [Token(*span, Stand.UNKNOWN) for span in more])
@@ -238,8 +239,11 @@ def _by_place(turn: TurnTokens, parts: Collection[str]) -> Iterator[tuple[int, i
 
 def _is_unproved(turn: TurnTokens, at: int) -> bool:
     """True if the word may name something by itself, and its place does not show that the common word is meant."""
-    word = base_of(turn.tokens[at].word)
-    return word in turn.lexicon.names.said_alone and may_name(word) and not reads_as_common(turn, at)
+    word, names = base_of(turn.tokens[at].word), turn.lexicon.names
+    if names.tells_of_a_text(word) and not is_in_any_question(turn, at):
+        return True  # An article before it proves nothing: "the one with the cello".
+    may_be_meant = word in names.said_alone or (may_name(word) and not names.said_alone.isdisjoint(stems(word)))
+    return may_be_meant and may_name(word) and not reads_as_common(turn, at)
 
 
 def _masked(text: str, taken: Sequence[Taken]) -> str:

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from app.privacy.words.common_readings import reads_as_common
 from app.privacy.words.unknown_words import turn_of
 from kg_store.lexicon.lexicon import in_lexicon
+from kg_store.names.name_words import NameWords
+from kg_store.storage.vault import VaultRecord
+from kg_store.terms import NodeKind, ValueKind
 from tests.support.named_words import NamedWords
 
 ALONE = ("May", "Will", "Rose", "Mark", "Grace", "Hope", "Joy", "Art", "Bill", "Young", "Summer")
@@ -148,10 +151,54 @@ def test_the_common_word_leaves_where_its_place_shows_it(text: str) -> None:
         ("will price pay", 1, False),
         ("rivers, of course", 0, False),
         ("price patients today", 0, False),
+        ("power maple today", 0, False),
+        ("price i mean, her ward", 0, False),
+        ("price the price", 0, False),
+        ("the price file", 1, False),
+        ("just the river one", 2, False),
+        ("the prices live here", 1, False),
+        ("which prices fell", 1, True),
+        ("did power power", 2, False),
+        ("both rivers patients", 1, False),
+        ("will patients", 0, False),
     ],
 )
 def test_a_place_proves_or_it_does_not(text: str, at: int, common: bool) -> None:
     assert reads_as_common(turn_of(text, [], NOUNS.lexicon), at) is common
+
+
+def test_the_plural_of_a_name_is_one_too_where_nothing_proves_the_common_word() -> None:
+    assert NOUNS.gone("prices ward") == ["prices"]
+    assert NOUNS.gone("which prices are higher") == []
+
+
+# --- words of texts ---
+
+NOTES = ("Keeps her leap year birthday with a small lantern.", "Plays the cello at home.", "cut glass, jockey of old")
+OF_NOTES = NameWords.of(VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, text) for text in NOTES)
+TOLD = NamedWords((), ["treated by", "glass", "patient"], ["treated", "glass", "patient"], words=OF_NOTES)
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("the one with the cello", ["cello"]),
+        ("who has lanterns?", ["lanterns"]),
+        ("whats the jockey treated by", ["jockey"]),
+        ("leap day", ["leap"]),
+        ("which glass is at home", []),
+    ],
+)
+def test_a_word_that_few_texts_hold_goes_whatever_stands_before_it(text: str, gone: list[str]) -> None:
+    assert TOLD.gone(text) == gone
+
+
+def test_a_word_of_many_texts_or_of_an_address_tells_of_none() -> None:
+    texts = [*(f"saw a lantern in year {at}" for at in range(9)), "write to cello@lantern.example soon"]
+    words = NameWords.of(VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, text) for text in texts)
+    assert not words.tells_of_a_text("lantern")
+    assert not words.tells_of_a_text("cello")
+    assert NameWords.from_bytes(OF_NOTES.to_bytes()) == OF_NOTES
 
 
 # --- marks: quotes around several words, two letters alone, the rest of a name beside it ---
