@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -67,6 +67,9 @@ Files = Annotated[
 PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
 Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
 Triples = Annotated[bool, typer.Option("--triples", help="Lines of text files are head, relation, tail: no tables")]
+Public = Annotated[
+    list[Path], typer.Option("--public", exists=True, dir_okay=False, help="A file of a public graph beside this one")
+]
 app = typer.Typer(help="Private graphs.", no_args_is_help=True)
 
 
@@ -78,6 +81,7 @@ def inspect(
     sample: Annotated[int, typer.Option(min=1, max=1000, help="How many entities to show")] = 10,
     triples: Triples = False,
     ask: Annotated[bool, typer.Option("--ask", help="Ask about each column, and write the policy")] = False,
+    public: Public = [],  # noqa: B006 - typer copies it
 ) -> None:
     """Propose a policy for files, and show what a model would see. Nothing is loaded or sent.
 
@@ -93,16 +97,16 @@ def inspect(
     with failures_in_words(errors):
         settings = load_settings()
         require_unpacked_within(files, PackedBounds(settings.max_unpacked_bytes, settings.max_packed_facts))
-        if not ask and not triples and (large := large_tables(files)):
+        if not (ask or triples or public) and (large := large_tables(files)):
             used = _inspect_first_rows(files, large, policy, sample)
             _tell_policy(used, policy, out)
             return
-        raw, used = _read(files, policy, triples)
+        raw, used = _read(files, policy, triples, public)
         if ask:
             from app.cli.column_questions import ask_columns
 
-            used = ask_columns(errors, files, raw, used)
-            raw = read_by_policy(files, used)
+            used = ask_columns(errors, [*files, *public], raw, used)
+            raw = read_by_policy([*files, *public], used)
         show_preview(preview(raw, used, sample))
         _tell_policy(used, None if ask else policy, out)
 
@@ -147,12 +151,13 @@ def load(
         bool, typer.Option("--ask", help="Show what it tells of its entities, and ask, before it goes live")
     ] = False,
     triples: Triples = False,
+    public: Public = [],  # noqa: B006 - typer copies it
 ) -> None:
     """Load a graph, or a new version of it; a running service uses it at once."""
     with _graphs() as graphs, ExitStack() as shown:
         given = policy.read_text("utf-8") if policy else None
-        if triples:
-            given = _read([*files, *ontology], policy, triples)[1].to_toml()
+        if triples or public:
+            given = _read([*files, *ontology], policy, triples, public)[1].to_toml()
 
         def confirm(privacy: PrivacySummary) -> None:
             show_privacy(privacy)
@@ -161,7 +166,7 @@ def load(
                 if not typer.confirm("Make this version live?"):
                     raise LoadError("this version is dropped, and nothing has changed")
 
-        load = graphs.load(tenant, name, [*files, *ontology], given, confirm, shows_relations=True)
+        load = graphs.load(tenant, name, [*files, *ontology, *public], given, confirm, shows_relations=True)
         loaded = load.run(shown.enter_context(bar(errors, name)))
     graph = loaded.graph
     say(
@@ -261,18 +266,24 @@ def delete(
     print(f"{name} is deleted")
 
 
-def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[RawGraph, Policy]:
-    """Returns the triples of `files`, and the policy given or proposed.
+def _read(
+    files: list[Path], policy: Path | None, are_triples: bool, public: Sequence[Path] = ()
+) -> tuple[RawGraph, Policy]:
+    """Returns the triples of `files` and of the `public` ones beside them, and the policy given or proposed.
 
-    With `are_triples`, text files are read as triples instead of tables.
+    With `are_triples`, text files are read as triples instead of tables. Raises BadParameter for public files beside a
+    policy, which lists them itself.
     """
     from kg_store.proposals.propose import read_and_propose
+    from kg_store.proposals.public_files import read_with_public
     from kg_store.sources.policy import Policy, TriplesPolicy
     from kg_store.sources.reader import read_by_policy
 
     told = (TriplesPolicy(),) if are_triples else ()
+    if public and policy is not None:
+        raise typer.BadParameter("a policy lists its public files itself (`[public] files`): leave --public out")
     if policy is None:
-        return read_and_propose(files, triples=told)
+        return read_with_public(files, public, told) if public else read_and_propose(files, triples=told)
     used = Policy.from_toml(policy.read_text("utf-8"))
     # The policy's own entries, for one file or for all, override the command's.
     known = {each.file for each in used.triples}

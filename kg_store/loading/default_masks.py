@@ -155,7 +155,7 @@ def _relations(
     rows = zip(used.tolist(), counts.tolist(), words, shown_words, strict=True)
     for position, uses, word, shown_word in rows:
         term, is_iri = raw.text(position), raw.is_iri(position)
-        decided = policy.of(term).decides or not is_shown(policy, term)
+        decided = policy.of(term).decides or not is_shown(policy, term) or term in raw.public_words
         decided = decided or _is_listed(policy.show_relations, term, word) or _is_listed(in_roles, term, word)
         if not decided and not (word == readable_relation(term, is_iri) and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
@@ -177,6 +177,7 @@ def _classes(
     for position, word in classes.word_of.items():
         term = triples.raw.text(position)
         decided = _is_listed(policy.show_classes, term, word) or _is_listed(in_roles, term, word)
+        decided = decided or term in triples.raw.public_words
         own = local_name(term).replace("_", " ").lower()
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)

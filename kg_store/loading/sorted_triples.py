@@ -147,7 +147,7 @@ def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
         turned = (raw.predicates == predicate) & not_literal
         subjects[turned], objects[turned] = raw.objects[turned], raw.subjects[turned]
         predicates[turned] = index[base]
-    return RawGraph(terms, subjects, predicates, objects, raw.notes)
+    return replace(raw, terms=terms, subjects=subjects, predicates=predicates, objects=objects)
 
 
 def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
@@ -177,7 +177,7 @@ def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
                 terms.append(term)
             new.append(position if term == raw.terms[position] else index[term])
         objects[chosen] = np.array(new, dtype=np.int32)[back]
-    return RawGraph(terms, raw.subjects, raw.predicates, objects, raw.notes)
+    return replace(raw, terms=terms, objects=objects)
 
 
 def _retyped(term: str, kind: ValueKind) -> str:

@@ -42,6 +42,7 @@ artists one is called Place, and one Birth): such a word then counts only where 
 _BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})
 MAX_OWN_SHARE: Final = 0.5
 """People of whom at most this share is called like their kind may have given it their name. Chosen by hand."""
+_TITLED_WORDS: Final = re.compile(r"[^\W\d_a-z][^\W\d_]+(?: [^\W\d_a-z][^\W\d_]+){1,3}")
 # With digits, so that patient17 does not become patient.
 _SPELLED = re.compile(r"[^\W_]+")
 # Words of columns and properties that are in no dictionary and name nobody.
@@ -173,7 +174,8 @@ class PartsOfNames:
         plain = words[1:] if words and words[0] in _TITLES else words
         is_short = 1 < len(plain) <= MAX_WORDS_OF_A_PERSON and all(word.isalpha() for word in plain)
         is_short = is_short and _BEFORE_SOMEBODY.isdisjoint(plain)  # "Commons of Hooge" is nobody.
-        is_person = is_short and (plain[0] not in self._lexicon or (kind is not _VALUE and self._has_a_surname(plain)))
+        is_person = is_short and plain[0] not in self._lexicon
+        has_surname = is_short and kind is _NAME and self._has_a_surname(plain)
         if kind is _NAME:
             self._names[group] += 1
             self._people[group] += is_person
@@ -181,14 +183,14 @@ class PartsOfNames:
             common = self._common if is_person else self._common_alone
             if len(common) <= MAX_BY_CHANCE:
                 common.update([word for word in words if word in self._lexicon])
-        if self._wanted.keys().isdisjoint(words) or (kind is _VALUE and not is_short and len(words) > 1):
+        if self._wanted.keys().isdisjoint(words) or (kind is _VALUE and len(words) > 1):
             return
         for word in words:
             for wanted in self._wanted.get(word, ()):
                 seen = self._seen[group, wanted]
                 seen.is_own |= wanted in own or word in own
                 seen.all.add(node)
-                if is_person:
+                if is_person or (has_surname and word != words[-1]):
                     seen.of_people.add(node)
                 elif len(words) == 1:
                     seen.single.add(node)
@@ -265,14 +267,18 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
 
 
 class TextKind(Enum):
-    """The part of a text for its node: a given name, the last part of the IRI, or the value that the node is."""
+    """The part of a text for its node: a given name, the last part of the IRI, or the value that the node is.
+
+    TITLED: a value of a few words that all have a capital, as names of people have ("Ivy Rosenthal").
+    """
 
     NAME = "name"
     LOCAL = "local name"
     VALUE = "value"
+    TITLED = "titled value"
 
 
-_NAME, _LOCAL, _VALUE = TextKind
+_NAME, _LOCAL, _VALUE, _TITLED = TextKind
 """Looked up once, because that takes Python 3.11 longer than all else that is done with a text."""
 
 TextOfNode = tuple[int, list[str], TextKind]
@@ -298,7 +304,7 @@ def _texts_of_nodes(
         if kind == literal:
             lexical = raw.text(node)
             if len(lexical) <= MAX_LINKABLE_CHARS:
-                yield node, lexical, _VALUE
+                yield node, lexical, _TITLED if _TITLED_WORDS.fullmatch(lexical) else _VALUE
             continue
         for text in named.get(node, ()):
             yield node, text, _NAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -138,6 +138,26 @@ class BudgetPolicy(PolicyPart):
     facts_per_day: Annotated[StrictInt, Field(ge=1)] | None = None
 
 
+BY_LABEL: Final = "label"
+
+
+class PublicPolicy(PolicyPart):
+    """The files of a public graph that stands beside the private one (a database of drugs beside a clinic).
+
+    `files`: their names; all others are private. `bridges`: for each kind of private things that stand in the public
+    files too, how they are found there: by their `label`, or by the value of a relation that both have (`atc code`).
+    """
+
+    files: tuple[Predicate, ...] = ()
+    bridges: dict[Label, Predicate] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _bridges_lead_somewhere(self) -> Self:
+        if self.bridges and not self.files:
+            raise ValueError("bridges need the public files that they lead to: add `files`")
+        return self
+
+
 class RolePolicy(PolicyPart):
     """The part of a graph that a role may see, by relations (predicate or label) and concepts (or classes).
 
@@ -162,7 +182,8 @@ class Policy(PolicyPart):
     (`~is-a`). `show_relations`, `show_classes`: predicates, classes or their words that are always shown, or "all".
     `mask_classes`: classes whose words are masked. `skip`: names of files that are not read. `words`: words that may
     be sent in questions about this graph, besides common words and the schema. `classes`: settings of classes and
-    concepts, by IRI or word. `budget`: how much of the graph one person may read on a day.
+    concepts, by IRI or word. `budget`: how much of the graph one person may read on a day. `public`: the files of a
+    public graph beside this one.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -186,6 +207,7 @@ class Policy(PolicyPart):
     triples: tuple[TriplesPolicy, ...] = ()
     roles: dict[RoleName, RolePolicy] = Field(default_factory=dict)
     budget: BudgetPolicy = BudgetPolicy()
+    public: PublicPolicy = PublicPolicy()
 
     @model_validator(mode="after")
     def _tables_can_name(self) -> Self:
@@ -221,6 +243,8 @@ class Policy(PolicyPart):
         parts = [
             self.mediators.lines("[mediators]"),
             self.budget.lines("[budget]"),
+            self.public.lines("[public]"),
+            ["", "[public.bridges]", *(f"{toml(kind)} = {toml(by)}" for kind, by in self.public.bridges.items())],
             *(settings.lines(f"[relations.{toml(predicate)}]") for predicate, settings in self.relations.items()),
             *(told.lines(f"[classes.{toml(kind)}]") for kind, told in self.classes.items()),
         ]
@@ -251,7 +275,17 @@ class Policy(PolicyPart):
 _PLAIN = RelationPolicy()
 _DEFAULT = Policy()
 _BUILT_IN = frozenset({*NAME_PREDICATES, *_DEFAULT.type_predicates})
-_PARTS = (Policy, RelationPolicy, ClassPolicy, MediatorPolicy, RolePolicy, TablePolicy, TriplesPolicy, ColumnPolicy)
+_PARTS = (
+    Policy,
+    RelationPolicy,
+    ClassPolicy,
+    MediatorPolicy,
+    RolePolicy,
+    PublicPolicy,
+    TablePolicy,
+    TriplesPolicy,
+    ColumnPolicy,
+)
 _FIELDS = frozenset(field for part in _PARTS for field in part.model_fields)
 
 

@@ -75,7 +75,8 @@ class RawGraph:
     """Triples as positions in `terms`, possibly with duplicates.
 
     `notes` say what was left out when they were read; `joins` which columns of tables refer to which, and how many of
-    their cells lead to a row.
+    their cells lead to a row. `public_words`: the relations and classes that only the files have which the owner
+    declared public.
     """
 
     terms: list[Term] = field(repr=False)
@@ -84,6 +85,7 @@ class RawGraph:
     objects: TermIds = field(repr=False)
     notes: tuple[str, ...] = ()
     joins: tuple[str, ...] = ()
+    public_words: frozenset[str] = frozenset()
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Returns the TermKind of each term."""

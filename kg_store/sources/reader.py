@@ -29,7 +29,8 @@ from kg_store.formats.files import (
 from kg_store.formats.neo4j_exports import Node, Relationship, Values
 from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
 from kg_store.sources.parsed_triples import LinesRead, NotPlainError, at_once, one_by_one, read_lines
-from kg_store.sources.policy import TriplesPolicy
+from kg_store.sources.policy import Policy, PublicPolicy, TriplesPolicy
+from kg_store.sources.public_part import join_public
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, TermIds, plain_term, value_term
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
 from kg_store.sources.table_policy import TablePolicy
@@ -80,6 +81,7 @@ _REASONS = (
     ("language", "a language tag that is not valid"),
     ("UTF-8", "bytes that are not UTF-8"),
 )
+NO_PUBLIC_FILE = "the policy calls files public (`[public] files`) that were not given: {files}"
 _NOT_READABLE = "a statement that can't be read"
 
 
@@ -128,6 +130,16 @@ def read_by_policy(
     sources: Sequence[Path] | rdflib.Graph, policy: Policy, progress: Fraction = lambda _done: None
 ) -> RawGraph:
     """Returns all triples of the sources, read as the policy says. Raises a LoadError that lists all broken files."""
+    beside = set(policy.public.files)
+    if beside and isinstance(sources, Sequence):
+        if missing := beside.difference(map(bare_name, sources)):
+            raise LoadError(NO_PUBLIC_FILE.format(files=", ".join(sorted(missing))))
+        alone = policy.model_copy(update={"public": PublicPolicy()})
+        private, public = (
+            read_by_policy([path for path in sources if (bare_name(path) in beside) is is_public], alone, progress)
+            for is_public in (False, True)
+        )
+        return join_public(private, public, policy)
     try:
         return read_sources(sources, progress, policy.tables, policy.triples, policy.skip)
     except LoadError as error:

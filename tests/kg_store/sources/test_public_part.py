@@ -1,0 +1,92 @@
+"""A public graph beside a private one: what is the same is one node, and nothing of it makes a private name public."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kg_store.errors import LoadError, PolicyError
+from kg_store.loading.load import load_graph
+from kg_store.proposals.public_files import read_with_public
+from kg_store.sources.policy import Policy, PublicPolicy
+from kg_store.sources.reader import read_by_policy
+from tests.kg_store.loading.test_load import facts_of
+
+PREFIXES = "@prefix : <http://one.invalid/> .\n@prefix p: <http://two.invalid/> .\n" + (
+    "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+)
+PRIVATE = """
+:a a :Patient ; rdfs:label "Ann Zorvik" ; :takes :d1 .  :b a :Patient ; rdfs:label "Bo Quill" ; :takes :d2 .
+:c a :Patient ; rdfs:label "Cy Tamm" ; :takes :d3 , :d4 .
+:d1 a :Drug ; rdfs:label "Warfazol" ; :atc "B01" .  :d2 a :Drug ; rdfs:label "Ibuvex" ; :atc "M01" .
+:d3 a :Drug ; rdfs:label "Statinol" ; :atc "C10" .  :d4 a :Drug ; rdfs:label "House mixture" ; :atc "X99" .
+"""
+PUBLIC = """
+p:w a p:Medicine ; rdfs:label "warfazol" ; p:foodToAvoid p:g ; p:atc "B01" .
+p:i a p:Medicine ; rdfs:label "IBUVEX" ; p:foodToAvoid p:m ; p:atc "M01" .
+p:s a p:Medicine ; rdfs:label "Statinol" ; p:atc "C10" .  p:s2 a p:Medicine ; rdfs:label "Statinol" ; p:atc "C11" .
+p:x a p:Medicine ; rdfs:label "Xylon" ; p:foodToAvoid p:g .
+p:g a p:Food ; rdfs:label "Grapefruit" .  p:m a p:Food ; rdfs:label "Milk" .
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    (tmp_path / "ward.ttl").write_text(PREFIXES + PRIVATE)
+    (tmp_path / "drugs.ttl").write_text(PREFIXES + PUBLIC)
+    return [tmp_path / "ward.ttl", tmp_path / "drugs.ttl"]
+
+
+def _policy(**bridges: str) -> Policy:
+    return Policy(public=PublicPolicy(files=("drugs.ttl",), bridges=bridges))
+
+
+def test_bridged_things_are_one_and_others_stay_apart(files: list[Path]) -> None:
+    raw = read_by_policy(files, _policy(drug="label"))
+    facts = {" - ".join(fact) for fact in facts_of(load_graph(raw, _policy(drug="label"), b"k" * 32))}
+    assert {"Ann Zorvik - takes - Warfazol", "Warfazol - food to avoid - Grapefruit"} <= facts
+    assert "Xylon - food to avoid - Grapefruit" in facts
+    assert raw.notes == (
+        "`drug`: 2 things stand in the public files too, 1 are in the private files alone, 1 fit several things and "
+        "are not joined",
+    )
+
+
+def test_a_bridge_may_go_by_a_code_that_both_have(files: list[Path]) -> None:
+    raw = read_by_policy(files, _policy(drug="atc"))
+    assert raw.notes == ("`drug`: 3 things stand in the public files too, 1 are in the private files alone",)
+
+
+def test_without_a_bridge_nothing_is_joined(files: list[Path]) -> None:
+    alone = read_by_policy(files[:1], Policy())
+    both = read_by_policy(files, _policy())
+    assert len(both.subjects) == len(alone.subjects) + len(read_by_policy(files[1:], Policy()).subjects)
+    assert not {"<http://two.invalid/w>", "<http://one.invalid/d1>"} - set(both.terms)
+
+
+def test_words_of_the_public_files_alone_need_no_mask(files: list[Path]) -> None:
+    raw = read_by_policy(files, _policy(drug="label"))
+    assert "http://two.invalid/foodToAvoid" in raw.public_words
+    assert not {"http://one.invalid/takes", "http://one.invalid/Patient"} & raw.public_words
+
+
+def test_a_proposal_bridges_what_is_called_alike(files: list[Path]) -> None:
+    ours, theirs = (
+        "\n".join(f'{prefix}:e{at} a {prefix}:{kind} ; rdfs:label "Drug{at}ol" .' for at in range(3))
+        for prefix, kind in (("", "Drug"), ("p", "Medicine"))
+    )
+    files[0].write_text(PREFIXES + PRIVATE + ours)
+    files[1].write_text(PREFIXES + PUBLIC + theirs)
+    _raw, policy = read_with_public(files[:1], files[1:])
+    assert policy.public == PublicPolicy(files=("drugs.ttl",), bridges={"drug": "label"})
+    assert Policy.from_toml(policy.to_toml()) == policy
+
+
+def test_what_can_not_be_joined_is_an_error_that_says_what_there_is(files: list[Path]) -> None:
+    with pytest.raises(LoadError, match=r"bridges `medicine`, and no kind .* they have: drug, patient"):
+        read_by_policy(files, _policy(medicine="label"))
+    with pytest.raises(LoadError, match=r"not given: drugs\.ttl"):
+        read_by_policy(files[:1], _policy(drug="label"))
+    with pytest.raises(PolicyError, match="add `files`"):
+        Policy.from_toml('[public.bridges]\ndrug = "label"')
