@@ -22,7 +22,7 @@ MAX_LEAD = 0.3
 """A greater lead over the next reading, in units of a cosine, counts as this much."""
 MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Confidence is never reported as 0 or 1, because nothing is certain."""
-MAX_SILENT, MAX_STEPS = 3, 6
+MAX_SILENT, MAX_STEPS, MAX_SAID_STEPS = 3, 6, 2
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
 MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.77, 0.15
 """The least confidence with which the service answers; below it, it asks back instead.
@@ -61,8 +61,13 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
     found |= {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
     return found | {
         "score": min(MAX_SCORE, max(MIN_SCORE, scores.score)),
-        "steps": float(min(MAX_STEPS, scores.steps)),
+        "steps": float(min(MAX_SAID_STEPS if _is_said(scores) else MAX_STEPS, scores.steps)),
     }
+
+
+def _is_said(scores: ReadingScores) -> bool:
+    """Returns True if words of the question name every relation outright: then a longer way is no more doubtful."""
+    return scores.road == "meaning" and not scores.silent and scores.weakest >= 1
 
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
@@ -72,8 +77,9 @@ def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
 
 def is_likely(scores: ReadingScores) -> bool:
     """Returns True if readings with such scores are right often enough to give their answer without asking back."""
-    is_said = scores.road == "meaning" and not scores.silent and scores.weakest >= 1
-    least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(scores.road, MIN_OF_SAID if is_said else MIN_LIKELY)
+    least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(
+        scores.road, MIN_OF_SAID if _is_said(scores) else MIN_LIKELY
+    )
     return confidence_of(scores, doubtful_names=False) >= least
 
 

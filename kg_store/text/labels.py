@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from kg_store.terms import Hop, Schema, Step, cached_by_version, is_mask_word
+from kg_store.text.abbreviations import ABBREVIATIONS
 
 MAX_LABEL_WORDS = 4
 MAX_WORDS_BESIDE_CODE = 8
@@ -250,6 +251,9 @@ def unknown_kinds(schema: Schema) -> int:
     return len(schema.kind_words) - len(words_of_kinds(schema))
 
 
+_OF_MEASURES: Final = {"max": "maximum", "min": "minimum"}  # In a name they may be Max and Min.
+
+
 @cached_by_version
 def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
     """Returns the further words of each relation: by its label, and for its inverse by `^` and the label.
@@ -261,11 +265,20 @@ def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
     for relation in schema.relations:
         inverse = (relation.inverse_label,) if relation.inverse_label != clean(inverse_of(relation.label)) else ()
         described = (relation.description,) if relation.own and relation.description else ()
-        further = (*relation.words, *described, *(HINT + word for word in relation.hints))
+        shown = relation.own or relation.label
+        full = written_out(shown)
+        in_full = (full,) if full != shown else ()
+        further = (*relation.words, *in_full, *described, *(HINT + word for word in relation.hints))
         found[relation.label] = further
         found[f"^{relation.label}"] = tuple(dict.fromkeys((*inverse, *further)))
     masked = {relation.label for relation in schema.relations if relation.mask is not None and not relation.own}
     return {label: words for label, words in found.items() if words and label.lstrip("^") not in masked}
+
+
+def written_out(label: str) -> str:
+    """Returns a relation's label with short forms as full words: "max daily qty" is the maximum daily quantity."""
+    words = label.split(" ")
+    return " ".join(ABBREVIATIONS.get(word) or _OF_MEASURES.get(word, word) for word in words)
 
 
 def worded(schema: Schema, step: Step) -> str:

@@ -107,7 +107,14 @@ def _leads_a_noun(turn: TurnTokens, at: int) -> bool:
     after = _next_to(turn, at)
     if after is None or "a" in kinds_of(turn.tokens[at].word) or is_verb_alone(after.word):
         return False
-    return after.word == "one" or ("n" in kinds_of(after.word) and after.word not in FUNCTION_WORDS)
+    is_noun = "n" in kinds_of(after.word) or turn.lexicon.is_own(after.word)
+    return after.word == "one" or (is_noun and after.word not in FUNCTION_WORDS)
+
+
+def may_be_somebodys(turn: TurnTokens, at: int) -> bool:
+    """True if the plural of a word of a name may be a family, or a possessive: "the prices", "prices ward"."""
+    is_before_a_noun = _leads_a_noun(turn, at) and not is_verb(turn.word_after(at))
+    return _may_be_a_family(turn, at) and (is_before_a_noun or turn.word_before(at) == "the")
 
 
 def _may_be_a_family(turn: TurnTokens, at: int) -> bool:

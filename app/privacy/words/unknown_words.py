@@ -14,7 +14,7 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Final
 
-from app.privacy.words.common_readings import is_in_any_question, reads_as_common
+from app.privacy.words.common_readings import is_in_any_question, may_be_somebodys, reads_as_common
 from app.privacy.words.grammar import BULLETS, KIN, MEASURING, Stand, Token, TurnTokens
 from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
 from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name, stands_as_a_name
@@ -242,7 +242,7 @@ def _is_unproved(turn: TurnTokens, at: int) -> bool:
     word, names = base_of(turn.tokens[at].word), turn.lexicon.names
     if names.tells_of_a_text(word) and not is_in_any_question(turn, at):
         return True  # An article before it proves nothing: "the one with the cello".
-    may_be_meant = word in names.said_alone or (may_name(word) and not names.said_alone.isdisjoint(stems(word)))
+    may_be_meant = word in names.said_alone or may_be_somebodys(turn, at)
     return may_be_meant and may_name(word) and not reads_as_common(turn, at)
 
 

@@ -233,8 +233,10 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     )
     for wording in wordings(given, plain, persons):
         question, graph = _unmasked(wording, given, plain)
+        further = {hop.label: given.wordings.get(hop.label.split("|")[-1], ()) for hop in graph.hops}
         phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
-        said = [with_words(hop.shown, given.wordings.get(hop.label.split("|")[-1], ())) for hop in graph.hops]
+        phrases |= {tuple(words.lower().split()) for each in further.values() for words in each if " " in words}
+        said = [with_words(hop.shown, further[hop.label]) for hop in graph.hops]
         verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
         asked = read_question(question, units, phrases, numbers, verbs)
         asked = without_apposed(asked, graph.kinds_said, named.things)

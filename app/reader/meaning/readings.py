@@ -268,11 +268,11 @@ class ReadingBuilder:
     def _is_said_again(self, each: Reading, text: str, hop: SchemaHop, said: Said) -> bool:
         """Returns True if a relation already followed is meant once more: "the manager of the manager of X".
 
-        Its words must stand right around those that were read so far.
+        Its words must stand right around those that were read so far, which said that relation too.
         """
         words = self._asked.words
         between = words[said.last + 1 : each.near] if said.last < each.near else words[each.far + 1 : said.first]
-        return f'"{hop.label}")' in text and bool(between) and _NESTING.issuperset(between)
+        return f'"{hop.label}")' in text and bool(each.final and between) and _NESTING.issuperset(between)
 
     def _stepped(
         self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float, taken: float

@@ -134,8 +134,8 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
         if word in TOTALS and word in labelled and roles.count("thing") == 1 and "content" not in roles:
             roles[at] = "content"  # "The total of X", if X is an order, asks for a value and not for a sum.
     for at in _in_phrases(words, phrases):
-        if words[at] not in GRAMMAR and roles[at] == "grammar":
-            roles[at] = "content"
+        if words[at] not in GRAMMAR and roles[at] in ("grammar", "superlative"):
+            roles[at] = "content"  # A superlative inside of a relation's words is one of them: "highest point".
     for at in _whole_labels(words, roles, {phrase[0] for phrase in phrases if len(phrase) == 1}):
         roles[at] = "content"
     return roles
