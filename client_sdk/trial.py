@@ -6,6 +6,7 @@ folder, and answers by itself: nothing is sent to a model endpoint.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
@@ -57,9 +58,9 @@ class TriedFiles:
     their key lies there too.
     """
 
-    def __init__(self, files: Sequence[str | Path]) -> None:
+    def __init__(self, files: Sequence[str | Path], public: Sequence[str | Path] = ()) -> None:
         with ExitStack() as starting:
-            running = starting.enter_context(trial([Path(file) for file in files]))
+            running = starting.enter_context(trial([*map(Path, files)], [*map(Path, public)]))
             chat = starting.enter_context(running.chat())
             self.close = weakref.finalize(self, starting.pop_all().close)
         self.doubts = running.doubts
@@ -72,17 +73,20 @@ class TriedFiles:
         self.close()
 
 
-def try_files(files: Sequence[str | Path]) -> TriedFiles:
+def try_files(files: Sequence[str | Path], public: Sequence[str | Path] = ()) -> TriedFiles:
     """Reads files into a temporary graph that can be asked at once; the service must be installed.
 
-    Raises NotConfiguredError if it is not, RefusedError if the files can't be read.
+    `public`: files of a public graph beside them. Raises NotConfiguredError if the service is not installed,
+    RefusedError if the files can't be read.
     """
-    return TriedFiles(files)
+    return TriedFiles(files, public)
 
 
 @contextmanager
-def trial(files: Sequence[Path]) -> Iterator[RunningTrial]:
+def trial(files: Sequence[Path], public: Sequence[Path] = ()) -> Iterator[RunningTrial]:
     """Starts a service in a temporary folder and loads `files` into it; both are gone at the end.
+
+    `public`: files of a public graph beside them.
 
     Raises NotConfiguredError if the service is not installed or a file is missing, RefusedError if the files can't be
     loaded, ServerError if the service does not start.
@@ -90,13 +94,14 @@ def trial(files: Sequence[Path]) -> Iterator[RunningTrial]:
     if find_spec("app") is None or find_spec("fastapi") is None:
         hint = "in a clone of arog, get it with: pip install '.[server,cli]'"
         raise NotConfiguredError("trying files takes the service, which is not installed", code="no_server", hint=hint)
+    files = [*files, *public]
     if lacking := next((file for file in files if not file.is_file()), None):
         raise NotConfiguredError(f"there is no file {lacking}", code="no_file")
     key = secrets.token_urlsafe(_KEY_BYTES)
     with TemporaryDirectory(prefix="arog-try-") as folder, _service(Path(folder), key) as url:
         headers = {"Authorization": f"Bearer {key}"}
         with httpx2.Client(base_url=url, headers=headers, timeout=UPLOAD_S, trust_env=False) as http:
-            job = _load(http, files)
+            job = _load(http, files, public)
             policy = GraphPolicy.model_validate_json(_sent(http, "GET", f"/admin/graphs/{TRIAL_GRAPH}/policy"))
         yield RunningTrial(url, key, _doubts(job, files), policy.policy)
 
@@ -145,10 +150,13 @@ def _wait_until_listening(url: str, process: subprocess.Popen[bytes]) -> None:
     raise ServerError("the service for the trial did not start", code="not_started", hint="does `arog serve` start?")
 
 
-def _load(http: httpx2.Client, files: Sequence[Path]) -> JobStatus:
+def _load(http: httpx2.Client, files: Sequence[Path], public: Sequence[Path]) -> JobStatus:
+    # A policy that says only which files are public leaves the rest to the proposal. JSON strings are TOML strings.
+    policy = f"[public]\nfiles = {json.dumps([file.name for file in public])}\n" if public else None
     with ExitStack() as opened:
         parts = [("file", (file.name, opened.enter_context(file.open("rb")))) for file in files]
-        job = JobStatus.model_validate_json(_sent(http, "POST", f"/admin/graphs/{TRIAL_GRAPH}", files=parts))
+        told = {"data": {"policy": policy}} if policy else {}
+        job = JobStatus.model_validate_json(_sent(http, "POST", f"/admin/graphs/{TRIAL_GRAPH}", files=parts, **told))
     while job.state not in ("done", "failed"):
         time.sleep(POLL_S)
         job = JobStatus.model_validate_json(_sent(http, "GET", f"/admin/jobs/{job.id}"))

@@ -22,6 +22,7 @@ from kg_store.names.index import NameReport
 from kg_store.names.name_words import NameWords, forget_name_words
 from kg_store.open_graphs import NewVersions, OpenGraphs, PrivateGraph, TenantNames
 from kg_store.proposals.propose import read_and_propose
+from kg_store.proposals.public_files import is_left_open, read_left_open
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import read_by_policy
@@ -88,7 +89,8 @@ class GraphLoad:
     def read(self, sources: Sequence[Path] | rdflib.Graph, policy: Policy | None) -> None:
         """Reads the triples from `sources`. Raises LoadError.
 
-        A given policy says which files are tables; without one, a policy is proposed from the sources.
+        A given policy says which files are tables; without one, a policy is proposed from the sources. It is proposed
+        too if the given one says only which files are public.
         """
 
         def reading(share: float) -> None:
@@ -96,6 +98,8 @@ class GraphLoad:
 
         if policy is None:
             self.raw, self.policy = read_and_propose(sources, reading)
+        elif is_left_open(policy) and isinstance(sources, Sequence):
+            self.raw, self.policy = read_left_open(sources, policy)
         else:
             self.raw, self.policy = read_by_policy(sources, policy, reading), policy
 

@@ -275,16 +275,18 @@ def _read(
     policy, which lists them itself.
     """
     from kg_store.proposals.propose import read_and_propose
-    from kg_store.proposals.public_files import read_with_public
+    from kg_store.proposals.public_files import is_left_open, only_public, read_left_open
     from kg_store.sources.policy import Policy, TriplesPolicy
     from kg_store.sources.reader import read_by_policy
 
     told = (TriplesPolicy(),) if are_triples else ()
     if public and policy is not None:
         raise typer.BadParameter("a policy lists its public files itself (`[public] files`): leave --public out")
-    if policy is None:
-        return read_with_public(files, public, told) if public else read_and_propose(files, triples=told)
-    used = Policy.from_toml(policy.read_text("utf-8"))
+    if policy is None and not public:
+        return read_and_propose(files, triples=told)
+    used = Policy.from_toml(policy.read_text("utf-8")) if policy else only_public(path.name for path in public)
+    if is_left_open(used):
+        return read_left_open([*files, *public], used, told)
     # The policy's own entries, for one file or for all, override the command's.
     known = {each.file for each in used.triples}
     used = used.model_copy(update={"triples": (*used.triples, *(each for each in told if each.file not in known))})

@@ -28,21 +28,26 @@ def try_files(
     keep: Annotated[
         str | None, typer.Option(metavar="NAME", help="Load the files as a graph of this name when you have asked")
     ] = None,
+    public: Annotated[
+        list[Path],
+        typer.Option("--public", exists=True, dir_okay=False, help="A file of a public graph beside these"),
+    ] = [],  # noqa: B006 - typer copies it
 ) -> None:
     """Read files, and ask them at once. All that was loaded is deleted at the end."""
     from client_sdk.cli import render
     from client_sdk.trial import trial
 
     console = render.make_console()
-    print(f"Reading {len(files)} file{'s' if len(files) > 1 else ''} ...", file=sys.stderr)
-    with trial(files) as running:
+    count = len(files) + len(public)
+    print(f"Reading {count} file{'s' if count > 1 else ''} ...", file=sys.stderr)
+    with trial(files, public) as running:
         if running.doubts:
             print("To look at, before you trust an answer:", file=sys.stderr)
             for doubt in running.doubts:
                 print(f"  - {doubt}", file=sys.stderr)
         code = _on_the_page(running) if page else _in_the_terminal(running, console)
         if keep is not None:
-            _keep(keep, files, running.policy)
+            _keep(keep, [*files, *public], running.policy)
     print("Deleted: the graph of this trial and its folder.", file=sys.stderr)
     if code:
         raise typer.Exit(code)

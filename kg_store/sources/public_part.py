@@ -39,7 +39,7 @@ class Bridged:
     @property
     def note(self) -> str:
         left = f"{self.missing} are in the private files alone"
-        several = f", {self.several} fit several things and are not joined" if self.several else ""
+        several = f", {self.several} are called like several of them and stay apart" if self.several else ""
         return f"`{self.kind}`: {len(self.same)} things stand in the public files too, {left}{several}"
 
 

@@ -46,6 +46,13 @@ def test_a_notebook_asks_files_and_their_folder_is_deleted(files: list[Path], tm
     assert not (tmp_path / "data").exists()
 
 
+def test_a_public_graph_is_tried_beside_the_files(files: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "homes.csv").write_text("pet,keeper,food\nTuffik,Quarto Reels,seeds\n")
+    with try_files(files, [tmp_path / "homes.csv"]) as tried:
+        assert tried.ask("How many pets are there?").answered
+        assert not any("homes" in doubt for doubt in tried.doubts)
+
+
 def test_a_program_that_ends_without_closing_leaves_nothing(files: list[Path]) -> None:
     done = subprocess.run(  # nosec B603
         [sys.executable, "-c", f"from client_sdk import try_files; tried = try_files({list(map(str, files))!r})"],

@@ -34,6 +34,7 @@ from kg_store.formats.files import PackedBounds, give_memory_back, open_bytes, r
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
+from kg_store.proposals.public_files import is_left_open, read_left_open
 from kg_store.proposals.row_checks import check_rows
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
@@ -405,8 +406,8 @@ def changed(sources: Sequence[Path], given: Policy | None, changes: PolicyChange
 
     Raises PolicyError, LoadError.
     """
-    if given is None:
-        raw, used = read_and_propose(sources)
+    if given is None or is_left_open(given):
+        raw, used = read_and_propose(sources) if given is None else read_left_open(sources, given)
         if not (changes.columns or changes.tables):
             return raw, used
     else:

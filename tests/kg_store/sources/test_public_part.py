@@ -8,7 +8,7 @@ import pytest
 
 from kg_store.errors import LoadError, PolicyError
 from kg_store.loading.load import load_graph
-from kg_store.proposals.public_files import read_with_public
+from kg_store.proposals.public_files import is_left_open, only_public, read_left_open, read_with_public
 from kg_store.sources.policy import Policy, PublicPolicy
 from kg_store.sources.reader import read_by_policy
 from tests.kg_store.loading.test_load import facts_of
@@ -48,8 +48,8 @@ def test_bridged_things_are_one_and_others_stay_apart(files: list[Path]) -> None
     assert {"Ann Zorvik - takes - Warfazol", "Warfazol - food to avoid - Grapefruit"} <= facts
     assert "Xylon - food to avoid - Grapefruit" in facts
     assert raw.notes == (
-        "`drug`: 2 things stand in the public files too, 1 are in the private files alone, 1 fit several things and "
-        "are not joined",
+        "`drug`: 2 things stand in the public files too, 1 are in the private files alone, 1 are called like several "
+        "of them and stay apart",
     )
 
 
@@ -81,6 +81,10 @@ def test_a_proposal_bridges_what_is_called_alike(files: list[Path]) -> None:
     _raw, policy = read_with_public(files[:1], files[1:])
     assert policy.public == PublicPolicy(files=("drugs.ttl",), bridges={"drug": "label"})
     assert Policy.from_toml(policy.to_toml()) == policy
+    left_open = Policy.from_toml('[public]\nfiles = ["drugs.ttl"]')
+    assert is_left_open(left_open)
+    assert not is_left_open(policy)
+    assert read_left_open(files, left_open)[1] == policy
 
 
 def test_what_can_not_be_joined_is_an_error_that_says_what_there_is(files: list[Path]) -> None:
@@ -88,5 +92,7 @@ def test_what_can_not_be_joined_is_an_error_that_says_what_there_is(files: list[
         read_by_policy(files, _policy(medicine="label"))
     with pytest.raises(LoadError, match=r"not given: drugs\.ttl"):
         read_by_policy(files[:1], _policy(drug="label"))
+    with pytest.raises(LoadError, match="all files are public"):
+        read_left_open(files[1:], only_public(["drugs.ttl"]))
     with pytest.raises(PolicyError, match="add `files`"):
         Policy.from_toml('[public.bridges]\ndrug = "label"')
