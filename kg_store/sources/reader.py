@@ -134,9 +134,12 @@ def read_by_policy(
     if beside and isinstance(sources, Sequence):
         if missing := beside.difference(map(bare_name, sources)):
             raise LoadError(NO_PUBLIC_FILE.format(files=", ".join(sorted(missing))))
-        alone = policy.model_copy(update={"public": PublicPolicy()})
         private, public = (
-            read_by_policy([path for path in sources if (bare_name(path) in beside) is is_public], alone, progress)
+            read_by_policy(
+                [path for path in sources if (bare_name(path) in beside) is is_public],
+                _for_files(policy, beside, is_public=is_public),
+                progress,
+            )
             for is_public in (False, True)
         )
         return join_public(private, public, policy)
@@ -147,6 +150,21 @@ def read_by_policy(
             raise
         kept = [path for path in sources if bare_name(path) not in policy.skip]
         raise all_of([*errors_of(kept, policy.tables, policy.triples).values()] or [error]) from None
+
+
+def _for_files(policy: Policy, beside: Collection[str], *, is_public: bool) -> Policy:
+    """Returns the policy of the private files alone, or of the public ones (`beside`)."""
+
+    def is_theirs(file: str | None) -> bool:
+        return file is None or (file.partition("/")[0] in beside) is is_public
+
+    return policy.model_copy(
+        update={
+            "tables": tuple(each for each in policy.tables if is_theirs(each.file)),
+            "triples": tuple(each for each in policy.triples if is_theirs(each.file)),
+            "public": PublicPolicy(),
+        }
+    )
 
 
 def errors_of(

@@ -87,6 +87,17 @@ def test_a_proposal_bridges_what_is_called_alike(files: list[Path]) -> None:
     assert read_left_open(files, left_open)[1] == policy
 
 
+def test_tables_are_read_by_the_policy_that_was_proposed_for_them(tmp_path: Path) -> None:
+    (tmp_path / "ward.csv").write_text("id,patient,drug\n" + "".join(f"p{n},Ann Zor{n},Drug{n}ol\n" for n in range(5)))
+    (tmp_path / "drugs.csv").write_text("drug,food\n" + "".join(f"Drug{n}ol,food {n % 2}\n" for n in range(5)))
+    files = [tmp_path / "ward.csv", tmp_path / "drugs.csv"]
+    raw, policy = read_left_open(files, only_public(["drugs.csv"]))
+    assert len(policy.tables) == 2
+    again = read_by_policy(files, Policy.from_toml(policy.to_toml()))
+    assert (sorted(again.terms), again.notes) == (sorted(raw.terms), raw.notes)
+    assert again.notes[0].startswith("`drug`: 5 things stand in the public files too")
+
+
 def test_what_can_not_be_joined_is_an_error_that_says_what_there_is(files: list[Path]) -> None:
     with pytest.raises(LoadError, match=r"bridges `medicine`, and no kind .* they have: drug, patient"):
         read_by_policy(files, _policy(medicine="label"))
