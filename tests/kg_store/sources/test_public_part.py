@@ -88,7 +88,8 @@ def test_a_proposal_bridges_what_is_called_alike(files: list[Path]) -> None:
 
 
 def test_tables_are_read_by_the_policy_that_was_proposed_for_them(tmp_path: Path) -> None:
-    (tmp_path / "ward.csv").write_text("id,patient,drug\n" + "".join(f"p{n},Ann Zor{n},Drug{n}ol\n" for n in range(5)))
+    rows = [f"p{n},Ann Zor{n},{('Ashby', 'Norvik')[n % 2]},Drug{n % 5}ol\n" for n in range(10)]
+    (tmp_path / "ward.csv").write_text("id,patient,city,drug\n" + "".join(rows))
     (tmp_path / "drugs.csv").write_text("drug,food\n" + "".join(f"Drug{n}ol,food {n % 2}\n" for n in range(5)))
     files = [tmp_path / "ward.csv", tmp_path / "drugs.csv"]
     raw, policy = read_left_open(files, only_public(["drugs.csv"]))
