@@ -155,11 +155,12 @@ def _relations(
     rows = zip(used.tolist(), counts.tolist(), words, shown_words, strict=True)
     for position, uses, word, shown_word in rows:
         term, is_iri = raw.text(position), raw.is_iri(position)
-        decided = policy.of(term).decides or not is_shown(policy, term) or term in raw.public_words
+        decided = policy.of(term).decides or not is_shown(policy, term)
         decided = decided or _is_listed(policy.show_relations, term, word) or _is_listed(in_roles, term, word)
         if not decided and not (word == readable_relation(term, is_iri) and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
-            yield WordsToShow(position, term, word, words_of(shown_word), uses, is_declared)
+            is_public = term in raw.public_words
+            yield WordsToShow(position, term, word, words_of(shown_word), uses, is_declared, is_public=is_public)
 
 
 def _classes(
@@ -177,11 +178,11 @@ def _classes(
     for position, word in classes.word_of.items():
         term = triples.raw.text(position)
         decided = _is_listed(policy.show_classes, term, word) or _is_listed(in_roles, term, word)
-        decided = decided or term in triples.raw.public_words
         own = local_name(term).replace("_", " ").lower()
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
-            yield WordsToShow(position, term, word, words_of(word), uses[term], is_declared, is_class=True)
+            is_public = term in triples.raw.public_words
+            yield WordsToShow(position, term, word, words_of(word), uses[term], is_declared, True, is_public)
 
 
 def _is_told_to_all(policy: Policy, term: str, word: str) -> bool:
@@ -217,8 +218,9 @@ def _masked(
     grows = len(uses) > max(MIN_GROWING, MAX_DECLINING_SHARE * sum(uses))
     for each in candidates:
         bare = roles.bare if roles and each.position in roles.references else None
-        reason = MaskReason.NAME if names.hold(each, shown, bare) else _reason(each, usual, grows)
-        reason = MaskReason.PIVOT if reason is None and each.position in pivot else reason
+        reason = MaskReason.NAME if names.hold(each, shown, bare) else None
+        if reason is None and not each.is_public:
+            reason = _reason(each, usual, grows) or (MaskReason.PIVOT if each.position in pivot else None)
         if reason is not None:
             yield MaskedTerm(kind, each.term, each.word, reason)
 

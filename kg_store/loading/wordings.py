@@ -63,7 +63,8 @@ class WordsToShow:
     """The words of a relation or class, to be checked for names.
 
     `position`: the number of its term; `term`: its IRI or cell; `uses`: the number of its facts (or, for a class,
-    nodes). `is_declared`: the sources describe it as schema. `is_class`: it is no relation.
+    nodes). `is_declared`: the sources describe it as schema. `is_class`: it is no relation. `is_public`: only files of
+    a public graph have it.
     """
 
     position: int
@@ -73,6 +74,7 @@ class WordsToShow:
     uses: int
     is_declared: bool
     is_class: bool = False
+    is_public: bool = False
 
 
 UNITS_WITH_DIGITS: Final = frozenset("m2 m3 cm2 cm3 km2 mm2 mm3 ft2 ft3 co2 no2 o2 so2 h2o pm10".split())

@@ -39,7 +39,7 @@ def read_left_open(
     """
     listed = policy.public.files
     if lacking := set(listed).difference(map(bare_name, sources)):
-        raise LoadError(NO_PUBLIC_FILE.format(files=", ".join(sorted(lacking))))
+        raise LoadError(NO_PUBLIC_FILE.format(count=len(lacking)))
     private = [path for path in sources if bare_name(path) not in listed]
     if not private:
         raise LoadError(NOTHING_PRIVATE)

@@ -14,13 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.errors import LoadError
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.sources.policy import BY_LABEL, Policy
 from kg_store.sources.raw_graph import RawGraph, TermIds, TermKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import class_word, readable_relation
 from kg_store.text.normalise import normalise
 
-NOTHING_TO_JOIN = "the policy bridges `{kind}`, and no kind of the private files is called so; they have: {kinds}"
+NOTHING_TO_JOIN = (
+    "bridge {number} of the policy is for no kind of the private files; `arog graph inspect` shows their kinds"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +41,27 @@ class Bridged:
 
     @property
     def note(self) -> str:
+        # Notes of jobs are stored unsealed, and a kind may be called like somebody.
+        kind = f"`{self.kind}`" if all(map(in_lexicon, self.kind.split())) else "A bridged kind"
         left = f"{self.missing} are in the private files alone"
         several = f", {self.several} are called like several of them and stay apart" if self.several else ""
-        return f"`{self.kind}`: {len(self.same)} things stand in the public files too, {left}{several}"
+        return f"{kind}: {len(self.same)} things stand in the public files too, {left}{several}"
 
 
 def join_public(private: RawGraph, public: RawGraph, policy: Policy) -> RawGraph:
     """Returns the triples of both graphs, in which the things that the policy bridges are one.
 
-    The relations and classes that only the public files have need no mask: they are in `public_words`. Raises
-    LoadError if a bridge is for no kind of the private files.
+    The relations and classes that only the public files have are in `public_words`: a name in them masks them, and
+    nothing else does. Raises LoadError if a bridge is for no kind of the private files.
     """
-    found = [_bridged(private, public, policy, kind, by) for kind, by in policy.public.bridges.items()]
+    bridges = enumerate(policy.public.bridges.items(), start=1)
+    found = [_bridged(private, public, policy, kind, by, number) for number, (kind, by) in bridges]
     same = {theirs: ours for each in found for theirs, ours in each.same.items()}
     index = {term: at for at, term in enumerate(private.terms)}
     terms, numbers = list(private.terms), []
     for term in public.terms:
-        wanted = same.get(term, term)
+        # A nameless node is another one in each graph, though both may number it alike.
+        wanted = same.get(term, f"{term}-public" if term[0] == "_" else term)
         if wanted not in index:
             index[wanted] = len(terms)
             terms.append(wanted)
@@ -81,11 +88,11 @@ def join_public(private: RawGraph, public: RawGraph, policy: Policy) -> RawGraph
     )
 
 
-def _bridged(private: RawGraph, public: RawGraph, policy: Policy, kind: str, by: str) -> Bridged:
+def _bridged(private: RawGraph, public: RawGraph, policy: Policy, kind: str, by: str, number: int) -> Bridged:
     called = kinds_of_things(private, policy)
     things = called.get(kind) or called.get(singular(kind.lower()))
     if not things:
-        raise LoadError(NOTHING_TO_JOIN.format(kind=kind, kinds=", ".join(sorted(called))))
+        raise LoadError(NOTHING_TO_JOIN.format(number=number))
     return _same(private, public, policy, kind, by, things)
 
 

@@ -81,7 +81,7 @@ _REASONS = (
     ("language", "a language tag that is not valid"),
     ("UTF-8", "bytes that are not UTF-8"),
 )
-NO_PUBLIC_FILE = "the policy calls files public (`[public] files`) that were not given: {files}"
+NO_PUBLIC_FILE = "{count} of the public files that the policy lists (`[public] files`) were not given"
 _NOT_READABLE = "a statement that can't be read"
 
 
@@ -133,7 +133,7 @@ def read_by_policy(
     beside = set(policy.public.files)
     if beside and isinstance(sources, Sequence):
         if missing := beside.difference(map(bare_name, sources)):
-            raise LoadError(NO_PUBLIC_FILE.format(files=", ".join(sorted(missing))))
+            raise LoadError(NO_PUBLIC_FILE.format(count=len(missing)))
         private, public = (
             read_by_policy(
                 [path for path in sources if (bare_name(path) in beside) is is_public],
