@@ -96,7 +96,9 @@ def inspect(
 
     with failures_in_words(errors):
         settings = load_settings()
-        require_unpacked_within(files, PackedBounds(settings.max_unpacked_bytes, settings.max_packed_facts))
+        require_unpacked_within(
+            [*files, *public], PackedBounds(settings.max_unpacked_bytes, settings.max_packed_facts)
+        )
         if not (ask or triples or public) and (large := large_tables(files)):
             used = _inspect_first_rows(files, large, policy, sample)
             _tell_policy(used, policy, out)

@@ -23,6 +23,9 @@ MAX_LEAD = 0.3
 MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Confidence is never reported as 0 or 1, because nothing is certain."""
 MAX_SILENT, MAX_STEPS, MAX_SAID_STEPS = 3, 6, 2
+"""Counts above these count as these; of steps that the question says outright only two count, by hand: the formula was
+fitted to short questions, and refused longer ones that were read rightly.
+"""
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
 MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.77, 0.15
 """The least confidence with which the service answers; below it, it asks back instead.

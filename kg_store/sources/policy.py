@@ -141,6 +141,10 @@ class BudgetPolicy(PolicyPart):
 BY_LABEL: Final = "label"
 
 
+def _without_gz(file: str) -> str:
+    return file.removesuffix(".gz")
+
+
 class PublicPolicy(PolicyPart):
     """The files of a public graph that stands beside the private one (a database of drugs beside a clinic).
 
@@ -148,7 +152,7 @@ class PublicPolicy(PolicyPart):
     files too, how they are found there: by their `label`, or by the value of a relation that both have (`atc code`).
     """
 
-    files: tuple[Predicate, ...] = ()
+    files: tuple[Annotated[Predicate, AfterValidator(_without_gz)], ...] = ()
     bridges: dict[Label, Predicate] = Field(default_factory=dict)
 
     @model_validator(mode="after")

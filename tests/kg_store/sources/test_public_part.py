@@ -126,5 +126,6 @@ def test_what_can_not_be_joined_is_an_error_that_says_what_there_is(files: list[
         read_by_policy(files[:1], _policy(drug="label"))
     with pytest.raises(LoadError, match="all files are public"):
         read_left_open(files[1:], only_public(["drugs.ttl"]))
+    assert only_public(["drugs.ttl.gz"]) == only_public(["drugs.ttl"])
     with pytest.raises(PolicyError, match="add `files`"):
         Policy.from_toml('[public.bridges]\ndrug = "label"')
