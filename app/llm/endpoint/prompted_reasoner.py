@@ -91,7 +91,7 @@ class _Answer(BaseModel):
 
 def read_reply(task: Task[ReplyT], completion: Completion) -> ReplyT:
     """Returns the completion as a reply to `task`. Raises MisfitError if it does not fit the schema or the offer."""
-    found = _object_in(completion)
+    found = json_object_in(completion)
     model = task.kind.reply_model
     try:
         if issubclass(model, StepReply | AnswerReply):
@@ -198,7 +198,8 @@ def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:
     return reply
 
 
-def _object_in(completion: Completion) -> dict[str, Any]:
+def json_object_in(completion: Completion) -> dict[str, Any]:
+    """Returns the JSON object that a completion consists of. Raises MisfitError if it is anything else."""
     content = _bare(completion.content)
     if not content:
         raise MisfitError(EMPTY)
