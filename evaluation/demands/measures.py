@@ -133,7 +133,7 @@ def signed_rank(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> float
 
 
 class Wins(NamedTuple):
-    """How often each side of a comparison was better, and how often neither was."""
+    """Counts of the cases of a comparison that each side won, and of those that neither did."""
 
     first: int
     second: int
