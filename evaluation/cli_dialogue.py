@@ -1,4 +1,4 @@
-"""The commands `arog eval dialogue`, `turns`, `extractor`, `hubs` and `statements`, which measure dialogues."""
+"""The commands `arog eval` on dialogues: `dialogue`, `turns`, `extractor`, `hubs`, `statements` and `demands`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ExtractorFile = Annotated[
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (dialogue, turns, extractor, hubs, statements):
+    for command in (dialogue, turns, extractor, hubs, statements, demands):
         parent.command()(command)
 
 
@@ -63,6 +63,27 @@ def dialogue(
         run.run([part.value for part in only or _Part], ablations=ablations)
     tables = "\n".join(f"## {name}\n\n{table}" for name, table in run.tables.items())
     end_measured(run.measures, out, "dialogue", tables)
+
+
+def demands(
+    data: Data = DATA,
+    pairs: Annotated[int, typer.Option(min=1, help="Dialogues, each cut at one point")] = 1000,
+    out: Out = None,
+    seed: Seed = 0,
+) -> None:
+    """Measure the public facts that a dialogue's demands bring, against all facts at what it says (T-RAG).
+
+    Ends with code 1 when a bound is missed.
+    """
+    from app.llm.embeddings.embedder import Embedder
+    from app.settings import load_settings
+    from evaluation.demands.run import run_retrieval
+
+    settings = load_settings()
+    with shown_progress() as show:
+        embedder = Embedder(settings.sentence_model, settings.cache_dir)
+        measures, table = run_retrieval(data, pairs, seed, embedder, show)
+    end_measured(measures, out, "demands", table)
 
 
 def turns(

@@ -166,3 +166,21 @@ def extractor(
             checkpoint=checkpoint,
         )
         write_weights(weights, out, settings.sentence_model)
+
+
+@app.command()
+def topics(data: Data = DATA, test: Annotated[int, typer.Option(min=1, help="Dialogues left out")] = 1000) -> None:
+    """Learn which terms beside a dialogue its next turn takes up, and write the weights into the service."""
+    from app.strategies.demands.embedded import TOPIC_WEIGHTS
+    from evaluation.demands.dialogues import draw, pairs_of, read_dialogues, read_facts
+    from evaluation.demands.retrieval import public_terms
+    from evaluation.demands.topic_fitting import fit_topic_weights, write_topic_weights
+
+    with shown_progress() as show:
+        show("reading", 0, 1)
+        left = draw(read_dialogues(data), test).development
+        graph = public_terms(read_facts(data))
+        show("fitting", 0, 1)
+        weights = fit_topic_weights(graph, (pair for dialogue in left for pair in pairs_of(dialogue)))
+        write_topic_weights(weights, TOPIC_WEIGHTS)
+    console.print(f"{len(weights)} weights from {len(left)} dialogues; {test} others were left out")
