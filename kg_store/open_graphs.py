@@ -41,7 +41,7 @@ from kg_store.version_builder import (
 
 
 class TenantNames:
-    """The words of all names of a tenant's graphs, cached for each version.
+    """The words of all names of a tenant's private graphs, cached for each version.
 
     Safe to use from several threads: two that read at the same time do the same work and get equal results.
     """
@@ -52,7 +52,7 @@ class TenantNames:
         self._of_version: dict[str, dict[str, NameWords]] = {}
 
     def of(self, tenant: str) -> NameWords:
-        """Returns the words of all names in the tenant's current versions.
+        """Returns the words of all names in the tenant's current versions, without those of public graphs.
 
         Raises MasterKeyError if one of them cannot be opened, since words of its names would be missing.
         """
@@ -72,6 +72,8 @@ class TenantNames:
         self._united, self._of_version = {}, {}
 
     def _read(self, row: VersionRow) -> NameWords:
+        if self._rows.report(row).is_public:
+            return NameWords()
         scope = VaultScope(row.tenant, row.name, row.id)
         try:
             return NameWords.from_bytes(self._sealer.read(scope, WORDS_FILE))

@@ -56,6 +56,7 @@ from kg_store.errors import (
     FormatTooNewError,
     LoadError,
     MasterKeyError,
+    NotPublicError,
     PolicyError,
     UnknownColumnError,
     UnknownGraphError,
@@ -284,6 +285,9 @@ def problem_of(error: BaseException) -> Problem:
         case LoadError():
             hint = "Correct the file at that place and load it again; the graph is as it was before."
             return Problem(422, "load_failed", f"{error}.", hint)
+        case NotPublicError():
+            hint = "Load it with all its files public: `arog graph load NAME --public FILE`, or `[public] files`."
+            return Problem(422, "not_public", "Only a public graph can stand beside another one.", hint)
         case VersionError():
             hint = "GET /admin/graphs/{name}/versions lists the versions that are kept; the graph is as it was before."
             return Problem(422, "rollback_failed", f"{str(error)[:1].upper()}{str(error)[1:]}.", hint)

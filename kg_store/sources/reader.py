@@ -81,6 +81,7 @@ _REASONS = (
     ("language", "a language tag that is not valid"),
     ("UTF-8", "bytes that are not UTF-8"),
 )
+NOTHING_TO_BRIDGE = "all files are public, so there is nothing to bridge: leave `[public.bridges]` out"
 NO_PUBLIC_FILE = "{count} of the public files that the policy lists (`[public] files`) were not given"
 _NOT_READABLE = "a statement that can't be read"
 
@@ -134,6 +135,8 @@ def read_by_policy(
     if beside and isinstance(sources, Sequence):
         if missing := beside.difference(map(bare_name, sources)):
             raise LoadError(NO_PUBLIC_FILE.format(count=len(missing)))
+        if beside.issuperset(map(bare_name, sources)):
+            return _all_public(sources, policy, progress)
         private, public = (
             read_by_policy(
                 [path for path in sources if (bare_name(path) in beside) is is_public],
@@ -150,6 +153,15 @@ def read_by_policy(
             raise
         kept = [path for path in sources if bare_name(path) not in policy.skip]
         raise all_of([*errors_of(kept, policy.tables, policy.triples).values()] or [error]) from None
+
+
+def _all_public(sources: Sequence[Path], policy: Policy, progress: Fraction) -> RawGraph:
+    """Returns the triples of files that are all public. Raises LoadError, also if the policy bridges anything."""
+    if policy.public.bridges:
+        raise LoadError(NOTHING_TO_BRIDGE)
+    raw = read_by_policy(sources, policy.model_copy(update={"public": PublicPolicy()}), progress)
+    raw.is_public = True
+    return raw
 
 
 def _for_files(policy: Policy, beside: Collection[str], *, is_public: bool) -> Policy:
