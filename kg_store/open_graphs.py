@@ -101,6 +101,8 @@ class PrivateGraph:
     """For a role's part: returns those of some MIDs that the part has. `names` keeps all names, for the guard."""
     whole: PrivateGraph | None = field(default=None, repr=False)
     """The whole version, if this is a part of it for a role; the reference keeps it open."""
+    is_public: bool = False
+    """True if the owner declared all files of this version public."""
     in_house: Schema = field(kw_only=True, repr=False)
     """The schema of `blind` with the real names of masked relations, for the question reader (nothing is sent)."""
 
@@ -228,7 +230,7 @@ class OpenGraphs:
         linker = EntityLinker(names, blind.fact_counts)
         return PrivateGraph(
             row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public,
-            in_house=_in_house(schema, vault),
+            in_house=_in_house(schema, vault), is_public=self._rows.report(row).is_public,
         )  # fmt: skip
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import httpx2
 import pytest
 
 from tests.app.api.routes.test_chat import refused
-from tests.support.service import OPERATOR, Running
+from tests.support.service import OPERATOR, Running, question
 
 pytestmark = pytest.mark.slow
 
@@ -38,3 +39,18 @@ async def test_an_admin_puts_a_public_graph_beside_another(service: Running) -> 
     refused(await service.http.put(path, headers=service.key("south", role="admin")), 404, "unknown_graph")
     assert (await service.http.delete(path, headers=OPERATOR)).status_code == 204
     assert (await listed(service))["clinic"] == (False, [])
+
+
+async def test_a_question_names_public_graphs_that_its_key_may_ask(service: Running) -> None:
+    load_common(service)
+
+    async def asked(beside: object, *grants: str) -> httpx2.Response:
+        body = question(options={"beside": beside})
+        return await service.http.post("/chat", json=body, headers=service.key("default", *grants))
+
+    assert (await asked(["common"], "clinic", "common")).json()["answered"]
+    body = refused(await asked(["common"], "clinic"), 404, "unknown_graph")
+    assert "`beside`" in body.message
+    refused(await asked(["clinic"], "clinic"), 422, "not_public")
+    refused(await asked(["common"] * 5, "clinic", "common"), 422, "bad_request")
+    refused(await asked(["../clinic"], "clinic"), 422, "bad_request")
