@@ -144,8 +144,12 @@ _KINDS: dict[type[BaseException], Problem] = {
     # The same reply for both errors, so that nobody learns which graphs others have.
     NoGrantError: _UNKNOWN_GRAPH,
     UnknownGraphError: _UNKNOWN_GRAPH,
+    NotPublicError: Problem(
+        422, "not_public", "Only a public graph can stand beside another one.",
+        "Load it with all its files public: `arog graph load NAME --public FILE`, or `[public] files` in its policy.",
+    ),
     UnknownBesideError: Problem(
-        404, "unknown_graph", "A graph that the question names in `beside` is not there for this key.",
+        404, "unknown_graph", "A graph that was to stand beside the asked one is not there for this key.",
         "GET /graphs lists the graphs that this key may ask; an admin can load one or grant it.",
     ),
     UnknownConversationError: Problem(
@@ -290,9 +294,6 @@ def problem_of(error: BaseException) -> Problem:
         case LoadError():
             hint = "Correct the file at that place and load it again; the graph is as it was before."
             return Problem(422, "load_failed", f"{error}.", hint)
-        case NotPublicError():
-            hint = "Load it with all its files public: `arog graph load NAME --public FILE`, or `[public] files`."
-            return Problem(422, "not_public", "Only a public graph can stand beside another one.", hint)
         case VersionError():
             hint = "GET /admin/graphs/{name}/versions lists the versions that are kept; the graph is as it was before."
             return Problem(422, "rollback_failed", f"{str(error)[:1].upper()}{str(error)[1:]}.", hint)

@@ -15,7 +15,6 @@ import numpy as np
 
 from app.accounts.api_keys import ROLE_MARK, Caller
 from app.strategies.base import BesideGraph
-from client_sdk.protocol import ChatRequest
 from kg_store.catalog import NOT_PUBLIC, Catalog, PrivateGraph
 from kg_store.errors import NotPublicError, UnknownGraphError
 from kg_store.graph.public_facts import PublicFacts, Triple
@@ -23,7 +22,7 @@ from kg_store.storage.vault import VaultRecord, readable_name
 from kg_store.terms import Hop, SignatureId
 from kg_store.text.labels import readable
 
-__all__ = ["BesideGraph", "UnknownBesideError", "graphs_beside", "public_facts_of"]
+__all__ = ["BesideGraph", "UnknownBesideError", "public_facts_of", "require_beside"]
 
 MAX_KEPT: Final = 4
 """The most public graphs whose facts are kept in memory. Chosen by hand."""
@@ -33,14 +32,12 @@ class UnknownBesideError(UnknownGraphError):
     """A question names a graph to stand beside the asked one that is not there for its key."""
 
 
-def graphs_beside(catalog: Catalog, caller: Caller, request: ChatRequest) -> tuple[str, ...]:
-    """Returns the public graphs that a question may use: those that it names, else those that their owner put there.
+def require_beside(catalog: Catalog, caller: Caller, named: Iterable[str]) -> tuple[str, ...]:
+    """Returns the public graphs that a question names, each as `NAME`, or `NAME#ROLE` if the caller sees it in a role.
 
-    Each is `NAME`, or `NAME#ROLE` if the caller sees it in a role. Raises UnknownBesideError, NotPublicError.
+    Raises UnknownBesideError, NotPublicError.
     """
-    named = request.options.beside
-    if named is None:
-        return catalog.graphs_beside(caller.tenant, request.graph)
+    named = tuple(dict.fromkeys(named))
     for name in named:
         if not caller.may_ask(name):
             raise UnknownBesideError
@@ -48,12 +45,12 @@ def graphs_beside(catalog: Catalog, caller: Caller, request: ChatRequest) -> tup
             catalog.require_public(caller.tenant, name)
         except UnknownGraphError:
             raise UnknownBesideError from None
-    roles = ((name, caller.role_in(name)) for name in dict.fromkeys(named))
+    roles = ((name, caller.role_in(name)) for name in named)
     return tuple(name if role is None else f"{name}{ROLE_MARK}{role}" for name, role in roles)
 
 
 def public_facts_of(catalog: Catalog, tenant: str, graphs: Iterable[str]) -> tuple[BesideGraph, ...]:
-    """Returns the facts of each public graph, named as by `graphs_beside`; reading one takes seconds the first time.
+    """Returns the facts of each public graph, named as by `require_beside`; reading one takes seconds the first time.
 
     The facts of at most MAX_KEPT graphs are kept, each of one version. Raises UnknownGraphError, and NotPublicError if
     one is no longer public.

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Final
 
 from app.accounts.api_keys import Caller
-from app.chat.beside import graphs_beside
+from app.chat.beside import require_beside
 from app.chat.conversations import ConversationStore
 from app.chat.follow_ups import Completed, DialogueCompleter, needs_context
 from app.chat.pseudonym_meanings import PseudonymMeanings
@@ -147,7 +147,11 @@ class QuestionOpener:
             schema_units(schema) | column_units(schema, graph.policy),
             schema_periods(schema),
         )
-        beside = graphs_beside(self._catalog, caller, request)
+        named = request.options.beside
+        if named is None:
+            beside = self._catalog.graphs_beside(caller.tenant, request.graph)
+        else:
+            beside = require_beside(self._catalog, caller, named)
         answer_id = secrets.token_urlsafe(12)
         return QuestionRun(answer_id, caller, request, graph, conversation, lexicon, self._reader, beside=beside)
 

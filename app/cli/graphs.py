@@ -194,7 +194,7 @@ def list_graphs(tenant: Tenant = "default") -> None:
     """List the graphs of a tenant."""
     from rich.table import Table
 
-    table = Table("name", "triples", "entities", "values", "relations", "loaded", "public", "beside it")
+    table = Table("name", "triples", "entities", "values", "relations", "loaded", "public", "beside")
     with opened_store() as store:
         reports = store.graph_reports(tenant)
         beside = store.ties.of_tenant(tenant, reports)

@@ -141,12 +141,7 @@ def load_graph(
         adjacency,
         len(adjacency.targets) // 2,
         counts,
-        (
-            *(ALL_PUBLIC,) * raw.is_public,
-            *raw.notes,
-            *_notes_on_unknown(triples, policy, relations, classes),
-            *notes_of(masked),
-        ),
+        (*raw.notes, *_notes_on_policy(triples, policy, relations, classes), *notes_of(masked)),
         source.nodes,
         _unseen(triples, relations, mids),
         tuple(unsaid.values()),
@@ -308,9 +303,11 @@ class _NodeSource:
         return next(iter(self.classes.words_of(term)), "")
 
 
-def _notes_on_unknown(
+def _notes_on_policy(
     triples: SortedTriples, policy: Policy, relations: Relations, classes: NodeClasses
 ) -> Iterator[str]:
+    if triples.raw.is_public:
+        yield ALL_PUBLIC
     predicates = {triples.raw.text(term) for term in np.unique(triples.raw.predicates)}
     if missing := len(policy.mentioned() - predicates):
         yield f"{missing} predicates of the policy occur in no source"

@@ -29,8 +29,8 @@ from kg_store.formats.files import (
 from kg_store.formats.neo4j_exports import Node, Relationship, Values
 from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
 from kg_store.sources.parsed_triples import LinesRead, NotPlainError, at_once, one_by_one, read_lines
-from kg_store.sources.policy import Policy, PublicPolicy, TriplesPolicy
-from kg_store.sources.public_part import join_public
+from kg_store.sources.policy import Policy, TriplesPolicy
+from kg_store.sources.public_part import join_public, policy_of_part
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, TermIds, plain_term, value_term
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
 from kg_store.sources.table_policy import TablePolicy
@@ -140,7 +140,7 @@ def read_by_policy(
         private, public = (
             read_by_policy(
                 [path for path in sources if (bare_name(path) in beside) is is_public],
-                _for_files(policy, beside, is_public=is_public),
+                policy_of_part(policy, is_public=is_public),
                 progress,
             )
             for is_public in (False, True)
@@ -159,24 +159,9 @@ def _all_public(sources: Sequence[Path], policy: Policy, progress: Fraction) -> 
     """Returns the triples of files that are all public. Raises LoadError, also if the policy bridges anything."""
     if policy.public.bridges:
         raise LoadError(NOTHING_TO_BRIDGE)
-    raw = read_by_policy(sources, policy.model_copy(update={"public": PublicPolicy()}), progress)
+    raw = read_by_policy(sources, policy_of_part(policy, is_public=True), progress)
     raw.is_public = True
     return raw
-
-
-def _for_files(policy: Policy, beside: Collection[str], *, is_public: bool) -> Policy:
-    """Returns the policy of the private files alone, or of the public ones (`beside`)."""
-
-    def is_theirs(file: str | None) -> bool:
-        return file is None or (file.partition("/")[0] in beside) is is_public
-
-    return policy.model_copy(
-        update={
-            "tables": tuple(each for each in policy.tables if is_theirs(each.file)),
-            "triples": tuple(each for each in policy.triples if is_theirs(each.file)),
-            "public": PublicPolicy(),
-        }
-    )
 
 
 def errors_of(

@@ -10,8 +10,10 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.chat import beside
-from app.chat.beside import UnknownBesideError, graphs_beside, public_facts_of
+from app.chat.beside import UnknownBesideError, public_facts_of, require_beside
 from app.chat.question_run import PUBLIC_STRATEGY
+from app.chat.question_run import ChatOptions as ServiceOptions
+from app.chat.reading import QuestionOpener
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.graphs.admin import GraphAdmin
@@ -93,22 +95,26 @@ async def test_the_facts_reach_the_strategy_that_reads_them_and_no_other(house: 
 
 
 def test_a_question_uses_the_graphs_that_it_names_or_else_those_of_the_owner(house: House) -> None:
-    find = house.store.catalog
-    assert graphs_beside(find, caller("clinic"), asked()) == ()
+    opener = QuestionOpener(house.store.catalog, house.store.conversations, english(), ServiceOptions())
+
+    def beside_of(key: Caller, named: list[str] | None = None) -> tuple[str, ...]:
+        return opener.open(key, asked(named)).beside
+
+    assert beside_of(caller("clinic")) == ()
     house.graphs.put_beside("default", "clinic", "common")
-    assert graphs_beside(find, caller("clinic"), asked()) == ("common",)
-    assert graphs_beside(find, caller("clinic"), asked([])) == ()
-    assert graphs_beside(find, caller("clinic", "common"), asked(["common", "common"])) == ("common",)
+    assert beside_of(caller("clinic")) == ("common",)
+    assert beside_of(caller("clinic"), []) == ()
+    assert beside_of(caller("clinic", "common"), ["common", "common"]) == ("common",)
     for key, named in ((caller("clinic"), "common"), (caller("*"), "nothing")):
         with pytest.raises(UnknownBesideError):
-            graphs_beside(find, key, asked([named]))
+            beside_of(key, [named])
     with pytest.raises(NotPublicError):
-        graphs_beside(find, caller("*"), asked(["clinic"]))
+        beside_of(caller("*"), ["clinic"])
 
 
 def test_a_role_brings_its_part_of_a_public_graph_alone(house: House) -> None:
     house.load_common(POLICY + ROLE)
-    named = graphs_beside(house.store.catalog, caller("clinic", "common#cook"), asked(["common"]))
+    named = require_beside(house.store.catalog, caller("clinic", "common#cook"), ["common"])
     assert named == ("common#cook",)
     assert house.triples(*named) == [(USED,)]
     assert set(house.triples("common")[0]) == {USED, KIND}

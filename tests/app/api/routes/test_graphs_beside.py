@@ -50,7 +50,7 @@ async def test_a_question_names_public_graphs_that_its_key_may_ask(service: Runn
 
     assert (await asked(["common"], "clinic", "common")).json()["answered"]
     body = refused(await asked(["common"], "clinic"), 404, "unknown_graph")
-    assert "`beside`" in body.message
+    assert "stand beside" in body.message
     refused(await asked(["clinic"], "clinic"), 422, "not_public")
     refused(await asked(["common"] * 5, "clinic", "common"), 422, "bad_request")
     refused(await asked(["../clinic"], "clinic"), 422, "bad_request")
