@@ -49,7 +49,7 @@ class AskOptions(TypedDict, total=False):
     `width`: relations a round; `depth`: rounds; `relations_per_concept`; `names`: how many of one set are restored;
     `language`: the language of names; `suggestions`: how many questions to ask next are made (0: none); `person`: who
     asks, if several persons share a key (the service gets only a digest of it); `reason`: why, for the service's
-    access record.
+    access record; `beside`: public graphs beside the asked one, in place of those that their owner put there.
     """
 
     width: int
@@ -60,6 +60,7 @@ class AskOptions(TypedDict, total=False):
     suggestions: int
     person: str
     reason: str
+    beside: Sequence[str]
 
 
 class ChatOptions(AskOptions, total=False):

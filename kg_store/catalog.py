@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 from sqlalchemy import Engine
 
-from kg_store.errors import LoadError, UnknownGraphError
+from kg_store.errors import LoadError, NotPublicError, UnknownGraphError
 from kg_store.formats.files import OBJECTS_BETWEEN_SEARCHES, give_freed_back
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, closure_of_removal, facts_of, pruned
@@ -28,6 +28,7 @@ from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import read_by_policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, mids_of
+from kg_store.storage.ties import GraphTies
 from kg_store.storage.vault import VaultScope
 from kg_store.storage.version_reports import GraphInfo
 from kg_store.storage.versions import GraphRows
@@ -71,6 +72,8 @@ class GraphLoad:
     """The relations and concepts of the new version; set by `name`."""
     names: NameReport
     """The counts of the new version's names; set by `seal`."""
+    is_public: bool
+    """True if the owner declared all files public; set by `build`."""
 
     def __init__(self, versions: NewVersions, rows: GraphRows, builder: Builder, progress: Progress) -> None:
         self._versions, self._rows, self._builder, self._progress = versions, rows, builder, progress
@@ -114,6 +117,7 @@ class GraphLoad:
             self._progress("building the graph", 0.4 + 0.1 * share)
 
         loaded = load_graph(self.raw, self.policy, self._graph.mid_key, building)
+        self.is_public = self.raw.is_public
         del self.raw
         give_freed_back()
         reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
@@ -198,6 +202,10 @@ def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGra
 __all__ = ["Catalog", "GraphInfo", "NameConcepts", "PrivateGraph", "Progress"]
 
 _OPEN_TRIES = 5
+NOT_PUBLIC: Final = (
+    "only a public graph can stand beside another one: load it again with all its files as public ones "
+    "(`arog graph load NAME --public FILE`, or `[public] files` in its policy)"
+)
 
 
 class Catalog:
@@ -209,6 +217,8 @@ class Catalog:
 
     history: VersionHistory
     """The versions of each graph that are kept beside the live one."""
+    ties: GraphTies
+    """The graphs that stand beside others."""
 
     def __init__(
         self,
@@ -224,6 +234,7 @@ class Catalog:
         self._builder = Builder(self._folder, engine, master, public_phrases)
         self._sealer = VersionCipher(self._folder, master)
         self._rows = GraphRows(engine, master, self._folder.id, versions_kept)
+        self.ties = GraphTies(engine)
         self._tenant_names = TenantNames(self._rows, self._sealer, engine, master)
         self._opened = OpenGraphs(self._folder, engine, master, self._rows, self._builder)
         self._versions = NewVersions(self._folder, self._rows, self._opened)
@@ -276,8 +287,32 @@ class Catalog:
             raise UnknownGraphError("the graph's policy has no role of that name")
         return self._opened.part(whole, role)
 
+    def put_beside(self, tenant: str, name: str, public: str) -> None:
+        """Puts a public graph beside another graph. Raises UnknownGraphError, NotPublicError."""
+        self.require_public(tenant, public)
+        self.ties.put(tenant, name, public)
+
+    def take_from_beside(self, tenant: str, name: str, public: str) -> None:
+        """Ends what `put_beside` began; does nothing if it was not. Raises UnknownGraphError."""
+        self.ties.remove(tenant, name, public)
+
+    def graphs_beside(self, tenant: str, name: str) -> tuple[str, ...]:
+        """Returns the names of the graphs that were put beside a graph and are still public."""
+        return tuple(each for each in self.ties.of_graph(tenant, name) if self._is_public(tenant, each))
+
+    def require_public(self, tenant: str, name: str) -> None:
+        """Raises NotPublicError if the current version of a graph is not public, UnknownGraphError without one."""
+        if not self._is_public(tenant, name):
+            raise NotPublicError(NOT_PUBLIC)
+
+    def _is_public(self, tenant: str, name: str) -> bool:
+        rows = self._rows.current(tenant, name)
+        if not rows:
+            raise UnknownGraphError("no graph of that name in this data folder")
+        return self._rows.report(rows[0]).is_public
+
     def name_words(self, tenant: str) -> NameWords:
-        """Returns the words of all names in all graphs of the tenant. Raises MasterKeyError."""
+        """Returns the words of all names in all private graphs of the tenant. Raises MasterKeyError."""
         return self._tenant_names.of(tenant)
 
     def name_concepts_by(self, name_concepts: NameConcepts) -> None:

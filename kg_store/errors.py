@@ -36,6 +36,10 @@ class UnknownGraphError(StoreError):
     """Raised if no graph of that name has a complete version."""
 
 
+class NotPublicError(StoreError):
+    """Raised if a graph is to stand beside another one, and is not public."""
+
+
 class FormatTooNewError(StoreError):
     """Raised if the data folder was written in another version of the format."""
 

@@ -41,7 +41,7 @@ from kg_store.version_builder import (
 
 
 class TenantNames:
-    """The words of all names of a tenant's graphs, cached for each version.
+    """The words of all names of a tenant's private graphs, cached for each version.
 
     Safe to use from several threads: two that read at the same time do the same work and get equal results.
     """
@@ -52,7 +52,7 @@ class TenantNames:
         self._of_version: dict[str, dict[str, NameWords]] = {}
 
     def of(self, tenant: str) -> NameWords:
-        """Returns the words of all names in the tenant's current versions.
+        """Returns the words of all names in the tenant's current versions, without those of public graphs.
 
         Raises MasterKeyError if one of them cannot be opened, since words of its names would be missing.
         """
@@ -72,6 +72,8 @@ class TenantNames:
         self._united, self._of_version = {}, {}
 
     def _read(self, row: VersionRow) -> NameWords:
+        if self._rows.report(row).is_public:
+            return NameWords()
         scope = VaultScope(row.tenant, row.name, row.id)
         try:
             return NameWords.from_bytes(self._sealer.read(scope, WORDS_FILE))
@@ -99,6 +101,8 @@ class PrivateGraph:
     """For a role's part: returns those of some MIDs that the part has. `names` keeps all names, for the guard."""
     whole: PrivateGraph | None = field(default=None, repr=False)
     """The whole version, if this is a part of it for a role; the reference keeps it open."""
+    is_public: bool = False
+    """True if the owner declared all files of this version public."""
     in_house: Schema = field(kw_only=True, repr=False)
     """The schema of `blind` with the real names of masked relations, for the question reader (nothing is sent)."""
 
@@ -226,7 +230,7 @@ class OpenGraphs:
         linker = EntityLinker(names, blind.fact_counts)
         return PrivateGraph(
             row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public,
-            in_house=_in_house(schema, vault),
+            in_house=_in_house(schema, vault), is_public=self._rows.report(row).is_public,
         )  # fmt: skip
 
 

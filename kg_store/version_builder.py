@@ -144,6 +144,7 @@ class Builder:
             scope.tenant, scope.graph, scope.version_id, triples=loaded.facts, entities=entities, values=values,
             mediators=mediators, relations=len(loaded.relations), loaded_at=datetime.now(UTC).replace(microsecond=0),
             public_words=names.public_words, notes=(*loaded.notes, *notes), masked=loaded.masked,
+            is_public=loaded.is_public,
         )  # fmt: skip
         return self._finished(scope, info, policy)
 

@@ -25,6 +25,7 @@ from app.accounts.api_keys import (
 )
 from app.accounts.names_read import NamesUsedUpError
 from app.accounts.persons import NoGroupError, ProviderUnreachableError
+from app.chat.beside import UnknownBesideError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
 from app.chat.ratings import UnknownRatedAnswerError
 from app.egress.budgets import (
@@ -56,6 +57,7 @@ from kg_store.errors import (
     FormatTooNewError,
     LoadError,
     MasterKeyError,
+    NotPublicError,
     PolicyError,
     UnknownColumnError,
     UnknownGraphError,
@@ -142,6 +144,14 @@ _KINDS: dict[type[BaseException], Problem] = {
     # The same reply for both errors, so that nobody learns which graphs others have.
     NoGrantError: _UNKNOWN_GRAPH,
     UnknownGraphError: _UNKNOWN_GRAPH,
+    NotPublicError: Problem(
+        422, "not_public", "Only a public graph can stand beside another one.",
+        "Load it with all its files public: `arog graph load NAME --public FILE`, or `[public] files` in its policy.",
+    ),
+    UnknownBesideError: Problem(
+        404, "unknown_graph", "A graph that was to stand beside the asked one is not there for this key.",
+        "GET /graphs lists the graphs that this key may ask; an admin can load one or grant it.",
+    ),
     UnknownConversationError: Problem(
         404, "unknown_conversation", "There is no such conversation for this key and graph, or it has expired.",
         "Leave `conversation` out to begin a new one.",

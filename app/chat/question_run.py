@@ -35,6 +35,8 @@ from kg_store.terms import Mids
 AUTO: Final = "auto"
 DEFAULT_STRATEGY: Final = "sets"
 """The strategy for turns that ask the graph, if the request names none."""
+PUBLIC_STRATEGY: Final = "demands"
+"""The strategy that reads the public graphs beside the asked one."""
 OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
 """Strategies whose prompts show the facts of single things, which only the open privacy profile allows."""
 
@@ -216,7 +218,8 @@ class QuestionRun:
     `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not sent
     because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the question's language.
     `language`: the language of restored names, where things have names in several. `suggestions`: follow-up questions.
-    `remarks`: sentences that say who gave the answer, the model or the service.
+    `remarks`: sentences that say who gave the answer, the model or the service. `beside`: the names of the public
+    graphs that stand beside the asked one (`app.chat.beside`).
     """
 
     answer_id: str
@@ -243,6 +246,7 @@ class QuestionRun:
     near_cases: NearCases = NO_CASES
     suggestions: tuple[SuggestedQuestion, ...] = ()
     remarks: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def tenant(self) -> str:

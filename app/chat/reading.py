@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Final
 
 from app.accounts.api_keys import Caller
+from app.chat.beside import require_beside
 from app.chat.conversations import ConversationStore
 from app.chat.follow_ups import Completed, DialogueCompleter, needs_context
 from app.chat.pseudonym_meanings import PseudonymMeanings
@@ -126,7 +127,7 @@ class QuestionOpener:
 
         Runs of dots, blanks or accents in the messages are cut to a length that is soon read.
 
-        Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError.
+        Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError, NotPublicError.
         """
         if not self._options.offers(request.strategy):
             raise StrategyNotOfferedError
@@ -146,7 +147,13 @@ class QuestionOpener:
             schema_units(schema) | column_units(schema, graph.policy),
             schema_periods(schema),
         )
-        return QuestionRun(secrets.token_urlsafe(12), caller, request, graph, conversation, lexicon, self._reader)
+        named = request.options.beside
+        if named is None:
+            beside = self._catalog.graphs_beside(caller.tenant, request.graph)
+        else:
+            beside = require_beside(self._catalog, caller, named)
+        answer_id = secrets.token_urlsafe(12)
+        return QuestionRun(answer_id, caller, request, graph, conversation, lexicon, self._reader, beside=beside)
 
 
 def strategy_for(turn: TurnKind, asked: str) -> str:

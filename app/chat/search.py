@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from app.chat.beside import public_facts_of
 from app.chat.concluding import conclude, unknown_words
 from app.chat.execution import Conclusion
 from app.chat.question_run import (
@@ -18,6 +19,7 @@ from app.chat.question_run import (
     DEFAULT_STRATEGY,
     NOT_FOUND,
     OPEN_PROFILE_STRATEGIES,
+    PUBLIC_STRATEGY,
     ChatOptions,
     QuestionReading,
     QuestionRun,
@@ -32,9 +34,10 @@ from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, InHouseRunner, RequestContext, pseudonyms_of_answer
 from app.egress.ledger.ledger import RequestLog
 from app.llm.reasoner import Reasoner, ReasonerError, ReasonerRefusedError, ReplyUnusableError
-from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from app.strategies.base import BesideGraph, Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Names
+from kg_store.catalog import Catalog
 from kg_store.graph.blind_graph import RememberedGraph
 from kg_store.graph.kinds import kinds_of
 from kg_store.terms import ValueKind
@@ -219,6 +222,7 @@ class GraphSearch:
 
     def __init__(
         self,
+        catalog: Catalog,
         reasoner: Reasoner,
         strategies: Strategies,
         statics: StaticSegments,
@@ -226,7 +230,7 @@ class GraphSearch:
         options: ChatOptions,
     ) -> None:
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
-        self._ledger, self._options = ledger, options
+        self._catalog, self._ledger, self._options = catalog, ledger, options
 
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Returns the run with `found` and `ended` set.
@@ -325,12 +329,16 @@ class GraphSearch:
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
             typed=_typed(run),
+            beside=await asyncio.to_thread(self._beside, run) if run.strategy == PUBLIC_STRATEGY else (),
         )
         try:
             found = await self._strategies[run.strategy].find(inquiry)
         except BelowAnonymityThresholdError:
             return replace(NOT_FOUND, withheld=True)
         return _with_invitation(found, run)
+
+    def _beside(self, run: QuestionRun) -> tuple[BesideGraph, ...]:
+        return public_facts_of(self._catalog, run.tenant, run.beside)
 
     def _guarded(self, run: QuestionRun) -> GuardedReasoner:
         conversation, budgets, tenant = run.conversation, self._options.budgets, run.tenant

@@ -41,7 +41,7 @@ class ChatService:
         self.strategies = options.offered(strategies)
         self.options = options
         self._opener = QuestionOpener(catalog, conversations, language, options)
-        self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
+        self._search = GraphSearch(catalog, reasoner, strategies, statics, ledger, options)
         self._is_in_house = self._search.is_in_house
         self._reader = QuestionReader(options, is_in_house=self._is_in_house)
         self._keeper = AnswerKeeper(conversations, options.cases, options.names)
@@ -56,7 +56,7 @@ class ChatService:
         """Answers one question of a dialogue.
 
         Raises UnknownGraphError, UnknownConversationError, ConversationBusyError, BadPublicKeyError,
-        StrategyNotOfferedError, NamesUsedUpError, and the errors of GraphSearch.search.
+        StrategyNotOfferedError, NotPublicError, NamesUsedUpError, and the errors of GraphSearch.search.
         """
         timer = StageTimer(on_stage if on_stage is no_progress else told_in_loop(on_stage))
         return await in_one_thread(partial(self._answered, caller, request, timer))

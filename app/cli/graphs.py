@@ -68,14 +68,15 @@ PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, he
 Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
 Triples = Annotated[bool, typer.Option("--triples", help="Lines of text files are head, relation, tail: no tables")]
 Public = Annotated[
-    list[Path], typer.Option("--public", exists=True, dir_okay=False, help="A file of a public graph beside this one")
+    list[Path],
+    typer.Option("--public", exists=True, dir_okay=False, help="A public file; if all are, so is the graph"),
 ]
 app = typer.Typer(help="Private graphs.", no_args_is_help=True)
 
 
 @app.command()
 def inspect(
-    files: Files,
+    files: Files = [],  # noqa: B006 - typer copies it
     policy: PolicyFile = None,
     out: Annotated[Path | None, typer.Option(help="Write the policy here instead of printing it")] = None,
     sample: Annotated[int, typer.Option(min=1, max=1000, help="How many entities to show")] = 10,
@@ -94,6 +95,7 @@ def inspect(
     from kg_store.proposals.row_checks import large_tables
     from kg_store.sources.reader import read_by_policy
 
+    _require_files(files, public)
     with failures_in_words(errors):
         settings = load_settings()
         require_unpacked_within(
@@ -111,6 +113,12 @@ def inspect(
             raw = read_by_policy([*files, *public], used)
         show_preview(preview(raw, used, sample))
         _tell_policy(used, None if ask else policy, out)
+
+
+def _require_files(files: Sequence[Path], public: Sequence[Path]) -> None:
+    """Raises BadParameter if there is neither a private nor a public file."""
+    if not files and not public:
+        raise typer.BadParameter("name at least one file, or a public one with --public")
 
 
 def _inspect_first_rows(files: list[Path], large: list[Path], policy: Path | None, sample: int) -> Policy:
@@ -145,7 +153,7 @@ def _tell_policy(used: Policy, given: Path | None, out: Path | None) -> None:
 @app.command()
 def load(
     name: Annotated[str, typer.Argument(help="The graph's name: a-z, 0-9, - and _", callback=named)],
-    files: Files,
+    files: Files = [],  # noqa: B006 - typer copies it
     policy: PolicyFile = None,
     ontology: Ontology = [],  # noqa: B006 - typer copies it
     tenant: Tenant = "default",
@@ -156,6 +164,7 @@ def load(
     public: Public = [],  # noqa: B006 - typer copies it
 ) -> None:
     """Load a graph, or a new version of it; a running service uses it at once."""
+    _require_files(files, public)
     with _graphs() as graphs, ExitStack() as shown:
         given = policy.read_text("utf-8") if policy else None
         if triples or public:
@@ -185,12 +194,31 @@ def list_graphs(tenant: Tenant = "default") -> None:
     """List the graphs of a tenant."""
     from rich.table import Table
 
-    table = Table("name", "triples", "entities", "values", "relations", "loaded")
+    table = Table("name", "triples", "entities", "values", "relations", "loaded", "public", "beside")
     with opened_store() as store:
-        for graph in store.graph_reports(tenant):
-            counts = (graph.triples, graph.entities, graph.values, graph.relations)
-            table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
+        reports = store.graph_reports(tenant)
+        beside = store.ties.of_tenant(tenant, reports)
+        for graph in reports:
+            counts = (f"{each:,}" for each in (graph.triples, graph.entities, graph.values, graph.relations))
+            told = ("true" if graph.is_public else "", ", ".join(beside.get(graph.name, ())))
+            table.add_row(graph.name, *counts, f"{graph.loaded_at:%Y-%m-%d %H:%M}", *told)
     console.print(table)
+
+
+@app.command()
+def beside(
+    name: GraphName,
+    public: Annotated[str, typer.Argument(help="The public graph that stands beside it", callback=named)],
+    remove: Annotated[bool, typer.Option("--remove", help="It stands beside it no more")] = False,
+    tenant: Tenant = "default",
+) -> None:
+    """Put a public graph beside another one, for everybody who may ask that one."""
+    with _graphs() as graphs:
+        if remove:
+            graphs.take_from_beside(tenant, name, public)
+        else:
+            graphs.put_beside(tenant, name, public)
+    say(f"{public} stands beside {name}{' no more' if remove else ''}")
 
 
 @app.command()

@@ -103,7 +103,11 @@ class LoadJob:
             load.build(request.tenant, request.name)
             load.name(self._name_concepts)
             load.seal()
-            privacy = summarise(load.adjacency, load.schema, load.names, self._k)
+            privacy = (
+                PrivacySummary(k=self._k, profiles=[], warnings=[])  # A public graph has nothing to hide.
+                if load.is_public
+                else summarise(load.adjacency, load.schema, load.names, self._k)
+            )
             self._approve(privacy)
             graphs = self._catalog.graphs(request.tenant)
             before = next((graph for graph in graphs if graph.name == request.name), None)
@@ -181,7 +185,17 @@ class GraphAdmin:
         self.previewer = Previewer(name_concepts, packed)
 
     def summaries(self, tenant: str) -> list[GraphSummary]:
-        return [summary_of(info) for info in self._catalog.graphs(tenant)]
+        reports = self._catalog.graphs(tenant)
+        beside = self._catalog.ties.of_tenant(tenant, reports)
+        return [summary_of(info, beside.get(info.name, ())) for info in reports]
+
+    def put_beside(self, tenant: str, name: str, public: str) -> None:
+        """Puts a public graph beside another graph. Raises UnknownGraphError, NotPublicError."""
+        self._catalog.put_beside(tenant, name, public)
+
+    def take_from_beside(self, tenant: str, name: str, public: str) -> None:
+        """Ends what `put_beside` began; does nothing if it was not. Raises UnknownGraphError."""
+        self._catalog.take_from_beside(tenant, name, public)
 
     def names(self, tenant: str) -> list[str]:
         return [info.name for info in self._catalog.graphs(tenant)]

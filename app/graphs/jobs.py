@@ -7,7 +7,7 @@ import fcntl
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -165,8 +165,8 @@ class JobResult:
     privacy: PrivacySummary | None = None
 
 
-def summary_of(info: GraphInfo) -> GraphSummary:
-    """Returns the counts of a graph's version."""
+def summary_of(info: GraphInfo, beside: Sequence[str] = ()) -> GraphSummary:
+    """Returns the counts of a graph's version, and the public graphs that stand `beside` it."""
     return GraphSummary(
         name=info.name,
         version=info.version,
@@ -176,6 +176,8 @@ def summary_of(info: GraphInfo) -> GraphSummary:
         relations=info.relations,
         loaded_at=info.loaded_at,
         public_words=len(info.public_words),
+        public=info.is_public,
+        beside=list(beside),
     )
 
 

@@ -15,6 +15,7 @@ from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.algebra.expressions import ExpressionResult
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.public_facts import PublicFacts
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Mid, Mids, Path
 from kg_store.text.inflection import singular
@@ -67,6 +68,16 @@ class Pseudonyms(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class BesideGraph:
+    """A public graph that stands beside the asked one. `licence` and `source` are the owner's words for people."""
+
+    name: str
+    licence: str
+    source: str
+    facts: PublicFacts = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StrategyInput:
     """All that a strategy needs to answer one question. Names are replaced by pseudonyms.
 
@@ -98,6 +109,8 @@ class StrategyInput:
     """Returns True for each text that the guard lets leave the service."""
     typed: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Maps pseudonyms to the words that the user typed (`Anonymised.typed`); they never leave the service."""
+    beside: tuple[BesideGraph, ...] = ()
+    """The public graphs beside the asked one; only for the strategy `demands`."""
 
     @property
     def asked(self) -> str:

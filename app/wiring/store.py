@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from app.memory.cases import CaseStore
     from app.telemetry.webhook import AlarmWebhook, PostQueue
     from kg_store.catalog import Catalog
+    from kg_store.storage.ties import GraphTies
     from kg_store.storage.version_reports import GraphInfo
 
 INCOMING, JOBS = "incoming", "jobs"
@@ -174,6 +175,13 @@ class ServiceContext:
     def graph_reports(self, tenant: str) -> list[GraphInfo]:
         """Returns the reports of a tenant's graphs, sorted by name; no graph is opened. Raises MasterKeyError."""
         return _rows_of(self.settings, self.engine, self.master).reports(tenant)
+
+    @property
+    def ties(self) -> GraphTies:
+        """The public graphs that stand beside others."""
+        from kg_store.storage.ties import GraphTies
+
+        return GraphTies(self.engine)
 
     def close(self) -> None:
         built = self.__dict__

@@ -10,13 +10,24 @@ import typer
 
 from client_sdk.cli.main import tell_wait
 from client_sdk.cli.servers import mcp, proxy
-from client_sdk.cli.settings import TAKES_ID, ApiKey, Language, Names, PlainHttp, Url, choose, names_options
+from client_sdk.cli.settings import (
+    TAKES_ID,
+    ApiKey,
+    Beside,
+    Language,
+    Names,
+    PlainHttp,
+    Url,
+    beside_options,
+    choose,
+    names_options,
+)
 from client_sdk.cli.sign_in import login, logout
 from client_sdk.cli.trial import try_files
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
-    from client_sdk.client import Chat, ChatOptions
+    from client_sdk.client import AskOptions, Chat, ChatOptions
     from client_sdk.devices import Devices
 
 OWN_COMMANDS = frozenset(
@@ -94,6 +105,7 @@ def ask(
     seen: Annotated[bool, typer.Option("--seen", help="Show what the model saw")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Show the stages, and the text as it comes")] = False,
     reason: Annotated[str, typer.Option(help="Why you ask, for the access record; name nobody")] = "",
+    beside: Beside = [],  # noqa: B006 - typer copies it
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
@@ -101,7 +113,7 @@ def ask(
     if stream and as_json:
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
-    options = names_options(names, language)
+    options: AskOptions = {**names_options(names, language), **beside_options(beside)}
     if reason:
         options["reason"] = reason
     if not (as_json or sys.stdout.isatty()):
@@ -133,14 +145,14 @@ def chat(
     history_file: Annotated[
         Path | None, typer.Option(help="Keep what is typed in this file (it will hold names); else it is forgotten")
     ] = None,
+    beside: Beside = [],  # noqa: B006 - typer copies it
     plain_http: PlainHttp = False,
 ) -> None:
     """Talk with a graph. /help lists the commands: /why, /seen, /graph and others."""
 
     def open_chat(other: str | None) -> Chat:
-        return _open_chat(
-            url, api_key, other or graph, plain_http=plain_http, strategy=strategy, **names_options(names, language)
-        )
+        options: AskOptions = {**names_options(names, language), **beside_options(beside)}
+        return _open_chat(url, api_key, other or graph, plain_http=plain_http, strategy=strategy, **options)
 
     choose(url, api_key, graph)
     from client_sdk.cli import render

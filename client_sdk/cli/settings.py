@@ -96,6 +96,16 @@ Language = Annotated[
     ),
 ]
 
+Beside = Annotated[
+    list[str],
+    typer.Option(metavar="GRAPH", help="A public graph beside it; repeat it for more  [default: those of the owner]"),
+]
+
+
+def beside_options(beside: list[str]) -> AskOptions:
+    """Returns the option about public graphs beside the asked one, if any is named."""
+    return {"beside": beside} if beside else {}
+
 
 def names_options(names: int, language: str | None) -> AskOptions:
     """Returns the options about names: how many of a set are restored, and their language if it is chosen."""

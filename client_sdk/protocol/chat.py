@@ -96,10 +96,15 @@ PersonSign = Annotated[
 ]
 
 
+MAX_BESIDE: Final = 4
+GraphName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+
 class ChatOptions(Wire):
     """Options of one question: W relations a round, D rounds, K relations for a concept, and names to restore.
 
-    Also the `language` of the names, the number of questions to suggest, and the `person` who asks, and why.
+    Also the `language` of the names, the number of questions to suggest, the `person` who asks, and why, and the
+    public graphs `beside` the asked one.
     """
 
     width: int = Field(default=3, ge=1, le=20, strict=True)
@@ -120,12 +125,18 @@ class ChatOptions(Wire):
         repr=False,
         description="why the question is asked: kept, encrypted, in the access record if the answer restores names",
     )
+    beside: list[GraphName] | None = Field(
+        default=None,
+        max_length=MAX_BESIDE,
+        description="public graphs that stand beside the asked one, which this key may ask too; by default those that "
+        "the owner put there",
+    )
 
 
 class ChatRequest(Wire):
     """A question to `graph`: the last message, which must be the user's. Without `public_key` there is no capsule."""
 
-    graph: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    graph: GraphName
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
     conversation: str | None = Field(default=None, max_length=64)
     strategy: StrategyName = "auto"

@@ -302,7 +302,10 @@ class GraphNames(Wire):
 
 
 class GraphSummary(Wire):
-    """One graph as GET /admin/graphs lists it; `public_words` counts its names that are public words."""
+    """One graph as GET /admin/graphs lists it; `public_words` counts its names that are public words.
+
+    `public`: its owner declared all its files public. `beside`: the public graphs that stand beside it.
+    """
 
     name: str
     version: str
@@ -312,6 +315,8 @@ class GraphSummary(Wire):
     relations: int
     loaded_at: datetime
     public_words: int
+    public: bool = False
+    beside: list[str] = Field(default_factory=list)
 
 
 class GraphList(Wire):

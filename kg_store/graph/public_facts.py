@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple, Self
@@ -22,6 +22,8 @@ from kg_store.text.inflection import lemmas_of
 from kg_store.text.labels import clean, readable
 
 Ints = npt.NDArray[np.int32]
+Triple = tuple[str, str, str]
+"""Head, relation and tail, each in words."""
 Lemmas = tuple[str, ...]
 
 MAX_WORDS: Final = 5
@@ -60,7 +62,7 @@ class PublicFacts:
     _rows: Ints = field(repr=False)
 
     @classmethod
-    def of(cls, triples: Iterable[tuple[str, str, str]]) -> Self:
+    def of(cls, triples: Iterable[Triple]) -> Self:
         """Takes (head, relation, tail) in words; relations that are written together are taken apart (`HasA`)."""
         phrases, relations = dict[str, int](), dict[str, int]()
         rows = [
@@ -87,6 +89,9 @@ class PublicFacts:
 
     def __len__(self) -> int:
         return len(self.triples)
+
+    def __iter__(self) -> Iterator[PublicFact]:
+        return map(self.fact, range(len(self)))
 
     def fact(self, row: int) -> PublicFact:
         head, relation, tail = self.triples[row].tolist()

@@ -71,6 +71,9 @@ class UndecidedWords:
 def find_undecided(
     triples: SortedTriples, policy: Policy, labels: Mapping[str, str], classes: NodeClasses
 ) -> UndecidedWords:
+    """Returns the relations and classes on which the load decides; none if all files are public."""
+    if triples.raw.is_public:
+        return UndecidedWords([], [])
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
     relations = [*_relations(triples, policy, labels, declared)]
     return UndecidedWords(relations, [*_classes(triples, policy, labels, classes, declared)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,7 @@ from kg_store.storage.vault import VaultRecord
 from kg_store.storage.version_reports import MaskedTerm
 from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 
+ALL_PUBLIC: Final = "all its files are public, by the word of its owner: a model may read its names"
 _VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR
 """Looked up once: Python 3.11 takes longer over a member of an enumeration than over all else of a node."""
 
@@ -105,6 +106,8 @@ class LoadedGraph:
     """Masked classes, and the relations and classes that are masked by default because nobody decided on them."""
     kind_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Further words of classes, and of the concepts that the policy names."""
+    is_public: bool = False
+    """True if the owner declared all files public."""
 
 
 def load_graph(
@@ -138,12 +141,13 @@ def load_graph(
         adjacency,
         len(adjacency.targets) // 2,
         counts,
-        (*raw.notes, *_notes_on_unknown(triples, policy, relations, classes), *notes_of(masked)),
+        (*raw.notes, *_notes_on_policy(triples, policy, relations, classes), *notes_of(masked)),
         source.nodes,
         _unseen(triples, relations, mids),
         tuple(unsaid.values()),
         masked,
         wordings.kinds(classes.words_by_term(triples.raw), hidden_classes(masked), unsaid.values()),
+        raw.is_public,
     )
 
 
@@ -299,9 +303,11 @@ class _NodeSource:
         return next(iter(self.classes.words_of(term)), "")
 
 
-def _notes_on_unknown(
+def _notes_on_policy(
     triples: SortedTriples, policy: Policy, relations: Relations, classes: NodeClasses
 ) -> Iterator[str]:
+    if triples.raw.is_public:
+        yield ALL_PUBLIC
     predicates = {triples.raw.text(term) for term in np.unique(triples.raw.predicates)}
     if missing := len(policy.mentioned() - predicates):
         yield f"{missing} predicates of the policy occur in no source"

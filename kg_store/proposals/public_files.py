@@ -14,15 +14,16 @@ from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import NO_PUBLIC_FILE
 from kg_store.sources.table_files import bare_name
 
-NOTHING_PRIVATE: Final = "all files are public: a public graph stands beside a private one"
 MIN_BRIDGED: Final = 3
 MIN_SHARE_BRIDGED: Final = 0.3
 """A kind is bridged if so many of its things, and this share of them, are called like one public thing. By hand."""
 
 
 def is_left_open(policy: Policy | None) -> bool:
-    """Returns True if a policy says which files are public, and nothing else: then the rest is proposed."""
-    return policy is not None and policy.public.files != () and policy == only_public(policy.public.files)
+    """Returns True if a policy says only which files are public and which are triples: then the rest is proposed."""
+    if policy is None or not policy.public.files or policy.public.bridges:
+        return False
+    return policy == Policy(public=policy.public, triples=policy.triples)
 
 
 def only_public(files: Iterable[str]) -> Policy:
@@ -35,15 +36,23 @@ def read_left_open(
 ) -> tuple[RawGraph, Policy]:
     """Returns the triples of the files, and the proposed policy in which those that `policy` lists are public.
 
-    Raises LoadError.
+    `triples` are entries beside those of the policy. Raises LoadError.
     """
-    listed = policy.public.files
+    listed, triples = policy.public.files, (*policy.triples, *triples)
     if lacking := set(listed).difference(map(bare_name, sources)):
         raise LoadError(NO_PUBLIC_FILE.format(count=len(lacking)))
     private = [path for path in sources if bare_name(path) not in listed]
-    if not private:
-        raise LoadError(NOTHING_PRIVATE)
-    return read_with_public(private, [path for path in sources if bare_name(path) in listed], triples)
+    if private:
+        public = [path for path in sources if bare_name(path) in listed]
+        raw, proposed = read_with_public(private, public, triples)
+        return raw, proposed.model_copy(update={"public": _with_origin(proposed.public, policy.public)})
+    raw, proposed = read_and_propose(sources, triples=triples)
+    raw.is_public = True
+    return raw, proposed.model_copy(update={"public": policy.public})
+
+
+def _with_origin(proposed: PublicPolicy, given: PublicPolicy) -> PublicPolicy:
+    return proposed.model_copy(update={"source": given.source, "licence": given.licence})
 
 
 def read_with_public(
@@ -54,8 +63,8 @@ def read_with_public(
     Kinds of private things of which many are called like one public thing are bridged by their labels. Raises
     LoadError.
     """
-    raw, policy = read_and_propose(private, triples=triples)
-    beside, told = read_and_propose(public, triples=triples)
+    raw, policy = read_and_propose(private, triples=_of_files(triples, private))
+    beside, told = read_and_propose(public, triples=_of_files(triples, public))
     both = policy.model_copy(
         update={
             "names": tuple(dict.fromkeys((*policy.names, *told.names))),
@@ -70,6 +79,11 @@ def read_with_public(
         }
     )
     return join_public(raw, beside, both), both
+
+
+def _of_files(triples: Iterable[TriplesPolicy], files: Iterable[Path]) -> tuple[TriplesPolicy, ...]:
+    names = {*map(bare_name, files)}
+    return tuple(each for each in triples if each.file is None or each.file in names)
 
 
 def _bridges(private: RawGraph, public: RawGraph, policy: Policy) -> list[str]:

@@ -139,6 +139,7 @@ class BudgetPolicy(PolicyPart):
 
 
 BY_LABEL: Final = "label"
+Origin = Annotated[str, Field(max_length=200)]
 
 
 def _without_gz(file: str) -> str:
@@ -146,19 +147,22 @@ def _without_gz(file: str) -> str:
 
 
 class PublicPolicy(PolicyPart):
-    """The files of a public graph that stands beside the private one (a database of drugs beside a clinic).
+    """The files of a public graph, such as a database of drugs; if all files are public, so is the whole graph.
 
     `files`: their names; all others are private. `bridges`: for each kind of private things that stand in the public
     files too, how they are found there: by their `label`, or by the value of a relation that both have (`atc code`).
+    `source` and `licence`: where the files are from, and what allows their use, for people who see a fact of them.
     """
 
     files: tuple[Annotated[Predicate, AfterValidator(_without_gz)], ...] = ()
     bridges: dict[Label, Predicate] = Field(default_factory=dict)
+    source: Origin = ""
+    licence: Origin = ""
 
     @model_validator(mode="after")
     def _bridges_lead_somewhere(self) -> Self:
-        if self.bridges and not self.files:
-            raise ValueError("bridges need the public files that they lead to: add `files`")
+        if not self.files and (self.bridges or self.source or self.licence):
+            raise ValueError("this table is about public files: add `files`")
         return self
 
 

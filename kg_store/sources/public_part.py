@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kg_store.errors import LoadError
 from kg_store.lexicon.lexicon import in_lexicon
-from kg_store.sources.policy import BY_LABEL, Policy
+from kg_store.sources.policy import BY_LABEL, Policy, PublicPolicy
 from kg_store.sources.raw_graph import RawGraph, TermIds, TermKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import class_word, readable_relation
@@ -46,6 +46,22 @@ class Bridged:
         left = f"{self.missing} are in the private files alone"
         several = f", {self.several} are called like several of them and stay apart" if self.several else ""
         return f"{kind}: {len(self.same)} things stand in the public files too, {left}{several}"
+
+
+def policy_of_part(policy: Policy, *, is_public: bool) -> Policy:
+    """Returns the policy of the public files alone, or of the private ones."""
+    files = set(policy.public.files)
+
+    def is_theirs(file: str | None) -> bool:
+        return file is None or (file.partition("/")[0] in files) is is_public
+
+    return policy.model_copy(
+        update={
+            "tables": tuple(each for each in policy.tables if is_theirs(each.file)),
+            "triples": tuple(each for each in policy.triples if is_theirs(each.file)),
+            "public": PublicPolicy(),
+        }
+    )
 
 
 def join_public(private: RawGraph, public: RawGraph, policy: Policy) -> RawGraph:

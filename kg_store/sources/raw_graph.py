@@ -76,7 +76,7 @@ class RawGraph:
 
     `notes` say what was left out when they were read; `joins` which columns of tables refer to which, and how many of
     their cells lead to a row. `public_words`: the relations and classes that only the files have which the owner
-    declared public.
+    declared public. `is_public`: the owner declared all files public.
     """
 
     terms: list[Term] = field(repr=False)
@@ -86,6 +86,7 @@ class RawGraph:
     notes: tuple[str, ...] = ()
     joins: tuple[str, ...] = ()
     public_words: frozenset[str] = frozenset()
+    is_public: bool = False
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Returns the TermKind of each term."""

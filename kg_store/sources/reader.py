@@ -29,8 +29,8 @@ from kg_store.formats.files import (
 from kg_store.formats.neo4j_exports import Node, Relationship, Values
 from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
 from kg_store.sources.parsed_triples import LinesRead, NotPlainError, at_once, one_by_one, read_lines
-from kg_store.sources.policy import Policy, PublicPolicy, TriplesPolicy
-from kg_store.sources.public_part import join_public
+from kg_store.sources.policy import Policy, TriplesPolicy
+from kg_store.sources.public_part import join_public, policy_of_part
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, TermIds, plain_term, value_term
 from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
 from kg_store.sources.table_policy import TablePolicy
@@ -81,6 +81,7 @@ _REASONS = (
     ("language", "a language tag that is not valid"),
     ("UTF-8", "bytes that are not UTF-8"),
 )
+NOTHING_TO_BRIDGE = "all files are public, so there is nothing to bridge: leave `[public.bridges]` out"
 NO_PUBLIC_FILE = "{count} of the public files that the policy lists (`[public] files`) were not given"
 _NOT_READABLE = "a statement that can't be read"
 
@@ -134,10 +135,12 @@ def read_by_policy(
     if beside and isinstance(sources, Sequence):
         if missing := beside.difference(map(bare_name, sources)):
             raise LoadError(NO_PUBLIC_FILE.format(count=len(missing)))
+        if beside.issuperset(map(bare_name, sources)):
+            return _all_public(sources, policy, progress)
         private, public = (
             read_by_policy(
                 [path for path in sources if (bare_name(path) in beside) is is_public],
-                _for_files(policy, beside, is_public=is_public),
+                policy_of_part(policy, is_public=is_public),
                 progress,
             )
             for is_public in (False, True)
@@ -152,19 +155,13 @@ def read_by_policy(
         raise all_of([*errors_of(kept, policy.tables, policy.triples).values()] or [error]) from None
 
 
-def _for_files(policy: Policy, beside: Collection[str], *, is_public: bool) -> Policy:
-    """Returns the policy of the private files alone, or of the public ones (`beside`)."""
-
-    def is_theirs(file: str | None) -> bool:
-        return file is None or (file.partition("/")[0] in beside) is is_public
-
-    return policy.model_copy(
-        update={
-            "tables": tuple(each for each in policy.tables if is_theirs(each.file)),
-            "triples": tuple(each for each in policy.triples if is_theirs(each.file)),
-            "public": PublicPolicy(),
-        }
-    )
+def _all_public(sources: Sequence[Path], policy: Policy, progress: Fraction) -> RawGraph:
+    """Returns the triples of files that are all public. Raises LoadError, also if the policy bridges anything."""
+    if policy.public.bridges:
+        raise LoadError(NOTHING_TO_BRIDGE)
+    raw = read_by_policy(sources, policy_of_part(policy, is_public=True), progress)
+    raw.is_public = True
+    return raw
 
 
 def errors_of(

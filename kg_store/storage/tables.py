@@ -71,6 +71,14 @@ forgotten_things = Table(
     Column("at", DateTime(timezone=True), nullable=False),
 )
 
+# Public graphs that stand beside another graph, by the word of the owner of both.
+graphs_beside = Table(
+    "graphs_beside",
+    metadata,
+    Column("graph_id", String(32), primary_key=True),
+    Column("beside_id", String(32), primary_key=True),
+)
+
 # Unfinished erasures. `sealed` holds the names and texts to look for, and is deleted with the row.
 erasures = Table(
     "erasures",

@@ -44,7 +44,7 @@ class GraphInfo:
     """The report of a graph version for its owner.
 
     `public_words` are names that equal common words, `masked` are words of the schema that may be table cells; neither
-    may be logged.
+    may be logged. `is_public`: the owner declared all files of the version public.
     """
 
     tenant: str
@@ -59,6 +59,7 @@ class GraphInfo:
     public_words: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
+    is_public: bool = False
 
 
 def info_bytes(info: GraphInfo) -> bytes:
@@ -66,6 +67,8 @@ def info_bytes(info: GraphInfo) -> bytes:
     kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
     content = {field_name: getattr(info, field_name) for field_name in kept}
     content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
+    if info.is_public:  # Left out of all others, so that an older program can still read them.
+        content["is_public"] = True
     return json.dumps({**content, "loaded_at": info.loaded_at.isoformat()}).encode()
 
 

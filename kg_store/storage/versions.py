@@ -14,7 +14,14 @@ from sqlalchemy.exc import IntegrityError
 
 from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError, VersionError
 from kg_store.storage.master_key import MasterKey, bind, new_mid_key
-from kg_store.storage.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
+from kg_store.storage.tables import (
+    erasures,
+    forgotten_things,
+    graph_versions,
+    graphs,
+    graphs_beside,
+    vault_entries,
+)
 from kg_store.storage.vault import Vault, VaultScope
 from kg_store.storage.version_reports import INFO_PURPOSE, GraphInfo, read_info
 
@@ -238,8 +245,9 @@ class GraphRows:
             stored = (graph_versions.c.graph_id == graph_id, graph_versions.c.state.in_(_OPEN_STATES))
             connection.execute(update(graph_versions).where(*stored).values(state=RETIRED))
             connection.execute(delete(graphs).where(graphs.c.id == graph_id))
-            for table in (forgotten_things, erasures):
+            for table in (forgotten_things, erasures, graphs_beside):
                 connection.execute(delete(table).where(table.c.graph_id == graph_id))
+            connection.execute(delete(graphs_beside).where(graphs_beside.c.beside_id == graph_id))
 
     def forgotten(self, graph: GraphRow) -> frozenset[int]:
         """Returns the MIDs that no version of the graph may hold, because they were erased."""

@@ -226,6 +226,13 @@ def test_options_hold_for_all_questions_and_can_be_changed_for_one(service: Fake
     assert service.seen[1]["options"]["names"] == 7
 
 
+def test_a_question_names_public_graphs_beside_the_asked_one(service: FakeService, chat: Chat) -> None:
+    for beside in (["common"], ("common",), []):
+        chat.ask(QUESTION, beside=beside)
+    chat.ask(QUESTION)
+    assert [each["options"].get("beside") for each in service.seen] == [["common"], ["common"], [], None]
+
+
 @pytest.mark.parametrize("options", [{"width": 0}, {"depth": 99}, {"colour": 3}, {"strategy": "magic"}])
 def test_bad_options_are_told_before_anything_is_sent(service: FakeService, chat: Chat, options: dict) -> None:
     with pytest.raises(BadRequestError) as refused:

@@ -75,6 +75,7 @@ _FILES: Final = {"requestBody": {"required": True, "content": {"multipart/form-d
 _JOB_ERRORS: Final = NOT_FOUND | described({409: "not_waiting: the job is not waiting for approval"})
 _FORGET_ERRORS: Final = NOT_FOUND | described({409: "ambiguous_name: choose one of the plan's; or graph_busy"})
 _ROLLBACK_ERRORS: Final = NOT_FOUND | described({409: "graph_busy", 422: "rollback_failed: no such version is kept"})
+_BESIDE_ERRORS: Final = NOT_FOUND | described({422: "not_public: a graph whose files are not all public"})
 _PREVIEW_ERRORS: Final = NOT_ADMITTED | described(
     {409: "preview_busy: another preview of this tenant is being made, or too many of others"}
 )
@@ -143,6 +144,18 @@ def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> Non
     """Deletes a graph, all its versions and its conversations."""
     with services.jobs.no_job_on(caller.tenant, name):
         services.graphs.delete(caller.tenant, name)
+
+
+@admin_router.put("/graphs/{name}/beside/{public}", status_code=204, responses=_BESIDE_ERRORS)
+def put_graph_beside(name: GraphName, public: GraphName, caller: CallerOf, services: ServicesOf) -> None:
+    """Puts a public graph beside another one, for everybody who may ask that one."""
+    services.graphs.put_beside(caller.tenant, name, public)
+
+
+@admin_router.delete("/graphs/{name}/beside/{public}", status_code=204, responses=NOT_FOUND)
+def take_graph_from_beside(name: GraphName, public: GraphName, caller: CallerOf, services: ServicesOf) -> None:
+    """Ends what PUT began: the public graph stands beside the other one no more."""
+    services.graphs.take_from_beside(caller.tenant, name, public)
 
 
 @admin_router.get("/graphs/{name}/versions", responses=NOT_FOUND)

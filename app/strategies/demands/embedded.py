@@ -63,7 +63,7 @@ class PublicTerms:
     @cached_property
     def texts(self) -> Phrases:
         """The facts as phrases."""
-        return self.words.phrases([self.facts.fact(row).text for row in range(len(self.facts))])
+        return self.words.phrases([fact.text for fact in self.facts])
 
     @cached_property
     def lengths(self) -> Floats:

@@ -101,9 +101,10 @@ def test_another_graph_is_another_dialogue(env: FakeService, spoken: Spoken) -> 
 
 
 def test_the_options_of_the_command_hold_for_another_graph(env: FakeService, spoken: Spoken) -> None:
-    spoken("/graph clinic\nWho?\n", "--strategy", "arog", "--names", "7", "--language", "de")
+    spoken("/graph clinic\nWho?\n", "--strategy", "arog", "--names", "7", "--language", "de", "--beside", "common")
     options = env.seen[0]["options"]
     assert (env.seen[0]["strategy"], options["names"], options["language"]) == ("arog", 7, "de")
+    assert options["beside"] == ["common"]
 
 
 class Interrupted(ConsoleDisplay):

@@ -120,6 +120,12 @@ def test_ask_reads_the_question_from_standard_input(env: FakeService, monkeypatc
     assert (request["strategy"], request["options"]["names"], request["graph"]) == ("arog", 9, "clinic")
 
 
+def test_ask_names_public_graphs_beside_the_asked_one(env: FakeService) -> None:
+    assert run(["ask", "Who?", "--beside", "common", "--beside", "drugs"]) == 0
+    assert run(["ask", "Who?"]) == 0
+    assert [request["options"].get("beside") for request in env.seen] == [["common", "drugs"], None]
+
+
 def test_ask_wants_names_in_a_language(
     env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -124,8 +124,31 @@ def test_what_can_not_be_joined_is_an_error_that_says_what_there_is(files: list[
         read_by_policy(files, _policy(medicine="label"))
     with pytest.raises(LoadError, match="1 of the public files that the policy lists"):
         read_by_policy(files[:1], _policy(drug="label"))
-    with pytest.raises(LoadError, match="all files are public"):
-        read_left_open(files[1:], only_public(["drugs.ttl"]))
+    with pytest.raises(LoadError, match="all files are public, so there is nothing to bridge"):
+        read_by_policy(files[1:], _policy(drug="label"))
     assert only_public(["drugs.ttl.gz"]) == only_public(["drugs.ttl"])
     with pytest.raises(PolicyError, match="add `files`"):
         Policy.from_toml('[public.bridges]\ndrug = "label"')
+
+
+def test_a_graph_all_of_whose_files_are_public_is_public_and_masks_nothing(files: list[Path]) -> None:
+    files[1].write_text(files[1].read_text() + 'p:q a p:Medicine ; rdfs:label "grex prulm" ; p:grexPrulm p:g .')
+    policy = Policy.from_toml('[public]\nfiles = ["drugs.ttl"]\nsource = "Two"\nlicence = "CC0"')
+    raw, proposed = read_left_open(files[1:], policy)
+    assert (proposed.public, raw.is_public) == (policy.public, True)
+    loaded = load_graph(raw, proposed, b"k" * 32)
+    assert loaded.is_public
+    assert "grex prulm" in {each.label for each in loaded.relations if each.mask is None}
+    again = load_graph(read_by_policy(files[1:], Policy.from_toml(proposed.to_toml())), proposed, b"k" * 32)
+    assert (again.is_public, facts_of(again)) == (True, facts_of(loaded))
+    assert again.notes[0].startswith("all its files are public")
+    assert not load_graph(read_by_policy(files, _policy()), _policy(), b"k" * 32).is_public
+
+
+def test_a_policy_that_says_only_which_files_are_public_and_which_are_triples_is_left_open(tmp_path: Path) -> None:
+    (tmp_path / "common.tsv").write_text("UsedFor\tpan\tcook\nIsA\tpan\tpot\n")
+    told = '[public]\nfiles = ["common.tsv"]\n\n[[triples]]\nfile = "common.tsv"\ncolumns = [2, 1, 3]\n'
+    policy = Policy.from_toml(told)
+    assert is_left_open(policy)
+    raw, proposed = read_left_open([tmp_path / "common.tsv"], policy)
+    assert facts_of(load_graph(raw, proposed, b"k" * 32)) == {("pan", "UsedFor", "cook"), ("pan", "IsA", "pot")}

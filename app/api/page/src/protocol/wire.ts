@@ -194,6 +194,7 @@ export interface ChatOptions {
   language?: string;
   suggestions?: number;
   person?: string;
+  beside?: string[];
 }
 
 export interface ChatRequest {
