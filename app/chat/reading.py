@@ -14,7 +14,15 @@ from app.chat.beside import require_beside
 from app.chat.conversations import ConversationStore
 from app.chat.follow_ups import Completed, DialogueCompleter, needs_context
 from app.chat.pseudonym_meanings import PseudonymMeanings
-from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
+from app.chat.question_run import (
+    AUTO,
+    DEFAULT_STRATEGY,
+    NOT_FOUND,
+    PUBLIC_STRATEGY,
+    ChatOptions,
+    QuestionReading,
+    QuestionRun,
+)
 from app.chat.turn_forms import asks_why, without_yes_or_no
 from app.chat.turns import (
     NAME,
@@ -156,10 +164,15 @@ class QuestionOpener:
         return QuestionRun(answer_id, caller, request, graph, conversation, lexicon, self._reader, beside=beside)
 
 
-def strategy_for(turn: TurnKind, asked: str) -> str:
-    """Returns the strategy for a turn: the one that the request asked for, or by the kind of turn if it is "auto"."""
+def strategy_for(turn: TurnKind, asked: str, *, beside: bool = False) -> str:
+    """Returns the strategy for a turn: the one that the request asked for, or by the kind of turn if it is "auto".
+
+    `beside`: a public graph stands beside the asked one, from which an open turn is replied to as well.
+    """
     if asked != AUTO:
         return asked
+    if beside and turn in ("talk", "neither"):
+        return PUBLIC_STRATEGY
     return "dialogue" if turn in ("tell", "talk") else DEFAULT_STRATEGY
 
 
@@ -184,7 +197,9 @@ class QuestionReader:
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
-        read_so_far = replace(read_so_far, turn=turn, strategy=strategy_for(turn, run.request.strategy))
+        read_so_far = replace(
+            read_so_far, turn=turn, strategy=strategy_for(turn, run.request.strategy, beside=bool(run.beside))
+        )
         whole = completed.whole
         if whole.lost:
             known: RetrievalResult | None = NOT_FOUND

@@ -92,6 +92,7 @@ def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | 
         size=fact.size,
         cited=fact in cited,
         tail_count=tail_count,
+        public=fact.public,
     )
 
 

@@ -1,4 +1,4 @@
-"""Defines the seven tasks of a reasoner and their replies, as pydantic models."""
+"""Defines the eight tasks of a reasoner and their replies, as pydantic models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pydantic.json_schema import SkipJsonSchema
 from app.llm.in_house import CasePath, HeldMeaning, VotedPaths
 from app.privacy.safe_text import SafeText
 
-TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step", "reply", "worded_reply"]
+TaskName = Literal[
+    "structure", "choose_relations", "name_concepts", "answer", "step", "reply", "worded_reply", "demands"
+]
 
 
 Size = Literal["1", "2-5", "6-20", "more", ""]
@@ -252,6 +254,16 @@ class StepReply(TaskModel):
     answer: list[str] = []
 
 
+class PublicTerm(TaskModel):
+    """A term of a public graph in the evidence: the pseudonym `name` stands for the words `means`.
+
+    Only such an entry may show a term of a public graph; no word of a text passes because a public graph has it.
+    """
+
+    name: str
+    means: str
+
+
 class ReplyInput(TaskModel):
     """The input of a reply in dialogue.
 
@@ -263,6 +275,7 @@ class ReplyInput(TaskModel):
     things: list[Thing]
     evidence: list[Evidence]
     masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
+    public_terms: list[PublicTerm] = Field(default=[], description="the stand-ins whose words are public")
     ranked: SkipJsonSchema[tuple[int, ...]] = Field(
         default=(), exclude=True, description="places in the evidence, those that matter most to the turn first"
     )
@@ -296,6 +309,33 @@ class WordedReply(TaskModel):
     """A reply in dialogue in the model's own words, if the owner allows that; it states only facts of the evidence."""
 
     sentences: list[WordedSentence]
+
+
+class DemandsInput(TaskModel):
+    """A dialogue of which the knowledge is asked that its next turn needs; `question`: the last turn."""
+
+    question: str
+    dialogue: list[Turn] = []
+
+
+class DemandList(TaskModel):
+    """Terms of one kind, and the thought behind them."""
+
+    thought: str
+    terms: list[str]
+
+
+class DemandsReply(TaskModel):
+    """The knowledge that a reply needs, revised (DCRAG, section 3.2).
+
+    `explicit` queries are said in the dialogue and `implicit` ones meant; `maintained` topics go on in the reply and
+    `extended` ones are new. Only terms that a public graph has are used.
+    """
+
+    explicit: DemandList
+    implicit: DemandList
+    maintained: DemandList
+    extended: DemandList
 
 
 ReplyT = TypeVar("ReplyT", bound=TaskModel)

@@ -309,6 +309,10 @@ class PseudonymTable:
         digest = self._digest(f"{kind}\n{normalise(text).text}")
         return self._word_of(Meaning("literal", as_mids(mids), value_kind=kind, literal=text), digest)
 
+    def of_public_term(self, text: str) -> str:
+        """Returns the pseudonym of a term of a public graph beside the asked one; it is restored as `text`."""
+        return self.of_literal(text, ValueKind.TEXT)
+
     def of_outcome(self, expression_text: str, mids: Sequence[int] | Mids | None = None) -> str:
         """Returns the pseudonym of an expression's result; `mids` are its members if the result is a set of things."""
         members = NO_MIDS if mids is None else as_mids(mids)

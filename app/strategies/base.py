@@ -46,6 +46,11 @@ TurnKind = Literal["question", "tell", "talk", "neither"]
 class Pseudonyms(Protocol):
     """Issues the pseudonyms of a conversation. The same thing always gets the same pseudonym."""
 
+    @property
+    def issued(self) -> frozenset[str]:
+        """Every pseudonym of this conversation."""
+        ...
+
     def of_entity(self, mid: Mid) -> str: ...
 
     def of_value(self, mid: Mid) -> str: ...
@@ -56,6 +61,10 @@ class Pseudonyms(Protocol):
 
     def of_kind(self, concept: str, members: Mids) -> str:
         """Returns the pseudonym of the set `members`: all things in the graph of the kind `concept`."""
+        ...
+
+    def of_public_term(self, text: str) -> str:
+        """Returns the pseudonym of a term of a public graph, which is restored as `text`."""
         ...
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
@@ -75,6 +84,12 @@ class BesideGraph:
     licence: str
     source: str
     facts: PublicFacts = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """The name with source and licence: `common (ConceptNet, CC BY-SA 4.0)`."""
+        origin = ", ".join(filter(None, (self.source, self.licence)))
+        return f"{self.name} ({origin})" if origin else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +161,8 @@ def _lemmas(label: str) -> set[str]:
 class FoundFact:
     """One abstracted triple of the evidence: from the pseudonym `start`, the relation labels `path` lead to `end`.
 
-    `size` is the size class of `end` ("1", "2-5", ...); if empty, prompts show none.
+    `size` is the size class of `end` ("1", "2-5", ...); if empty, prompts show none. `public`: the label of the
+    public graph that it is of; empty for a fact of the asked graph.
     """
 
     start: str
@@ -155,6 +171,7 @@ class FoundFact:
     end: str
     end_concept: str
     size: Size
+    public: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +232,6 @@ class RetrievalResult:
 
 
 class Strategy(Protocol):
-    """One way to answer questions: `arog`, `sets` or `dialogue`. `find` raises ReasonerError if the reasoner fails."""
+    """One way to answer: `arog`, `sets`, `dialogue`, `demands`. `find` raises ReasonerError if the reasoner fails."""
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from app.egress.guarded_reasoner import InHouseRunner
 from app.language.protocol import Language
 from app.llm.reasoner import Reasoner
-from app.llm.tasks import DialogueReply, ReplyInput, Task, TaskKind, WordedReply
+from app.llm.tasks import DialogueReply, Evidence, PublicTerm, ReplyInput, Task, TaskKind, WordedReply
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.dialogue_facts import (
     MAX_TAILS,
@@ -28,6 +28,7 @@ from app.strategies.retrieval import NodeSet, over_budget, show_dialogue, show_e
 from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mid, NodeKind, as_mids
 
+NO_PUBLIC: Final[Mapping[str, str]] = {}
 Told = Sequence[tuple[str, tuple[int, ...]]]
 """Sentences, each with the facts that it states, given as positions in the evidence."""
 
@@ -75,19 +76,32 @@ class DialogueStrategy:
         self._ranker, self._in_house, self._kind = ranker, in_house, WORDED if model_words else REPLY
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
-        spoken = spoken_of(inquiry)
-        facts, is_cut = await asyncio.to_thread(self.facts, inquiry, spoken)
+        facts, is_cut = await asyncio.to_thread(self.facts, inquiry, spoken_of(inquiry))
+        return await self.reply_from(inquiry, facts, (_CUT,) if is_cut else ())
+
+    async def reply_from(
+        self,
+        inquiry: StrategyInput,
+        facts: list[FoundFact],
+        notes: tuple[str, ...] = (),
+        public: Mapping[str, str] = NO_PUBLIC,
+    ) -> RetrievalResult:
+        """Returns a reply that states some of `facts`, the most relevant of which come first.
+
+        `public`: the words of pseudonyms that stand for terms of a public graph. A prompt that shows nothing else may
+        leave under every profile.
+        """
         things = tuple(dict.fromkeys(fact.start for fact in facts))
         if not facts:
             return RetrievalResult(None, things, (), 0)
-        notes = (_CUT,) if is_cut else ()
-        task = _task(inquiry, facts, self._kind)
+        task = _task(inquiry, facts, self._kind, public)
         while facts and not inquiry.reasoner.fits(task):
             facts = facts[:-1]
-            task = _task(inquiry, facts, self._kind)
+            task = _task(inquiry, facts, self._kind, public)
         if not facts:
             return over_budget(RetrievalResult(None, things, (), 0, notes))
-        told, is_worded = await self._told(inquiry, task)
+        may_ask = inquiry.profile.is_open or all(fact.public for fact in facts)
+        told, is_worded = await self._told(inquiry, task, may_ask=may_ask)
         # The prompt shows the evidence shuffled: its positions are mapped back to positions in `facts`.
         shown = cast(ReplyInput, task.input).ranked
         ours = [
@@ -125,14 +139,14 @@ class DialogueStrategy:
         scores = self._ranker.scores(dialogue, graph, candidates) if bridges else scores
         return nearest(inquiry, candidates, scores, told), was_cut(candidates)
 
-    async def _told(self, inquiry: StrategyInput, task: Task[Any]) -> tuple[Told, bool]:
+    async def _told(self, inquiry: StrategyInput, task: Task[Any], *, may_ask: bool) -> tuple[Told, bool]:
         """Returns the sentences of the reply with the facts that each states, and True if a model worded them.
 
-        A model is asked only under the open profile, which lets prompts show a single thing's facts. Without a model,
-        or if the facts that it chooses can't be put into words, the embedded reasoner chooses.
+        `may_ask`: a model may be asked; only the open profile lets prompts show a single thing's facts. Without a
+        model, or if the facts that it chooses can't be put into words, the embedded reasoner chooses.
         """
         given = cast(ReplyInput, task.input)
-        if inquiry.reasoner.is_model and inquiry.profile.is_open:
+        if inquiry.reasoner.is_model and may_ask:
             value = (await inquiry.reasoner.ask(task)).value
             if isinstance(value, WordedReply):
                 return [(each.text, tuple(at - 1 for at in each.facts)) for each in value.sentences], True
@@ -159,7 +173,9 @@ def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator
     return (fact for fact in facts if inquiry.language.can_word(label(fact.step)))
 
 
-def _task(inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any]) -> Task[Any]:
+def _task(
+    inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any], public: Mapping[str, str]
+) -> Task[Any]:
     places = [
         NodeSet(
             topic.pseudonym,
@@ -181,7 +197,14 @@ def _task(inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any
         things=show_things(inquiry, shown),
         evidence=evidence,
         masked_relations=show_masked(inquiry, *(step for fact in evidence for step in fact.path)),
+        public_terms=_shown_terms(evidence, public),
         ranked=tuple(at[fact.start, fact.path, fact.end] for fact in ordered),
         describes=inquiry.turn == "tell",
     )
     return Task(kind, given)
+
+
+def _shown_terms(evidence: Sequence[Evidence], public: Mapping[str, str]) -> list[PublicTerm]:
+    """Returns the words of the public stand-ins in the evidence, in its order."""
+    names = dict.fromkeys(end for fact in evidence for end in (fact.start, fact.end) if end in public)
+    return [PublicTerm(name=name, means=public[name]) for name in names]

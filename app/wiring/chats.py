@@ -22,7 +22,16 @@ from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from app.llm.embeddings.multilingual import is_installed
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.reasoner import Reasoner
-from app.llm.tasks import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskKind, TaskModel
+from app.llm.tasks import (
+    AnswerInput,
+    ChooseInput,
+    NameInput,
+    ReplyInput,
+    StepInput,
+    StructureInput,
+    TaskKind,
+    TaskModel,
+)
 from app.memory.case_memory import CaseMemory
 from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
 from app.reader.english import EnglishReader
@@ -183,7 +192,7 @@ def statics_of(thinking: ReasonerBundle) -> StaticSegments:
     return statics
 
 
-_INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput)
+_INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput, ReplyInput)
 
 
 @cache

@@ -35,6 +35,8 @@ from app.retriever.retriever import Retriever, read_weights
 from app.settings import ConfigurationError, Settings
 from app.strategies.arog import ArogStrategy
 from app.strategies.base import Strategy
+from app.strategies.demands.prompts import DEMANDS
+from app.strategies.demands.strategy import DemandsStrategy
 from app.strategies.dialogue import DialogueStrategy
 from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
 from app.strategies.prompts import AROG_TASKS, NAME, REPLY, WORDED
@@ -280,7 +282,7 @@ def think(settings: Settings) -> ReasonerBundle:
         reasoner=_prompted(settings, endpoints, embedder) if endpoints else reader.reasoner,
         language=reader,
         strategies=strategies,
-        kinds=(STEP, STEP_IN_GRAPH, REPLY, WORDED, *AROG_TASKS),
+        kinds=(STEP, STEP_IN_GRAPH, REPLY, WORDED, DEMANDS, *AROG_TASKS),
         name_concepts=name_concepts,
         note=settings.reasoner,
         close=close,
@@ -300,10 +302,12 @@ def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strat
     retriever = _retriever_of(settings, embedder)
     selector = RetrievedWays(retriever) if retriever else NearestWays()
     ranker = TrainedRanker(retriever) if retriever else LikenessRanker(embedder)
+    dialogue = DialogueStrategy(ranker, reader.reasoner, model_words=settings.reply_words == "model")
     return {
         "sets": SetsStrategy(embedder, selector=selector),
         "arog": ArogStrategy(embedder),
-        "dialogue": DialogueStrategy(ranker, reader.reasoner, model_words=settings.reply_words == "model"),
+        "dialogue": dialogue,
+        "demands": DemandsStrategy(dialogue),
     }
 
 

@@ -230,6 +230,7 @@ def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -
         cited=fact.cited,
         head_pseudonym=fact.head,
         tail_pseudonym=fact.tail,
+        public=fact.public,
     )
 
 

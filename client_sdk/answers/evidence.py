@@ -14,6 +14,8 @@ from client_sdk.restore import shown
 class RestoredFact:
     """One fact of the evidence, with names restored if the capsule has them.
 
+    `public`: the public graph that it is of, with source and licence; empty if it is of the asked graph.
+
     Without a name it shows a count (`19 not named`), without a key pseudonyms. `head` and `tail` show at most five
     names of a set; `head_names` and `tail_names` have all that were sent. `cited` facts lead to the answer. The
     pseudonyms tell apart things with the same name.
@@ -30,6 +32,7 @@ class RestoredFact:
     cited: bool = False
     head_pseudonym: str = ""
     tail_pseudonym: str = ""
+    public: str = ""
 
     @property
     def head_key(self) -> str:
@@ -41,9 +44,13 @@ class RestoredFact:
         return self.tail_pseudonym or self.tail
 
     def __str__(self) -> str:
-        """Returns `head (concept), relation > relation, tail (concept)`."""
-        path = " > ".join(self.path)
-        return f"{self.head} ({self.head_concept}), {path}, {self.tail} ({self.tail_concept})"
+        """Returns `head (concept), relation > relation, tail (concept)`, for a public fact with `, from` its graph."""
+        head, tail = _with_concept(self.head, self.head_concept), _with_concept(self.tail, self.tail_concept)
+        return f"{head}, {' > '.join(self.path)}, {tail}{f', from {self.public}' if self.public else ''}"
+
+
+def _with_concept(name: str, concept: str) -> str:
+    return f"{name} ({concept})" if concept else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ OWN_COMMANDS = frozenset(
 )
 
 # Repeats values of client_sdk.protocol, whose models take longer to import than a help page to show.
-StrategyName = Literal["auto", "sets", "arog", "dialogue"]
+StrategyName = Literal["auto", "sets", "arog", "dialogue", "demands"]
 
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
 Strategy = Annotated[

@@ -158,10 +158,11 @@ def show_evidence(console: Console, answer: Answer, *, marked: bool = True) -> N
             ("  ", ""),
             (f"[{number}] " if answer.sentences else "", "cyan"),
             (fact.head, name),
-            (f" ({fact.head_concept})", "dim"),
+            (f" ({fact.head_concept})" if fact.head_concept else "", "dim"),
             (f", {' > '.join(fact.path)}, ", "cyan"),
             (fact.tail, name),
-            (f" ({fact.tail_concept})", "dim"),
+            (f" ({fact.tail_concept})" if fact.tail_concept else "", "dim"),
+            (f", from {fact.public}" if fact.public else "", "dim"),
         )
 
 

@@ -50,8 +50,9 @@ class CapsuleContent(Wire):
     table: dict[str, Names]
 
 
-StrategyName = Literal["auto", "sets", "arog", "dialogue"]
-"""`auto` chooses for each turn: `sets` for a question to the graph, `dialogue` for talk about its things."""
+StrategyName = Literal["auto", "sets", "arog", "dialogue", "demands"]
+"""`auto` chooses for each turn: `sets` for a question to the graph, `dialogue` for talk about its things, `demands`
+for open talk where a public graph stands beside."""
 Role = Literal["user", "assistant"]
 
 MAX_MESSAGES = 100
@@ -172,6 +173,9 @@ class Fact(Wire):
     size: str = Field(default="1", description="bucket of the tail's size: 1, 2-5, 6-20, more")
     cited: bool = False
     tail_count: int | None = Field(default=None, description="how many things the tail is; null: not known")
+    public: str = Field(
+        default="", description="the public graph that the fact is of, with source and licence; empty: the asked one"
+    )
 
 
 def chains(facts: Iterable[Fact]) -> list[list[Fact]]:

@@ -25,8 +25,9 @@ TASKS: dict[TaskName, tuple[type[TaskModel], type[TaskModel], str]] = {
     "name_concepts": (tasks.NameInput, tasks.NameReply, "`arog`: one concept for each cluster"),
     "answer": (tasks.AnswerInput, tasks.AnswerReply, "`arog`: a draft, or not yet"),
     "step": (tasks.StepInput, tasks.StepReply, "`sets`: answer, follow, or not in the graph"),
-    "reply": (tasks.ReplyInput, tasks.DialogueReply, "`dialogue`: which facts a reply tells, and in which manner"),
+    "reply": (tasks.ReplyInput, tasks.DialogueReply, "`dialogue`, `demands`: the facts of a reply, and its manner"),
     "worded_reply": (tasks.ReplyInput, tasks.WordedReply, "`dialogue`: a reply in the model's own words"),
+    "demands": (tasks.DemandsInput, tasks.DemandsReply, "`demands`: the knowledge that a reply needs"),
 }
 
 _HEAD = Path(__file__).with_name("contract_head.md")

@@ -71,6 +71,11 @@ class ScriptedReplies:
                 return tasks.DialogueReply(facts=list(dict.fromkeys(at for each in facts for at in each)))
             said = zip(told, facts, strict=True)
             return tasks.WordedReply(sentences=[tasks.WordedSentence(text=one.text, facts=ats) for one, ats in said])
+        if task == "demands":
+            words = _RUN.findall(tasks.DemandsInput.model_validate_json(block).question)
+            listed = tasks.DemandList(thought=_THOUGHT, terms=words[-5:])
+            none = tasks.DemandList(thought=_THOUGHT, terms=[])
+            return tasks.DemandsReply(explicit=listed, implicit=none, maintained=listed, extended=none)
         if "choices" in json.loads(block):
             return self._chosen()
         self._asked = read_step(block)

@@ -21,7 +21,7 @@ _MAX_LABEL_CHARS = 80
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
 # Matches path segments without meaning for people: versions, dates, plain numbers.
 _DULL_SEGMENT = re.compile(r"[\d.]*|v\d.*|ns|terms?|vocab|vocabulary|ontology|www\..*", re.IGNORECASE)
-_PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})
+PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})
 # A closed list of third-person verbs, so that plural nouns ("children") are not taken for verbs.
 _PARTICIPLES = {
     "acts": "acted", "belongs": "belonged", "buys": "bought", "causes": "caused", "contains": "contained",
@@ -114,9 +114,9 @@ def _inverse(words: list[str]) -> str:
         return _EXACT.get(text, text)
     if first in ("has", "have") and len(words) > 1:
         return f"{' '.join(words[1:])} of"
-    if first in _PARTICIPLES and (len(words) == 1 or last in _PREPOSITIONS):
+    if first in _PARTICIPLES and (len(words) == 1 or last in PREPOSITIONS):
         return f"{' '.join([_PARTICIPLES[first], *words[1:]])} by"
-    if len(words) == 1 or last not in _PREPOSITIONS:
+    if len(words) == 1 or last not in PREPOSITIONS:
         return f"{text} of"
     if last == "by":
         return _VERBS[first] if first in _VERBS and len(words) == 2 else " ".join(words[:-1])

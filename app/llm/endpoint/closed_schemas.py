@@ -81,6 +81,9 @@ def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
         return _object(thought=_text(300), path=_list(triple, 6), guess=_text(80))
     if task == "worded_reply":
         return _object(sentences=_list(_object(text=_text(300), facts=_list(_number_of("numbers"), 4)), 5))
+    if task == "demands":
+        listed = _object(thought=_text(120), terms=_list(_text(30), 5))
+        return _object(explicit=listed, implicit=listed, maintained=listed, extended=listed)
     manner = {"type": "string", "enum": list(get_args(Manner))}
     return _object(facts=_list(_number_of("numbers"), 5), manner=manner)
 

@@ -20,6 +20,7 @@ from app.reader.sentences.phrases import (
     state,
     worded,
 )
+from app.reader.sentences.public_facts import by_start_and_relation, public_clause
 from kg_store.terms import is_mask_word
 from kg_store.text.inflection import is_participle, lemminflect, plural, with_article
 
@@ -194,13 +195,18 @@ def dialogue_text(given: ReplyInput) -> list[WrittenSentence]:
     for fact in ranked:
         concepts.setdefault(fact.start, fact.start_concept)
         concepts.setdefault(fact.end, fact.end_concept if not fact.end.startswith("S") else "")
-    clauses = clauses_of(ranked)
+    public = {term.name for term in given.public_terms}
+    clauses = clauses_of([fact for fact in ranked if fact.start not in public])
     said: list[Said] = []
     for subject in dict.fromkeys(clause.fact.start for clause in clauses):
         about = [clause for clause in clauses if clause.fact.start == subject]
         said += _about(subject, concepts.get(subject, ""), about, introduces=given.describes)
     most = MAX_SENTENCES if given.describes else MAX_REMARKS
-    return [WrittenSentence(f"{text[:1].upper()}{text[1:]}.", _places(stated, place)) for text, stated in said[:most]]
+    told = [(text, _places(stated, place)) for text, stated in said]
+    for group in by_start_and_relation(fact for fact in ranked if fact.start in public):
+        clause = public_clause(group[0].start, group[0].path[0], joined([fact.end for fact in group]))
+        told.append((clause, tuple(place[id(fact)] for fact in group)))
+    return [WrittenSentence(f"{text[:1].upper()}{text[1:]}.", places) for text, places in told[:most]]
 
 
 def _places(clauses: Sequence[FactClause], place: Mapping[int, int]) -> tuple[int, ...]:

@@ -37,6 +37,8 @@ FEATURES: Final = (
 MAX_AGO: Final = 6
 MAX_TOPICS: Final = 20
 """The most topics that a reply may take up. Chosen by hand: from 10 to 80 the measured recall is the same."""
+MAX_ZIPF: Final = 6.4
+"""A word that is used more often than this (about the fifty most frequent) has no meaning of its own. By hand."""
 MAX_IMPLICIT: Final = 5
 """The most queries that are meant but not said. Chosen by hand; not fitted."""
 TOPIC_WEIGHTS: Final = Path(__file__).with_name("topic_weights.toml")
@@ -76,9 +78,19 @@ class PublicTerms:
         return np.fromiter(rarest, np.float32, len(self.facts.phrases))
 
     @cached_property
+    def means_something(self) -> npt.NDArray[np.bool_]:
+        """False for terms of one word that is among the fifty most frequent ones."""
+        return (self.lengths > 1) | (self.zipf < MAX_ZIPF)
+
+    @cached_property
     def degrees(self) -> Floats:
         ends = self.facts.triples[:, [0, 2]].ravel()
         return np.bincount(ends, minlength=len(self.facts.phrases)).astype(np.float32)
+
+    def is_meaningful(self, row: int) -> bool:
+        """Returns True for a fact that joins two terms with a meaning of their own."""
+        head, _, tail = self.facts.triples[row].tolist()
+        return bool(head != tail and self.means_something[head] and self.means_something[tail])
 
     def nearest_facts(self, rows: Ints, said: DialogueTerms, most: int = MAX_FACTS) -> Ints:
         """Returns the facts whose texts are most like the dialogue by cosine, best first."""
@@ -206,6 +218,26 @@ def select(
         return found
 
     return selected(ordered(foreseen), ordered(unforeseen), most)
+
+
+def told_first(graph: PublicTerms, said: DialogueTerms, topics: ScoredTerms, most: int) -> tuple[int, ...]:
+    """Returns one fact for each of the narrowest terms of the last turn: that which leads to its best topic.
+
+    What a turn is about has few facts ("lemon"), and what is said in passing has many ("dog"). Facts that lead to a
+    word without a meaning of its own, such as "this", are left out.
+    """
+    newest = sorted((term for term, ago in said.ago.items() if not ago), key=lambda term: graph.degrees[term])
+    found = dict[int, None]()
+    for term in newest:
+        rows = graph.facts.facts_at([term])
+        heads, _, tails = graph.facts.triples[rows].T
+        far = np.where(heads == term, tails, heads)
+        fits = graph.means_something[far] & (far != term)
+        if fits.any():
+            found[int(rows[fits][topics.of(far[fits]).argmax()])] = None
+        if len(found) == most:
+            break
+    return tuple(found)
 
 
 def _neighbours(facts: PublicFacts, terms: Sequence[int] | Ints) -> tuple[Ints, Ints]:

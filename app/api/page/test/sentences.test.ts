@@ -11,7 +11,7 @@ const table: NameTable = new Map([
 ]);
 const fact: Fact = {
   head: "Eq7f2k", head_concept: "patient", path: ["treated by"], tail: "Ex81zp", tail_concept: "doctor",
-  size: "1", cited: true, tail_count: null,
+  size: "1", cited: true, tail_count: null, public: "",
 };
 const SENTENCES = [
   { text: "Ex81zp treats Eq7f2k.", facts: [0, 1, 0], restated: false },

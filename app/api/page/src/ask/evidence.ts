@@ -24,6 +24,8 @@ export interface Row {
   tail: string;
   tailConcept: string;
   cited: boolean;
+  /** The public graph that it is of, with source and licence; empty if it is of the asked one. */
+  from: string;
 }
 
 /** What leads to the answer first. */
@@ -37,6 +39,7 @@ export function rowsOf(facts: readonly Fact[], table: NameTable): Row[] {
     tail: endOf(fact, "tail", short),
     tailConcept: hasName(fact.tail, short) ? restore(fact.tail_concept, table) : "",
     cited: fact.cited,
+    from: fact.public,
   }));
   return [...rows.filter((row) => row.cited), ...rows.filter((row) => !row.cited)];
 }

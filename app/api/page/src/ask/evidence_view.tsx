@@ -77,7 +77,7 @@ function EvidenceTable({ reply, rows, mark, chosen, onHover, onChoose }: Omit<Pr
               <td>{row.head} <span class="quiet">{row.headConcept}</span></td>
               <td>{row.isBackward ? `← ${row.relation}` : `${row.relation} →`}</td>
               <td>{row.tail} <span class="quiet">{row.tailConcept}</span></td>
-              <td>{row.cited ? "yes" : "also found"}</td>
+              <td>{row.cited ? "yes" : "also found"}{row.from !== "" && <span class="quiet"> public, from {row.from}</span>}</td>
             </tr>
           ))}
         </tbody>

@@ -39,6 +39,7 @@ export const factOf = fields({
   size: optional(text, "1"),
   cited: optional(truth, false),
   tail_count: optional(nullable(number), null),
+  public: optional(text, ""),
 });
 export type Fact = Decoded<typeof factOf>;
 

@@ -1,0 +1,145 @@
+"""The `demands` strategy: replies to an open turn from what the public graphs beside the asked one know.
+
+It works out which knowledge the reply needs, takes facts by that, and lets the model, or the reasoner in the house,
+choose among them together with the facts of the asked graph. A model is asked at most twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain, zip_longest
+from typing import Final
+
+import numpy as np
+
+from app.llm.embeddings.word_vectors import likeness, word_vectors
+from app.llm.tasks import DemandList, DemandsInput, DemandsReply, Task
+from app.strategies.base import BesideGraph, FoundFact, RetrievalResult, StrategyInput
+from app.strategies.demands.embedded import (
+    DialogueTerms,
+    PublicTerms,
+    embedded_demands,
+    retrieved,
+    scored_topics,
+    select,
+    told_first,
+)
+from app.strategies.demands.fact_sets import MAX_SELECTED, Demand, Demands
+from app.strategies.demands.prompts import DEMANDS
+from app.strategies.dialogue import DialogueStrategy, spoken_of
+from app.strategies.retrieval import show_dialogue
+from kg_store.graph.public_facts import PublicFact, PublicFacts
+
+MIN_LIKENESS: Final = 0.8
+"""The least cosine at which a term of the graph is taken for one that a model wrote. Chosen by hand; not fitted."""
+MAX_GRAPHS: Final = 4
+MAX_FIRST: Final = 3
+"""The most facts about what the last turn itself says that come before the others. Chosen by hand; not fitted."""
+MAX_TURNS: Final = 6
+"""The most turns that count as the dialogue so far. Chosen by hand; not fitted."""
+
+
+@lru_cache(maxsize=MAX_GRAPHS)
+def public_terms_of(facts: PublicFacts) -> PublicTerms:
+    """Returns the terms of a public graph with what ranks them; kept for the graphs used last."""
+    return PublicTerms(facts, word_vectors())
+
+
+class DemandsStrategy:
+    """Replies to a turn with facts of public graphs, and of the asked graph if the turn names something of it."""
+
+    def __init__(self, dialogue: DialogueStrategy) -> None:
+        self._dialogue = dialogue
+
+    async def find(self, inquiry: StrategyInput) -> RetrievalResult:
+        own, _ = await asyncio.to_thread(self._dialogue.facts, inquiry, spoken_of(inquiry))
+        said = await self._demanded(inquiry) if inquiry.beside else None
+        found = await asyncio.to_thread(_public_facts, inquiry, said)
+        public = dict[str, str]()
+        facts = [*own, *(_as_found(inquiry, graph, fact, public) for graph, fact in found)]
+        result = await self._dialogue.reply_from(inquiry, facts, public=public)
+        return _with_used_alone(result)
+
+    async def _demanded(self, inquiry: StrategyInput) -> DemandsReply | None:
+        """Returns the demands as a model gives them; None without a model, or if the budget is too small."""
+        task = Task(DEMANDS, DemandsInput(question=inquiry.dialogue.question, dialogue=show_dialogue(inquiry)))
+        if not inquiry.reasoner.is_model or not inquiry.reasoner.fits(task):
+            return None
+        return (await inquiry.reasoner.ask(task)).value
+
+
+def _public_facts(inquiry: StrategyInput, said: DemandsReply | None) -> list[tuple[BesideGraph, PublicFact]]:
+    """Returns at most MAX_SELECTED facts of the public graphs, in turn from each, the best first.
+
+    Promise: to a model only facts are given whose terms the guard of the asked graph lets leave, so that what is a
+    name there is never sent because a public graph has it too.
+    """
+    each = [[(graph, fact) for fact in _facts_of(inquiry, graph, said)] for graph in inquiry.beside]
+    return [one for one in chain.from_iterable(zip_longest(*each)) if one is not None][:MAX_SELECTED]
+
+
+def _facts_of(inquiry: StrategyInput, graph: BesideGraph, asked: DemandsReply | None) -> list[PublicFact]:
+    terms = public_terms_of(graph.facts)
+    said = DialogueTerms.of(terms, _turns(inquiry))
+    topics = scored_topics(terms, said)
+    demands = embedded_demands(terms, said, topics) if asked is None else matched(terms, asked)
+    rows = (*told_first(terms, said, topics, MAX_FIRST), *select(terms, topics, *retrieved(terms, said, demands)))
+    facts = [graph.facts.fact(row) for row in dict.fromkeys(rows) if terms.is_meaningful(row)]
+    if not inquiry.reasoner.is_model:
+        return facts
+    shown = list(dict.fromkeys(term for fact in facts for term in (fact.head, fact.tail)))
+    may_leave = dict(zip(shown, inquiry.may_leave(shown), strict=True))
+    return [fact for fact in facts if may_leave[fact.head] and may_leave[fact.tail]]
+
+
+def matched(graph: PublicTerms, reply: DemandsReply) -> Demands:
+    """Returns the demands that a model wrote as terms of the graph: the same words in any form, else the term that is
+    most like them; what fits none is dropped."""
+
+    def of(listed: DemandList) -> Demand:
+        return Demand(tuple(chain.from_iterable(_terms_like(graph, each) for each in listed.terms)), listed.thought)
+
+    return Demands(of(reply.explicit), of(reply.implicit), of(reply.maintained), of(reply.extended))
+
+
+def _terms_like(graph: PublicTerms, words: str) -> Sequence[int]:
+    if exact := graph.facts.terms_of(words):
+        return exact
+    if not words.strip() or not graph.facts.phrases:
+        return ()
+    every = np.arange(len(graph.facts.phrases), dtype=np.int32)
+    near = likeness(graph.phrases, every, graph.words.products([words]))
+    return (int(near.argmax()),) if near.max() >= MIN_LIKENESS else ()
+
+
+def _turns(inquiry: StrategyInput) -> list[str]:
+    """Returns the last turns without pseudonyms, which say nothing to a public graph.
+
+    Words that are withheld are read only if no model is asked, since the facts would tell of them.
+    """
+    stand_ins = inquiry.pseudonyms.issued
+    texts = [*(turn.text for turn in inquiry.dialogue.turns[-MAX_TURNS:-1]), inquiry.asked]
+    return [" ".join(word for word in text.split() if word.strip(".,;:!?'\"()") not in stand_ins) for text in texts]
+
+
+def _as_found(inquiry: StrategyInput, graph: BesideGraph, fact: PublicFact, public: dict[str, str]) -> FoundFact:
+    """Returns a public fact as evidence; the words of its two pseudonyms are added to `public`."""
+    start, end = (inquiry.pseudonyms.of_public_term(term) for term in (fact.head, fact.tail))
+    public |= {start: fact.head, end: fact.tail}
+    return FoundFact(start, "", (fact.relation,), end, "", "", graph.label)
+
+
+def _with_used_alone(result: RetrievalResult) -> RetrievalResult:
+    """Returns the result without the public facts that the reply does not state."""
+    used = {at for places in result.reply_facts for at in places}
+    kept = [at for at, fact in enumerate(result.evidence) if at in used or not fact.public]
+    place = {at: number for number, at in enumerate(kept)}
+    return replace(
+        result,
+        evidence=tuple(result.evidence[at] for at in kept),
+        things=tuple(dict.fromkeys(result.evidence[at].start for at in kept)),
+        reply_facts=tuple(tuple(place[at] for at in places) for places in result.reply_facts),
+    )

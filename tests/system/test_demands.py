@@ -1,0 +1,93 @@
+"""A reply from a public graph beside a private one shows a model public terms by name, and no name of the private one.
+
+Every name of the demo graph, and every word of one, is planted as a term of the public graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from client_sdk.answers.answer import Answer
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue
+from evaluation.bench.bench import CALLER, TENANT, TO_THE_MODEL, Bench
+from tests.system.test_public_terms import DEMO, LABELS, PEOPLE, TERMS
+
+pytestmark = pytest.mark.model
+
+FACTS = [
+    *(f"RelatedTo\t{term}\ttennis" for term in TERMS),
+    "IsA\ttennis\tgame", "UsedFor\tracket\ttennis", "HasProperty\ttennis\tfun", "UsedFor\ttennis\tget fit",
+]  # fmt: skip
+POLICY = (
+    '[public]\nfiles = ["common.tsv"]\nsource = "Some net"\nlicence = "CC0"\n\n'
+    '[[triples]]\nfile = "common.tsv"\ncolumns = [2, 1, 3]\n'
+)
+MEANS = re.compile(r'\\"means\\":\\"(.*?)\\"')
+TURNS = [
+    "I love tennis.",
+    "It was fun to play tennis today!",
+    "I played tennis with {}.",
+    "{} is a game, as tennis is.",
+]
+
+
+@pytest.fixture(params=["scripted", "embedded"])
+async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
+    changes = TO_THE_MODEL if request.param == "scripted" else {}
+    async with Bench(request.param, changes=changes) as opened:
+        opened.load("clinic", [DEMO / "clinic.ttl"], (DEMO / "clinic.policy.toml").read_text())
+        (tmp_path / "common.tsv").write_text("\n".join(FACTS) + "\n")
+        load = opened.services.graphs.load(TENANT, "common", [tmp_path / "common.tsv"], POLICY)
+        load.run(lambda _step, _done: None)
+        opened.services.graphs.put_beside(TENANT, "clinic", "common")
+        yield opened
+
+
+async def replied(bench: Bench, said: str, strategy: str = "demands") -> Answer:
+    dialogue = Dialogue("clinic", KeyPair.generate(), strategy, {})
+    return dialogue.accept(said, await bench.services.chat.answer(CALLER, dialogue.request(said, None, {})))
+
+
+async def test_no_name_leaves_though_it_is_a_term_of_the_public_graph(bench: Bench) -> None:
+    assert len(TERMS) >= 500
+    names = {label.casefold() for label in LABELS}
+    shown = set[str]()
+    for person in PEOPLE[::8]:
+        for said in TURNS:
+            before = bench.sent_so_far
+            await replied(bench, said.format(person))
+            sent = b"".join(bench.sent_from(before)).decode()
+            assert not {word.casefold() for word in person.split()} & set(re.findall(r"\w+", sent.casefold())), person
+            shown |= {each.casefold() for each in MEANS.findall(sent)}
+    assert not shown & names
+    assert shown >= {"tennis", "game"} or not bench.sent_so_far
+
+
+async def test_a_reply_states_public_facts_and_says_where_they_are_from(bench: Bench) -> None:
+    before = bench.sent_so_far
+    answer = await replied(bench, "I love tennis.", "auto")
+    assert len([body for body in bench.sent_from(before) if body]) in (0, 2)
+    assert answer.strategy == "demands"
+    assert answer.grounded
+    assert answer.text.count("tennis") >= 1
+    assert answer.evidence
+    assert {fact.public for fact in answer.evidence} == {"common (Some net, CC0)"}
+    assert str(answer.evidence[0]).endswith(", from common (Some net, CC0)")
+
+
+async def test_facts_of_both_graphs_stand_in_one_reply(bench: Bench) -> None:
+    person = PEOPLE[0]
+    answer = await replied(bench, f"I like {person}, and I love tennis.")
+    assert {bool(fact.public) for fact in answer.evidence} >= {False}
+    assert person.split()[0] in answer.text
+
+
+async def test_without_a_public_graph_it_is_talk_about_the_asked_one(bench: Bench) -> None:
+    bench.services.graphs.take_from_beside(TENANT, "clinic", "common")
+    answer = await replied(bench, "I love tennis.")
+    assert not answer.evidence
