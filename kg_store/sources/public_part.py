@@ -31,13 +31,15 @@ class Bridged:
     """The things of one kind that stand in both graphs, as term of the public one to term of the private one.
 
     `missing`: private things of the kind that the public files lack; `several`: those whose name or code several
-    things bear, which are not joined.
+    things bear, which are not joined. `alone`: those of `same` beside which one private thing stands: who reads what
+    the public files say of them can tell that thing apart.
     """
 
     kind: str
     same: Mapping[str, str] = field(repr=False)
     missing: int
     several: int
+    alone: int = 0
 
     @property
     def note(self) -> str:
@@ -45,7 +47,8 @@ class Bridged:
         kind = f"`{self.kind}`" if all(map(in_lexicon, self.kind.split())) else "A bridged kind"
         left = f"{self.missing} are in the private files alone"
         several = f", {self.several} are called like several of them and stay apart" if self.several else ""
-        return f"{kind}: {len(self.same)} things stand in the public files too, {left}{several}"
+        alone = f"; {self.alone} of them belong to one private thing alone" if self.alone else ""
+        return f"{kind}: {len(self.same)} things stand in the public files too, {left}{several}{alone}"
 
 
 def policy_of_part(policy: Policy, *, is_public: bool) -> Policy:
@@ -109,7 +112,24 @@ def _bridged(private: RawGraph, public: RawGraph, policy: Policy, kind: str, by:
     things = called.get(kind) or called.get(singular(kind.lower()))
     if not things:
         raise LoadError(NOTHING_TO_JOIN.format(number=number))
-    return _same(private, public, policy, kind, by, things)
+    found = _same(private, public, policy, kind, by, things)
+    return replace(found, alone=_alone(private, policy, set(found.same.values())))
+
+
+def _alone(private: RawGraph, policy: Policy, terms: set[str]) -> int:
+    """Returns how many of the `terms` one private thing leads to or is led to from, and no other."""
+    at = [number for number, term in enumerate(private.terms) if term in terms]
+    kinds, types = private.kinds(), _with_predicates(private, policy.type_predicates)
+    things = (kinds[private.objects] != TermKind.LITERAL) & (kinds[private.objects] != TermKind.TEXT) & ~types
+    forward, backward = things & np.isin(private.subjects, at), things & np.isin(private.objects, at)
+    pairs = np.concatenate(
+        [
+            np.stack([private.subjects[forward], private.objects[forward]], axis=1),
+            np.stack([private.objects[backward], private.subjects[backward]], axis=1),
+        ]
+    )
+    owners, counts = np.unique(np.unique(pairs, axis=0)[:, 0], return_counts=True)
+    return int((counts[np.isin(owners, at)] == 1).sum())
 
 
 def shared_names(private: RawGraph, public: RawGraph, policy: Policy, things: set[int]) -> Mapping[str, str]:

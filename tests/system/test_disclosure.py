@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,21 +14,25 @@ from app.chat.concluding import WITHHELD
 from app.chat.inspecting import Tracer
 from app.chat.question_run import ChatOptions
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
-from app.egress.disclosure import NO_EGRESS, Disclosure, Policy, Profile
+from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
+from app.egress.disclosure import Policy as DisclosurePolicy
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
+from app.reader.concept_namer import ConceptNamer
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.telemetry.metrics import Metrics
-from app.wiring.store import ServiceContext
+from app.wiring.store import ServiceContext, open_store
 from client_sdk.crypto.sealing import open_trace, trace_context
 from client_sdk.protocol import TracedCall
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import members_of, reached
+from kg_store.sources.policy import Policy
 from kg_store.terms import as_mids
-from tests.support.asking import secrets_in
+from tests.support.asking import PEOPLE, secrets_in
 from tests.support.house import DOCTOR_OF, KEY, House, clinic_store, drafting, sets_house, visible
 from tests.support.processes.model_server import ModelServer, follows_all, reply, sent_to
+from tests.support.service import settings_in
 
 WARDS_OF = "Which wards was Zofia Quarrel admitted to?"
 ADMITTED = "has admission|admitted to"
@@ -180,7 +185,7 @@ def fitting(graph: PrivateGraph, given: dict[str, Any]) -> int:
 @pytest.mark.parametrize(("k", "policy"), [(3, "refuse"), (4, "refuse"), (4, "generalise"), (10, "generalise")])
 async def test_nothing_leaves_that_fewer_than_k_fit(
     around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner, embedder: Embedder, k: int,
-    policy: Policy,
+    policy: DisclosurePolicy,
 ) -> None:  # fmt: skip
     disclosure = Disclosure(k=k, policy=policy, in_house=EmbeddedReasoner(embedder))
     graph = store.catalog.open("default", "clinic")
@@ -273,3 +278,37 @@ async def test_a_tenants_day_counts_all_conversations_and_what_the_house_keeps_i
     server.replies = drafting("{treated by}")
     with pytest.raises(TenantRevealsUsedUpError):
         await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)
+
+
+PUBLIC = """@prefix p: <http://towns.invalid/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+p:z a p:Town ; rdfs:label "Zemgalburg" ; p:liesOn p:r . p:k a p:Town ; rdfs:label "Umbrathal" ; p:liesOn p:s .
+p:r a p:River ; rdfs:label "Ombrel" . p:s a p:River ; rdfs:label "Tavvy" ; p:flowsInto p:r .
+"""
+OVER_BOTH = ("Which river does the city of {} lie on?", "Who lives in a city on the Ombrel?", *QUESTIONS)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+async def test_nothing_leaves_that_fewer_than_k_fit_over_a_public_graph_joined(
+    tmp_path: Path, server: ModelServer, model: PromptedReasoner, embedder: Embedder, k: int
+) -> None:
+    (tmp_path / "clinic.ttl").write_text(PEOPLE, "utf-8")
+    (tmp_path / "towns.ttl").write_text(PUBLIC, "utf-8")
+    store = open_store(settings_in(tmp_path))
+    files = [tmp_path / "clinic.ttl", tmp_path / "towns.ttl"]
+    policy = Policy.from_toml('[public]\nfiles = ["towns.ttl"]\n[public.bridges]\ncity = "label"\n')
+    store.catalog.load("default", "clinic", files, policy, ConceptNamer(embedder).name)
+    graph = store.catalog.open("default", "clinic")
+    disclosure = Disclosure(k=k, policy="refuse", in_house=EmbeddedReasoner(embedder))
+    server.replies = follows_all
+    shown = set[str]()
+    for subject in SUBJECTS:
+        for question in OVER_BOTH:
+            options = ChatOptions(profile=Profile.KIND, disclosure=disclosure)
+            before = len(server.received)
+            await sets_house(store, embedder, options, model).ask(question.format(subject))
+            for request in server.received[before:]:
+                assert fitting(graph, request.input) >= k
+                shown |= {step for way in request.input["candidates"] for step in way["path"]}
+    assert any("lies on" in step for step in shown) or k > 3
+    assert secrets_in(server.everything) == []
+    store.close()

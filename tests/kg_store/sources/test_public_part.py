@@ -49,13 +49,16 @@ def test_bridged_things_are_one_and_others_stay_apart(files: list[Path]) -> None
     assert "Xylon - food to avoid - Grapefruit" in facts
     assert raw.notes == (
         "`drug`: 2 things stand in the public files too, 1 are in the private files alone, 1 are called like several "
-        "of them and stay apart",
+        "of them and stay apart; 2 of them belong to one private thing alone",
     )
 
 
 def test_a_bridge_may_go_by_a_code_that_both_have(files: list[Path]) -> None:
     raw = read_by_policy(files, _policy(drug="atc"))
-    assert raw.notes == ("`drug`: 3 things stand in the public files too, 1 are in the private files alone",)
+    assert raw.notes == (
+        "`drug`: 3 things stand in the public files too, 1 are in the private files alone; 3 of them belong to one "
+        "private thing alone",
+    )
 
 
 def test_without_a_bridge_nothing_is_joined(files: list[Path]) -> None:
