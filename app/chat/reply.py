@@ -302,7 +302,7 @@ def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, 
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
     words += table.known(" ".join((*read.notes, run.ended.sentence, *answer.suggestions)))
-    words += [each.pseudonym for each in answer.understood]
+    words += [*(each.pseudonym for each in answer.understood), *run.found.demanded]
     words += pseudonyms_cited(table, run.found, conclusion)
     words += [word for fact in cited for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}

@@ -59,6 +59,7 @@ _FIRST: Final = {
 }
 _OF_THINGS: Final = frozenset({"reach", "difference", "argmax", "argmin", "having"})
 _ALL: Final = "all "
+LOOKED_FOR: Final = "Looked for what is publicly known about {}."
 _Describe = Callable[[str], str]
 
 
@@ -93,7 +94,7 @@ def worked_out(run: QuestionRun) -> list[str]:
     """
     if run.ended.conclusion is None or run.found.draft is None or run.found.draft.things:
         return []
-    sentences: list[str] = []
+    sentences = [LOOKED_FOR.format(", ".join(run.found.demanded))] if run.found.demanded else []
     for text in run.found.draft.expressions:
         try:
             expression = parse(text)

@@ -211,7 +211,8 @@ class RetrievalResult:
 
     For dialogue: `reply` holds sentences. `reply_facts` holds, for each sentence, the positions in `evidence` of the
     facts that it states. `is_worded`: a model wrote the sentences, so each has to be checked. `in_order` sorts things
-    by likelihood.
+    by likelihood. `demanded`: pseudonyms of the
+    public terms that knowledge was looked for by.
     """
 
     draft: Draft | None
@@ -229,6 +230,7 @@ class RetrievalResult:
     reply_facts: tuple[tuple[int, ...], ...] = ()
     is_worded: bool = False
     in_order: Callable[[Mids], Mids] | None = None
+    demanded: tuple[str, ...] = ()
 
 
 class Strategy(Protocol):

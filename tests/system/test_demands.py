@@ -74,6 +74,8 @@ async def test_a_reply_states_public_facts_and_says_where_they_are_from(bench: B
     assert len([body for body in bench.sent_from(before) if body]) in (0, 2)
     assert answer.strategy == "demands"
     assert answer.grounded
+    assert answer.path[-1].startswith("Looked for what is publicly known about ")
+    assert "tennis" in answer.path[-1]
     assert answer.text.count("tennis") >= 1
     assert answer.evidence
     assert {fact.public for fact in answer.evidence} == {"common (Some net, CC0)"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import Final
@@ -38,6 +38,8 @@ MIN_LIKENESS: Final = 0.8
 MAX_GRAPHS: Final = 4
 MAX_FIRST: Final = 3
 """The most facts about what the last turn itself says that come before the others. Chosen by hand; not fitted."""
+MAX_NAMED: Final = 3
+"""The most queries, and the most new topics, that the asker is told of. Chosen by hand."""
 MAX_TURNS: Final = 6
 """The most turns that count as the dialogue so far. Chosen by hand; not fitted."""
 
@@ -57,11 +59,12 @@ class DemandsStrategy:
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         own, _ = await asyncio.to_thread(self._dialogue.facts, inquiry, spoken_of(inquiry))
         said = await self._demanded(inquiry) if inquiry.beside else None
-        found = await asyncio.to_thread(_public_facts, inquiry, said)
+        known = await asyncio.to_thread(_knowledge, inquiry, said)
         public = dict[str, str]()
-        facts = [*own, *(_as_found(inquiry, graph, fact, public) for graph, fact in found)]
-        result = await self._dialogue.reply_from(inquiry, facts, public=public)
-        return _with_used_alone(result)
+        facts = [*own, *_in_turn(inquiry, known, public)]
+        result = _with_used_alone(await self._dialogue.reply_from(inquiry, facts, public=public))
+        terms = dict.fromkeys(term for each in known for term in each.terms)
+        return replace(result, demanded=tuple(map(inquiry.pseudonyms.of_public_term, terms)))
 
     async def _demanded(self, inquiry: StrategyInput) -> DemandsReply | None:
         """Returns the demands as a model gives them; None without a model, or if the budget is too small."""
@@ -71,28 +74,38 @@ class DemandsStrategy:
         return (await inquiry.reasoner.ask(task)).value
 
 
-def _public_facts(inquiry: StrategyInput, said: DemandsReply | None) -> list[tuple[BesideGraph, PublicFact]]:
-    """Returns at most MAX_SELECTED facts of the public graphs, in turn from each, the best first.
+@dataclass(frozen=True, slots=True)
+class PublicKnowledge:
+    """Facts of one public graph for a reply, the best first, and the terms that they were looked for by."""
+
+    graph: BesideGraph
+    facts: Sequence[PublicFact]
+    terms: Sequence[str]
+
+
+def _knowledge(inquiry: StrategyInput, asked: DemandsReply | None) -> list[PublicKnowledge]:
+    """Returns what each public graph knows that the reply needs; `asked`: the demands as a model gives them.
 
     Promise: to a model only facts are given whose terms the guard of the asked graph lets leave, so that what is a
     name there is never sent because a public graph has it too.
     """
-    each = [[(graph, fact) for fact in _facts_of(inquiry, graph, said)] for graph in inquiry.beside]
-    return [one for one in chain.from_iterable(zip_longest(*each)) if one is not None][:MAX_SELECTED]
+    return [_knowledge_of(inquiry, graph, asked) for graph in inquiry.beside]
 
 
-def _facts_of(inquiry: StrategyInput, graph: BesideGraph, asked: DemandsReply | None) -> list[PublicFact]:
+def _knowledge_of(inquiry: StrategyInput, graph: BesideGraph, asked: DemandsReply | None) -> PublicKnowledge:
     terms = public_terms_of(graph.facts)
     said = DialogueTerms.of(terms, _turns(inquiry))
     topics = scored_topics(terms, said)
     demands = embedded_demands(terms, said, topics) if asked is None else matched(terms, asked)
     rows = (*told_first(terms, said, topics, MAX_FIRST), *select(terms, topics, *retrieved(terms, said, demands)))
     facts = [graph.facts.fact(row) for row in dict.fromkeys(rows) if terms.is_meaningful(row)]
+    wanted = dict.fromkeys((*demands.explicit.terms[:MAX_NAMED], *demands.extended.terms[:MAX_NAMED]))
+    named = [graph.facts.phrases[term] for term in wanted if terms.means_something[term]]
     if not inquiry.reasoner.is_model:
-        return facts
+        return PublicKnowledge(graph, facts, named)
     shown = list(dict.fromkeys(term for fact in facts for term in (fact.head, fact.tail)))
     may_leave = dict(zip(shown, inquiry.may_leave(shown), strict=True))
-    return [fact for fact in facts if may_leave[fact.head] and may_leave[fact.tail]]
+    return PublicKnowledge(graph, [fact for fact in facts if may_leave[fact.head] and may_leave[fact.tail]], named)
 
 
 def matched(graph: PublicTerms, reply: DemandsReply) -> Demands:
@@ -123,6 +136,12 @@ def _turns(inquiry: StrategyInput) -> list[str]:
     stand_ins = inquiry.pseudonyms.issued
     texts = [*(turn.text for turn in inquiry.dialogue.turns[-MAX_TURNS:-1]), inquiry.asked]
     return [" ".join(word for word in text.split() if word.strip(".,;:!?'\"()") not in stand_ins) for text in texts]
+
+
+def _in_turn(inquiry: StrategyInput, known: Sequence[PublicKnowledge], public: dict[str, str]) -> list[FoundFact]:
+    """Returns at most MAX_SELECTED public facts as evidence, in turn from each graph."""
+    each = [[_as_found(inquiry, of.graph, fact, public) for fact in of.facts[:MAX_SELECTED]] for of in known]
+    return [one for one in chain.from_iterable(zip_longest(*each)) if one is not None][:MAX_SELECTED]
 
 
 def _as_found(inquiry: StrategyInput, graph: BesideGraph, fact: PublicFact, public: dict[str, str]) -> FoundFact:
