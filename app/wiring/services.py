@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
+from app.chat.beside import public_facts_of
 from app.chat.browsing import GraphBrowser
 from app.chat.case_admin import CaseAdmin
 from app.chat.inspecting import Tracer
@@ -36,7 +37,7 @@ from app.settings import ConfigurationError, Settings
 from app.strategies.arog import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.demands.prompts import DEMANDS
-from app.strategies.demands.strategy import DemandsStrategy
+from app.strategies.demands.strategy import DemandsStrategy, public_terms_of
 from app.strategies.dialogue import DialogueStrategy
 from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
 from app.strategies.prompts import AROG_TASKS, NAME, REPLY, WORDED
@@ -333,11 +334,19 @@ async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> N
         log.info("warm_up_cut", seconds=WITHIN_S)
 
 
+def _warm_beside(services: Services, tenant: str, name: str) -> None:
+    """Reads the public graphs beside one graph."""
+    catalog = services.store.catalog
+    for graph in public_facts_of(catalog, tenant, catalog.graphs_beside(tenant, name)):
+        public_terms_of(graph.facts).prepare()
+
+
 async def _warm(services: Services, tenant: str, name: str) -> None:
     """Opens one graph and embeds its words; for a large graph, also prepares the questions that the page suggests."""
     try:
         opened = await asyncio.to_thread(services.store.catalog.open, tenant, name)
         await asyncio.to_thread(services.thinking.wait_until_warm)
+        await asyncio.to_thread(_warm_beside, services, tenant, name)
         things = sum(signature.size for signature in opened.blind.schema.signatures)
         if services.thinking.in_house is not None and things >= MIN_THINGS:
             caller = Caller(tenant, _KEY_ID, "user", frozenset({EVERY_GRAPH}))
