@@ -163,8 +163,10 @@ def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionRes
     if not any(each.facts for each in told):
         return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=lost, attachment=attachment)
     text = " ".join([*(each.text for each in told), *((IN_MODELS_WORDS,) if own else ())])
-    # The ends of the cited facts become the answer's items, for clients that read the reply as data.
-    ends = dict.fromkeys(found.evidence[at].end for each in told for at in each.facts)
+    # The ends of the cited facts become the answer's items, for clients that read the reply as data; those of public
+    # facts are no things of the asked graph.
+    cited = (found.evidence[at] for each in told for at in each.facts)
+    ends = dict.fromkeys(fact.end for fact in cited if not fact.public)
     conclusion = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS) or Conclusion(text, (), {})
     return ConclusionResult(
         conclusion, not own, conclusion.text, sentences=tuple(told), removed=lost, attachment=attachment

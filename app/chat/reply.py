@@ -76,7 +76,8 @@ def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclu
     said, drafted = pseudonyms_cited(table, finding, conclusion), table.known(" ".join(finding.draft.expressions))
     wanted = {*said} - {*finding.things} | {*drafted}
     for fact in reversed(finding.evidence):
-        if fact.end in wanted:
+        # Of public graphs only what the reply states is kept, so it leads to the answer whichever end was spoken of.
+        if fact.end in wanted or fact.public:
             wanted.add(fact.start)
             cited.insert(0, fact)
     return cited

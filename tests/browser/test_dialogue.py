@@ -155,3 +155,25 @@ def test_a_question_about_them_is_of_the_last_answer_alone(visit: Visit) -> None
     expect(about_them).to_be_enabled()
     visit.ask(ASKED)
     expect(about_them).to_be_disabled()
+
+
+def test_a_fact_of_a_public_graph_says_which_it_is_of(visit: Visit) -> None:
+    house = visit.house
+    policy = (
+        '[public]\nfiles = ["common.tsv"]\nsource = "Some net"\nlicence = "CC0"\n\n'
+        '[[triples]]\nfile = "common.tsv"\ncolumns = [2, 1, 3]\n'
+    )
+    facts = "IsA\ttennis\tgame\nUsedFor\tracket\ttennis\nHasProperty\ttennis\tfun\n"
+    house.load("common", ("common.tsv", facts.encode()), policy.encode())
+    house.call("PUT", "/admin/graphs/demo/beside/common")
+    try:
+        visit.begin("demo")
+        turn = visit.ask("I love tennis.")
+        expect(turn.get_by_role("paragraph").first).to_contain_text("ennis")
+        evidence = visit.open_evidence(turn, "Table")
+        expect(evidence.get_by_text("public, from common (Some net, CC0)").first).to_be_visible()
+        expect(visit.page.get_by_text("Looked for what is publicly known about").first).to_be_visible()
+        visit.picture("public-facts")
+    finally:
+        house.call("DELETE", "/admin/graphs/demo/beside/common")
+        house.call("DELETE", "/admin/graphs/common")

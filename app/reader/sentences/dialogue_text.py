@@ -13,6 +13,7 @@ from app.reader.sentences.phrases import (
     Agreement,
     RelationPhrase,
     Speaker,
+    joined,
     label_words,
     many,
     one,
@@ -20,7 +21,7 @@ from app.reader.sentences.phrases import (
     state,
     worded,
 )
-from app.reader.sentences.public_facts import by_start_and_relation, public_clause
+from app.reader.sentences.public_facts import by_start_and_relation, public_sentence
 from kg_store.terms import is_mask_word
 from kg_store.text.inflection import is_participle, lemminflect, plural, with_article
 
@@ -128,13 +129,6 @@ def is_person(concept: str) -> bool:
     return bool(noun) and (noun == "person" or names_somebody(noun.split()[-1]))
 
 
-def joined(parts: Sequence[str], comma: bool = False) -> str:
-    """Joins parts as in "a, b and c"; with `comma`, as in "a, b, and c"."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"
-
-
 def _backwards(fact: Evidence, end: str, phrase: RelationPhrase, agree: Agreement, *, is_whole: bool) -> FactClause:
     """Returns the clause of a backward hop: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
     if phrase.form == "noun":
@@ -202,11 +196,11 @@ def dialogue_text(given: ReplyInput) -> list[WrittenSentence]:
         about = [clause for clause in clauses if clause.fact.start == subject]
         said += _about(subject, concepts.get(subject, ""), about, introduces=given.describes)
     most = MAX_SENTENCES if given.describes else MAX_REMARKS
-    told = [(text, _places(stated, place)) for text, stated in said]
-    for group in by_start_and_relation(fact for fact in ranked if fact.start in public):
-        clause = public_clause(group[0].start, group[0].path[0], joined([fact.end for fact in group]))
-        told.append((clause, tuple(place[id(fact)] for fact in group)))
-    return [WrittenSentence(f"{text[:1].upper()}{text[1:]}.", places) for text, places in told[:most]]
+    known = by_start_and_relation(fact for fact in ranked if fact.start in public)[:MAX_REMARKS]
+    told = [(text, _places(stated, place)) for text, stated in said[: most - bool(known)]]
+    if known:
+        told.append((public_sentence(known), tuple(place[id(fact)] for group in known for fact in group)))
+    return [WrittenSentence(f"{text[:1].upper()}{text[1:]}.", places) for text, places in told]
 
 
 def _places(clauses: Sequence[FactClause], place: Mapping[int, int]) -> tuple[int, ...]:

@@ -327,3 +327,10 @@ def state(label: str) -> str:
     if len(words) == 1 and is_agent(words[0]):
         return f"is {with_article(words[0])}"
     return f"is {' '.join(words)}"
+
+
+def joined(parts: Sequence[str], comma: bool = False) -> str:
+    """Joins parts as in "a, b and c"; with `comma`, as in "a, b, and c"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"

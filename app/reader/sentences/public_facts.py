@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from app.llm.tasks import Evidence
+from app.reader.sentences.phrases import joined
 from kg_store.text.inflection import is_participle, is_past, is_third_person, verbs_of
 from kg_store.text.labels import PREPOSITIONS
 
 MAX_TOGETHER: Final = 3
 """The greatest number of ends in one sentence. Chosen by hand; not fitted."""
+PUBLICLY_KNOWN: Final = "publicly known: {}"
 _DENIED: Final = "not"
 
 
@@ -20,6 +22,12 @@ def by_start_and_relation(facts: Iterable[Evidence]) -> list[list[Evidence]]:
     for fact in facts:
         found.setdefault((fact.start, fact.path[0]), []).append(fact)
     return [group[:MAX_TOGETHER] for group in found.values()]
+
+
+def public_sentence(groups: Iterable[Sequence[Evidence]]) -> str:
+    """Returns one sentence, without full stop, that states the facts of all groups and says that they are public."""
+    said = [public_clause(group[0].start, group[0].path[0], joined([fact.end for fact in group])) for group in groups]
+    return PUBLICLY_KNOWN.format("; ".join(said))
 
 
 def public_clause(start: str, label: str, ends: str) -> str:
