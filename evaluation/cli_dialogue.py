@@ -67,23 +67,33 @@ def dialogue(
 
 def demands(
     data: Data = DATA,
-    pairs: Annotated[int, typer.Option(min=1, help="Dialogues, each cut at one point")] = 1000,
+    pairs: Annotated[int, typer.Option(min=1, help="Dialogues to retrieve for, each cut at one point")] = 1000,
+    endpoint: Annotated[str, typer.Option(help="Base URL of a model: measure replies by it, not the retrieval")] = "",
+    model: Annotated[str, typer.Option(help="Name of the model at the endpoint")] = "",
+    dialogues: Annotated[int, typer.Option(min=1, help="Dialogues to reply to, with an endpoint")] = 20,
     out: Out = None,
     seed: Seed = 0,
 ) -> None:
     """Measure the public facts that a dialogue's demands bring, against all facts at what it says (T-RAG).
 
-    Ends with code 1 when a bound is missed.
+    With an endpoint: replies by DCRAG's six calls and by the service's two. Ends with code 1 when a bound is missed.
     """
+    import asyncio
+
     from app.llm.embeddings.embedder import Embedder
     from app.settings import load_settings
+    from evaluation.demands.replies import run_replies
     from evaluation.demands.run import run_retrieval
 
     settings = load_settings()
     with shown_progress() as show:
         embedder = Embedder(settings.sentence_model, settings.cache_dir)
-        measures, table = run_retrieval(data, pairs, seed, embedder, show)
-    end_measured(measures, out, "demands", table)
+        if endpoint:
+            run = run_replies(endpoint, model, data, dialogues, seed, embedder, show)
+            measures, table = asyncio.run(run)
+        else:
+            measures, table = run_retrieval(data, pairs, seed, embedder, show)
+    end_measured(measures, out, "demand_replies" if endpoint else "demands", table)
 
 
 def turns(

@@ -146,7 +146,7 @@ class Judge:
     async def rate(self, pairs: Sequence[DialoguePair], replies: Sequence[str]) -> Ratings:
         """Rates one reply to the history of each pair; the pairs' own replies are not looked at."""
         given = [
-            {"dialogue": _shown(pair.history), "reply": reply} for pair, reply in zip(pairs, replies, strict=True)
+            {"dialogue": shown_turns(pair.history), "reply": reply} for pair, reply in zip(pairs, replies, strict=True)
         ]
         engaging = await self._ask_each(_ENGAGINGNESS, given)
         quality = await self._ask_each(_QUALITY, given)
@@ -162,7 +162,7 @@ class Judge:
         """Compares two replies to the history of each pair, in an order that is drawn for each pair."""
         swaps = [self._is_swapped(pair) for pair in pairs]
         given = [
-            {"dialogue": _shown(pair.history), "replies": {"1": two, "2": one} if swap else {"1": one, "2": two}}
+            {"dialogue": shown_turns(pair.history), "replies": {"1": two, "2": one} if swap else {"1": one, "2": two}}
             for pair, one, two, swap in zip(pairs, first, second, swaps, strict=True)
         ]
         told = await self._ask_each(_COMPARISON, given)
@@ -238,7 +238,8 @@ def _dialogue_text(history: Sequence[str]) -> str:
     return "\n".join(reversed(history))
 
 
-def _shown(history: Sequence[str]) -> list[str]:
+def shown_turns(history: Sequence[str]) -> list[str]:
+    """Returns the turns with the letter of who speaks, the oldest first."""
     return [f"{SPEAKERS[at % 2]}: {turn}" for at, turn in enumerate(history)]
 
 

@@ -85,10 +85,19 @@ class FactRetrieval:
     def t_rag(self, history: Sequence[str], most: int = MAX_SELECTED) -> tuple[int, ...]:
         """Returns the facts at all terms of the history that are most like it by the sentence model."""
         terms = {term for turn in history for term in self.graph.facts.terms_in(turn)}
-        rows = self.graph.facts.facts_at([*terms])
+        return self.nearest(history, self.graph.facts.facts_at([*terms]), most)
+
+    def nearest(self, history: Sequence[str], rows: Ints, most: int) -> tuple[int, ...]:
+        """Returns the facts among `rows` that are most like the history by the sentence model, best first."""
+        if not len(rows):
+            return ()
         vector = self._embedder.sentences(list(history)).sum(axis=0)
         like = self._embedder.sentences([self.graph.facts.fact(row).text for row in rows.tolist()]) @ vector
         return tuple(rows[np.argsort(-like, kind="stable")[:most]].tolist())
+
+    def texts(self, rows: Sequence[int]) -> list[str]:
+        """Returns facts as a model reads them: (head, relation, tail)."""
+        return [f"({', '.join(self.graph.facts.fact(row))})" for row in rows]
 
     def embedded(self, history: Sequence[str]) -> tuple[tuple[int, ...], Demands, Ints]:
         """Returns the selected facts, the demands, and the foreseen facts of the whole method."""
