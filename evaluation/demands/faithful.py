@@ -256,4 +256,4 @@ def _number(told: object) -> int:
     return int(found[1]) if found else 0
 
 
-_REPLY: Final = _object(reply={"type": "string", "maxLength": 400})
+_REPLY: Final = _object(reply={"type": "string", "maxLength": 300})
