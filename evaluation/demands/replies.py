@@ -52,19 +52,16 @@ async def ask_both(
 ) -> BothForms:
     """Asks both forms for a reply to each pair; `settings` are those by which the service asks the same endpoint."""
     paper = FaithfulDcrag(endpoint, retrieval, seed)
-    faithful: list[FaithfulRun | None] = []
-    for done, pair in enumerate(pairs):
-        show(FAITHFUL, done, len(pairs))
-        try:
-            faithful.append(await paper.reply(pair.history))
-        except ReasonerError:
-            faithful.append(None)
+    faithful, replies = list[FaithfulRun | None](), list[ServiceReply]()
     show("loading", 0, 1)
     async with service_form(retrieval.triples, settings) as service:
-        replies = list[ServiceReply]()
         for done, pair in enumerate(pairs):
-            show(SERVICE, done, len(pairs))
+            show("replying", done, len(pairs))
             replies.append(await service.reply(pair.history))
+            try:
+                faithful.append(await paper.reply(pair.history))
+            except ReasonerError:
+                faithful.append(None)
         return BothForms(faithful, replies, service.names, service.names_sent)
 
 

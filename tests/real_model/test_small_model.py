@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.reasoner import ReasonerUnavailableError
 from app.wiring.endpoints import status_of
 from client_sdk.answers.answer import Answer
 from evaluation.bench.bench import TO_THE_MODEL, Bench
 from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.datasets.questions import Question, read_questions
+from evaluation.demands.dialogues import DialoguePair
+from evaluation.demands.replies import ask_both, bounds
+from evaluation.demands.retrieval import FactRetrieval
 from evaluation.models import models_table
 from evaluation.models.models_table import AskedModel, run_models_table, serving_small_model
 
@@ -92,3 +97,24 @@ async def test_a_model_that_is_gone_is_told_and_the_house_answers(model: AskedMo
     assert any("could not be reached" in note for note in answer.notes)
     outcomes, _, _ = await asked({**gone, "endpoint_deadline_s": 2.0, "endpoint_fallbacks": ()}, QUESTIONS[:1])
     assert outcomes[0].problem == ReasonerUnavailableError.__name__ or outcomes[0].problem.endswith("Error")
+
+
+COMMON = [
+    ("tennis", "IsA", "game"), ("racket", "UsedFor", "tennis"), ("soup", "HasProperty", "hot"),
+    ("soup", "AtLocation", "restaurant"), ("london", "IsA", "capital city"), ("gallery", "AtLocation", "london"),
+]  # fmt: skip
+TALKS = [
+    ("I played tennis with a friend today.",),
+    ("What would you like to eat?", "I would like some soup."),
+    ("I have to go up to London next week.", "For how long?", "A couple of days. Would you like to come?"),
+]
+
+
+async def test_a_reply_by_demands_costs_two_calls_and_half_the_tokens_of_the_papers_six(model: AskedModel) -> None:
+    endpoint = ModelEndpoint(model.url, model.name)
+    await endpoint.probe()
+    pairs = [DialoguePair(str(at), talk, "") for at, talk in enumerate(TALKS)]
+    both = await ask_both(endpoint, FactRetrieval(COMMON, Embedder()), pairs, model.settings, lambda *_: None)
+    await endpoint.close()
+    assert not [measure for measure in bounds(both) if not measure.passed]
+    assert any(reply.calls for reply in both.service)
