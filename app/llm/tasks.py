@@ -350,7 +350,8 @@ class TaskKind(Generic[ReplyT]):
     """The constant part of all tasks of one kind.
 
     `instructions`: fixed text from a `prompts.py`. `brief`: the text for models that can only choose from a list, None
-    if it is the same. `max_tokens`: the greatest number of tokens of a reply.
+    if it is the same. `max_tokens`: the greatest number of tokens of a reply. `asks_again`: a reply that can't be used
+    is asked for once more.
     """
 
     name: TaskName
@@ -359,6 +360,7 @@ class TaskKind(Generic[ReplyT]):
     temperature: float = 0.0
     brief: SafeText | None = None
     max_tokens: int = 512
+    asks_again: bool = True
 
     def words_for(self, form: ReplyForm) -> SafeText:
         """Returns the instructions for models that reply in `form`."""

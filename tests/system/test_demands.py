@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from app.llm.tasks import TaskModel, TaskName
 from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from evaluation.bench.bench import CALLER, TENANT, TO_THE_MODEL, Bench
+from evaluation.demands.service_form import service_form
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.system.test_public_terms import DEMO, LABELS, PEOPLE, TERMS
 
 pytestmark = pytest.mark.model
@@ -95,3 +98,19 @@ async def test_without_a_public_graph_it_is_talk_about_the_asked_one(bench: Benc
     bench.services.graphs.take_from_beside(TENANT, "clinic", "common")
     answer = await replied(bench, "I love tennis.")
     assert not answer.evidence
+
+
+class Garbled(ScriptedEndpoint):
+    """An endpoint whose demands are cut off."""
+
+    def written(self, task: TaskName, block: str, reply: TaskModel) -> str:
+        return '{"explicit": {"thought": "Te' if task == "demands" else super().written(task, block, reply)
+
+
+async def test_demands_that_can_not_be_read_are_not_asked_for_again() -> None:
+    with Garbled() as scripted:
+        settings = {"endpoint_url": scripted.url, "endpoint_model": "m", "reasoner": "endpoint"}
+        async with service_form([("tennis", "IsA", "game")], settings) as service:
+            reply = await service.reply(["I love tennis."])
+    assert (reply.problem, reply.calls) == ("", 2)
+    assert "tennis is a game" in reply.text.casefold()

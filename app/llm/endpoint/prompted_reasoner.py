@@ -272,7 +272,7 @@ class PromptedReasoner:
                 raise
             return Retry(replace(task.manner, endpoint=egress.endpoint + 1))
         except ReplyUnusableError:
-            if task.manner.complaints:
+            if not _may_repair(task):
                 raise
             return Retry(replace(task.manner, complaints=(EMPTY,)))
         tokens = self._tokens(endpoint, egress, completion)
@@ -308,11 +308,15 @@ class PromptedReasoner:
 def _repair(task: Task[ReplyT], misfit: MisfitError, tokens: Tokens, words: str) -> Retry:
     """Returns a Retry that asks for the reply once more, with the complaints.
 
-    Raises ReplyUnusableError if the reply was already a second one.
+    Raises ReplyUnusableError if the reply was already a second one, or the task is not asked again.
     """
-    if not task.manner.complaints:
+    if _may_repair(task):
         manner = replace(task.manner, complaints=misfit.complaints, quoted=misfit.quoted)
         return Retry(manner, tokens, words)
     unusable = ReplyUnusableError(f"{task.kind.name}: {misfit.complaints[0].strip()}")
     unusable.tokens, unusable.words = tokens, words
     raise unusable from None
+
+
+def _may_repair(task: Task[ReplyT]) -> bool:
+    return task.kind.asks_again and not task.manner.complaints

@@ -17,4 +17,5 @@ out apart, then leave out what does not belong together."""
     DemandsReply,
     temperature=0.3,
     max_tokens=400,
+    asks_again=False,
 )

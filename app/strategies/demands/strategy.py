@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from app.llm.embeddings.word_vectors import likeness, word_vectors
+from app.llm.reasoner import ReplyUnusableError
 from app.llm.tasks import DemandList, DemandsInput, DemandsReply, Task
 from app.strategies.base import BesideGraph, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.demands.embedded import (
@@ -67,11 +68,14 @@ class DemandsStrategy:
         return replace(result, demanded=tuple(map(inquiry.pseudonyms.of_public_term, terms)))
 
     async def _demanded(self, inquiry: StrategyInput) -> DemandsReply | None:
-        """Returns the demands as a model gives them; None without a model, or if the budget is too small."""
+        """Returns the demands as a model gives them; None without one, or if budget or reply are of no use."""
         task = Task(DEMANDS, DemandsInput(question=inquiry.dialogue.question, dialogue=show_dialogue(inquiry)))
         if not inquiry.reasoner.is_model or not inquiry.reasoner.fits(task):
             return None
-        return (await inquiry.reasoner.ask(task)).value
+        try:
+            return (await inquiry.reasoner.ask(task)).value
+        except ReplyUnusableError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
