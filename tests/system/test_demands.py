@@ -114,3 +114,13 @@ async def test_demands_that_can_not_be_read_are_not_asked_for_again() -> None:
             reply = await service.reply(["I love tennis."])
     assert (reply.problem, reply.calls) == ("", 2)
     assert "tennis is a game" in reply.text.casefold()
+
+
+async def test_a_relation_that_may_not_leave_is_not_told_and_stops_no_reply() -> None:
+    with ScriptedEndpoint() as scripted:
+        settings = {"endpoint_url": scripted.url, "endpoint_model": "m", "reasoner": "endpoint"}
+        facts = [("tennis", "HasSubevent", "sweat"), ("tennis", "IsA", "game")]
+        async with service_form(facts, settings) as service:
+            reply = await service.reply(["I love tennis."])
+    assert (reply.problem, reply.calls) == ("", 2)
+    assert "tennis is a game" in reply.text.casefold()

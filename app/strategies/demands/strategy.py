@@ -90,8 +90,8 @@ class PublicKnowledge:
 def _knowledge(inquiry: StrategyInput, asked: DemandsReply | None) -> list[PublicKnowledge]:
     """Returns what each public graph knows that the reply needs; `asked`: the demands as a model gives them.
 
-    Promise: to a model only facts are given whose terms the guard of the asked graph lets leave, so that what is a
-    name there is never sent because a public graph has it too.
+    Promise: to a model only facts are given whose terms and relation the guard of the asked graph lets leave, so that
+    what is a name there is never sent because a public graph has it too.
     """
     return [_knowledge_of(inquiry, graph, asked) for graph in inquiry.beside]
 
@@ -107,9 +107,9 @@ def _knowledge_of(inquiry: StrategyInput, graph: BesideGraph, asked: DemandsRepl
     named = [graph.facts.phrases[term] for term in wanted if terms.means_something[term]]
     if not inquiry.reasoner.is_model:
         return PublicKnowledge(graph, facts, named)
-    shown = list(dict.fromkeys(term for fact in facts for term in (fact.head, fact.tail)))
+    shown = list(dict.fromkeys(words for fact in facts for words in fact))
     may_leave = dict(zip(shown, inquiry.may_leave(shown), strict=True))
-    return PublicKnowledge(graph, [fact for fact in facts if may_leave[fact.head] and may_leave[fact.tail]], named)
+    return PublicKnowledge(graph, [fact for fact in facts if all(may_leave[words] for words in fact)], named)
 
 
 def matched(graph: PublicTerms, reply: DemandsReply) -> Demands:
