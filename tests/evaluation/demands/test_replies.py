@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +14,7 @@ from app.strategies.demands.fact_sets import Demands
 from evaluation.demands.dialogues import DialoguePair
 from evaluation.demands.faithful import FaithfulCall, FaithfulRun
 from evaluation.demands.measures import Figure, ReplyMeasures
-from evaluation.demands.replies import BothForms, MeasuredReplies, ask_both, bounds, replies_table
+from evaluation.demands.replies import BothForms, MeasuredReplies, ask_both, bounds, replies_table, run_replies
 from evaluation.demands.retrieval import FactRetrieval
 from evaluation.demands.service_form import ServiceReply
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
@@ -39,6 +41,24 @@ async def test_both_forms_reply_and_no_name_of_the_private_graph_is_sent() -> No
     assert [(reply.problem, reply.calls) for reply in both.service] == [("", 2)] * 2
     assert all("tennis" in reply.text and reply.tokens for reply in both.service)
     assert (both.names > 100, both.names_sent) == (True, 0)
+
+
+@pytest.mark.model
+async def test_the_command_measures_the_replies_of_all_four_methods(tmp_path: Path) -> None:
+    talks = [["Hello!", f"I love tennis number {at}.", "A fine game."] for at in range(4)]
+    rows = [{"id": at, "turns": turns, "labels_aligned": True} for at, turns in enumerate(talks)]
+    for folder in ("dailydialog", "conceptnet"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "dailydialog" / "dialogues.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    facts = (f"{relation}\t{head}\t{tail}\n" for head, relation, tail in TRIPLES)
+    (tmp_path / "conceptnet" / "train.txt").write_text("".join(facts))
+    with ScriptedEndpoint(counts_tokens=True) as scripted:
+        measures, table = await run_replies(scripted.url, "m", tmp_path, 2, 0, Embedder(), lambda *_: None)
+    assert [measure.questions for measure in measures[:2]] == [2, 2]
+    assert [line.split(" | ")[0] for line in table.splitlines()[2:6]] == [
+        "| DCRAG, faithful", "| demands, service", "| vanilla", "| T-RAG",
+    ]  # fmt: skip
+    assert "vanilla: 2" in table  # A rating of 0 is none.
 
 
 def missed(both: BothForms) -> list[str]:
