@@ -25,7 +25,7 @@ MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 MAX_SILENT, MAX_STEPS = 3, 6
 """Counts above these count as these."""
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY, MIN_OF_WHOLE, MIN_VOTED = 0.73, 0.77, 0.15
+MIN_LIKELY, MIN_OF_WHOLE, MIN_VOTED = 0.86, 0.77, 0.15
 """The least confidence with which the service answers; below it, it asks back instead.
 
 MIN_LIKELY applies in general, MIN_OF_WHOLE if the whole question was compared with readings, and MIN_VOTED to votes:

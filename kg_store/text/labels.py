@@ -168,7 +168,7 @@ FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
 def clean_label(label: str) -> str:
     """Returns `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
     if not label.strip() or FORBIDDEN_IN_LABELS.search(label) or SYMBOLS.search(label):
-        raise ValueError('a label or description is not empty and holds no " ( ) | ^, control character or symbol (°)')
+        raise ValueError('a label or description is not empty and holds none of " ( ) | ^ ° and no control character')
     return label.strip()
 
 

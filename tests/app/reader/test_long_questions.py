@@ -65,6 +65,7 @@ async def test_it_is_answered(service: Services, question: str, answer: list[str
     assert sorted(await told(service, "ward", question) or ()) == answer
 
 
+@pytest.mark.model
 def test_a_relation_that_another_one_repeats_has_a_twin(service: Services) -> None:
     steps = schema_steps(service.store.catalog.open("default", "ward").blind)
     assert {each.label: each.twin for each in steps if each.twin} == {"made by": "marketed by"}
