@@ -30,7 +30,7 @@ MAX_WAYS: Final = 3
 # Likeness by the words themselves: of a word of the label (LEXICAL), of a derived form of one (KIN), and of a word of
 # the relation's comment (HINTED, weak evidence: docs/decisions/0029). A span that holds the whole label gains WHOLE.
 # Chosen by hand.
-LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
+LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.85, 0.1
 LEAST, CALLED_SO = 0.55, 0.15
 """For "whose doctor is X", read from X backwards: the least likeness of "doctor" to the hop (LEAST), and the cost if
 "doctor" only names the kind of X (CALLED_SO). Chosen by hand; not fitted.
