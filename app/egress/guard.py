@@ -14,10 +14,11 @@ from urllib.parse import unquote
 
 from app.privacy.safe_text import Egress, PrivacyError, Segment
 from app.privacy.visible_text import Visible
-from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, Lexicon, words_in
+from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, Lexicon, words_in
 from kg_store.names.index import NameIndex
 from kg_store.text.normalise import normalise, skeleton_of
 from kg_store.text.number_expressions import in_figures
+from kg_store.text.symbols import SYMBOLS
 
 MIN_STATIC_BYTES: Final = 16
 """Static segments shorter than this are read as well, because a name could be split around one. Chosen by hand."""

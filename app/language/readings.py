@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
@@ -11,7 +13,7 @@ from app.llm.tasks import SchemaStep
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.kinds import kinds_of
 from kg_store.graph.traversal import ConceptScope, leads_to_values, members_of, paths_of, tail_concept, walk
-from kg_store.terms import Step, ValueKind, as_mids
+from kg_store.terms import Mids, Step, ValueKind, as_mids
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
 """The forms of answer that a question may ask for, such as a set of things, a count, or yes or no (truth)."""
@@ -170,12 +172,48 @@ def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
     """Returns every step that leaves things of some kind; computed once for each version of a graph."""
     known = graph.schema.derived.get(schema_steps)
     if not isinstance(known, tuple):
-        known = graph.schema.derived[schema_steps] = tuple(
-            _with_shape(graph, step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0])), path[0])
+        found = [
+            (step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0])), path[0])
             for kind in kinds_of(graph.schema)
             for path in paths_of(graph, ConceptScope(kind), 1).paths
+        ]
+        twins = _twins(graph, found)
+        known = graph.schema.derived[schema_steps] = tuple(
+            _with_shape(graph, told, step)._replace(twin=twins.get(told.label, "")) for told, step in found
         )
     return known
+
+
+MIN_TWIN, MAX_PAIRS = 3, 5_000
+"""Two relations are twins if at least MIN_TWIN things with different ends have both; no relation with more than
+MAX_PAIRS facts of the things that are looked at is compared. Chosen by hand.
+"""
+
+
+def _twins(graph: BlindGraph, found: Sequence[tuple[SchemaStep, Step]]) -> dict[str, str]:
+    """Returns the labels of relations between things that another one repeats, each with the label of that one.
+
+    So it is with a fact that a private graph and a public one beside it both have, under two names.
+    """
+    ends: defaultdict[str, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for told, step in found:
+        if len(step) == 1 and not (told.value or step[0].inverse):
+            walked = walk(graph, _sample(graph, told.kind), (step,))
+            pairs = zip(walked.heads.tolist(), walked.tails.tolist(), strict=True)
+            for head, tail in pairs if len(walked.heads) <= MAX_PAIRS else ():
+                ends[told.label][head].add(tail)
+    several = {label: own for label, own in ends.items() if len(set(map(frozenset, own.values()))) >= MIN_TWIN}
+    return {
+        label: twin
+        for label, own in several.items()
+        for twin, others in several.items()
+        if len(others) > len(own) and all(tails <= others.get(head, tails - tails) for head, tails in own.items())
+    }
+
+
+def _sample(graph: BlindGraph, kind: str) -> Mids:
+    members = members_of(graph, kind)
+    return members[:: len(members) // MAX_SEEN + 1]
 
 
 MAX_SORTS: Final = 5
@@ -185,8 +223,7 @@ MIN_SORTED: Final = 10
 
 def _with_shape(graph: BlindGraph, told: SchemaStep, step: Step) -> SchemaStep:
     """Returns the step with what its walk from all things of its kind tells; large kinds are sampled."""
-    members = members_of(graph, told.kind)
-    sample = members[:: len(members) // MAX_SEEN + 1]
+    sample = _sample(graph, told.kind)
     walked = walk(graph, sample, (step,))
     starts, ends = len(as_mids(walked.heads)), len(as_mids(walked.tails))
     is_sort = MIN_SORTED <= len(sample) == starts and ends <= MAX_SORTS and told.value != "truth"

@@ -22,17 +22,15 @@ MAX_LEAD = 0.3
 """A greater lead over the next reading, in units of a cosine, counts as this much."""
 MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Confidence is never reported as 0 or 1, because nothing is certain."""
-MAX_SILENT, MAX_STEPS, MAX_SAID_STEPS = 3, 6, 2
-"""Counts above these count as these; of steps that the question says outright only two count, by hand: the formula was
-fitted to short questions, and refused longer ones that were read rightly.
-"""
+MAX_SILENT, MAX_STEPS = 3, 6
+"""Counts above these count as these."""
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.77, 0.15
+MIN_LIKELY, MIN_OF_WHOLE, MIN_VOTED = 0.86, 0.77, 0.15
 """The least confidence with which the service answers; below it, it asks back instead.
 
-MIN_LIKELY applies in general, MIN_OF_SAID if words of the question name every relation outright, MIN_OF_WHOLE if the
-whole question was compared with readings, and MIN_VOTED to votes: on graphs with very many relations, a question
-rarely uses the words of the right one. Chosen by hand on the questions of `arog eval confidence`.
+MIN_LIKELY applies in general, MIN_OF_WHOLE if the whole question was compared with readings, and MIN_VOTED to votes:
+on graphs with very many relations, a question rarely uses the words of the right one. Chosen by hand on the questions
+of `arog eval confidence`.
 """
 
 
@@ -61,16 +59,9 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
     if scores.road != "meaning":
         found |= {"score": min(1.0, max(-1.0, scores.score))}
         return found | ({"share": scores.share} if scores.road == "vote" else {})
-    found |= {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
-    return found | {
-        "score": min(MAX_SCORE, max(MIN_SCORE, scores.score)),
-        "steps": float(min(MAX_SAID_STEPS if _is_said(scores) else MAX_STEPS, scores.steps)),
-    }
-
-
-def _is_said(scores: ReadingScores) -> bool:
-    """Returns True if words of the question name every relation outright: then a longer way is no more doubtful."""
-    return scores.road == "meaning" and not scores.silent and scores.weakest >= 1
+    # Each step counts the same, so that a long question is no more doubtful than a short one.
+    score = scores.score / max(1, scores.steps)
+    return found | {"weakest": min(1.0, scores.weakest), "score": min(MAX_SCORE, max(MIN_SCORE, score))}
 
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
@@ -80,9 +71,7 @@ def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
 
 def is_likely(scores: ReadingScores) -> bool:
     """Returns True if readings with such scores are right often enough to give their answer without asking back."""
-    least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(
-        scores.road, MIN_OF_SAID if _is_said(scores) else MIN_LIKELY
-    )
+    least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(scores.road, MIN_LIKELY)
     return confidence_of(scores, doubtful_names=False) >= least
 
 

@@ -161,7 +161,8 @@ class SchemaStep(NamedTuple):
 
     `label`: the step as expressions name it. `shown`: the same with the owner's descriptions of masked relations. It
     stays inside the service. `is_one`: the step leads from each thing to one other at most, so that nothing can be
-    counted by it. `is_sort`: all things have the step, and it leads to a few ends, such as "yes" and "no".
+    counted by it. `is_sort`: all things have the step, and it leads to a few ends, such as "yes" and "no". `twin`: the
+    label of another step that leads from all things with this one to the same too, and from further things.
     """
 
     kind: str
@@ -171,6 +172,7 @@ class SchemaStep(NamedTuple):
     value: str = ""
     is_one: bool = False
     is_sort: bool = False
+    twin: str = ""
 
 
 LEADS_TO = ": "

@@ -13,7 +13,7 @@ from app.privacy.patterns import find_patterns
 from app.privacy.pseudonyms import PseudonymTable, shaped_in, words_in
 from app.privacy.visible_text import Visible
 from app.privacy.words.grammar import Stand
-from app.privacy.words.lexicon import SYMBOLS, Lexicon
+from app.privacy.words.lexicon import Lexicon
 from app.privacy.words.name_slots import start_with_titles
 from app.privacy.words.unknown_words import SchemaReading, Taken, schema_readings, unknown_spans
 from kg_store.names.fuzzy_search import Fits
@@ -22,6 +22,7 @@ from kg_store.names.linker import EntityLinker, SearchCache, has_capitals
 from kg_store.names.other_forms import Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.relative_dates import find_shortened_dates
+from kg_store.text.symbols import SYMBOLS
 
 
 class SpanSource(IntEnum):

@@ -16,12 +16,10 @@ from kg_store.sources.vocabulary import INVERSE_PREDICATE
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid, Relation, RelationId, ValueKind, ValueView
 from kg_store.text.labels import (
-    MAX_LABEL_WORDS,
-    MAX_WORDS_BESIDE_CODE,
+    MAX_WORDS_OF_GIVEN,
     clean,
     distinct_labels,
     inverse_of,
-    is_code,
     is_short_label,
     readable_relation,
 )
@@ -134,8 +132,7 @@ def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping
     if own is not None:
         return own
     given = clean(labels.get(predicate, ""))
-    own = readable_relation(predicate, is_iri)
-    return given if is_short_label(given, MAX_WORDS_BESIDE_CODE if is_code(own) else MAX_LABEL_WORDS) else own
+    return given if is_short_label(given, MAX_WORDS_OF_GIVEN) else readable_relation(predicate, is_iri)
 
 
 def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict[str, str]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from kg_store.errors import LoadError
-from kg_store.proposals.propose import read_and_propose
-from kg_store.sources.policy import BY_LABEL, Policy, PublicPolicy, TriplesPolicy
-from kg_store.sources.public_part import join_public, kinds_of_things, shared_names
-from kg_store.sources.raw_graph import RawGraph
-from kg_store.sources.reader import NO_PUBLIC_FILE
-from kg_store.sources.table_files import bare_name
+import numpy as np
 
+from kg_store.errors import LoadError
+from kg_store.proposals.propose import propose, read_and_propose
+from kg_store.proposals.shared_concepts import concept_of
+from kg_store.sources.policy import BY_LABEL, Policy, PublicPolicy, TriplesPolicy
+from kg_store.sources.public_part import called, join_public, kinds_of_things, shared_names
+from kg_store.sources.raw_graph import RawGraph, TermKind
+from kg_store.sources.reader import NO_PUBLIC_FILE, read_sources
+from kg_store.sources.table_files import bare_name
+from kg_store.sources.table_policy import TablePolicy
+from kg_store.terms import ValueKind
+from kg_store.text.normalise import normalise
+
+_TEXTS: Final = (TermKind.LITERAL, TermKind.TEXT)
 MIN_BRIDGED: Final = 3
 MIN_SHARE_BRIDGED: Final = 0.3
 """A kind is bridged if so many of its things, and this share of them, are called like one public thing. By hand."""
@@ -60,11 +67,16 @@ def read_with_public(
 ) -> tuple[RawGraph, Policy]:
     """Returns the triples of all files and a proposed policy, in which the files `public` are of a public graph.
 
-    Kinds of private things of which many are called like one public thing are bridged by their labels. Raises
-    LoadError.
+    Kinds of private things of which many are called like one public thing are bridged by their labels; the texts of a
+    column of which as many are called so become things. Raises LoadError.
     """
-    raw, policy = read_and_propose(private, triples=_of_files(triples, private))
+    own = _of_files(triples, private)
+    raw, policy = read_and_propose(private, triples=own)
     beside, told = read_and_propose(public, triples=_of_files(triples, public))
+    if tables := _with_things(raw, policy, called(beside, told)):
+        read = [path for path in private if bare_name(path) not in policy.skip]
+        notes, raw = raw.notes, read_sources(read, lambda _done: None, tables, own)
+        raw.notes, policy = notes, propose(raw, tables, own).model_copy(update={"skip": policy.skip})
     both = policy.model_copy(
         update={
             "names": tuple(dict.fromkeys((*policy.names, *told.names))),
@@ -86,10 +98,42 @@ def _of_files(triples: Iterable[TriplesPolicy], files: Iterable[Path]) -> tuple[
     return tuple(each for each in triples if each.file is None or each.file in names)
 
 
+def _with_things(raw: RawGraph, policy: Policy, public: Container[str]) -> tuple[TablePolicy, ...]:
+    """Returns the tables with a concept for each column whose texts are called like public things, none if there is
+    no such column. `public`: what public things are called.
+    """
+    chosen = {
+        (table.file, name): concept_of(settings.label(name))
+        for table in policy.tables
+        for name, settings in table.columns.items()
+        if settings.kind is ValueKind.TEXT and not (settings.concept or settings.table or settings.is_name)
+        if _are_many(*_shared_texts(raw, table.relation_iri(name), public))
+    }
+    return tuple(
+        table.model_copy(update={"columns": {
+            name: settings.model_copy(update={"concept": chosen.get((table.file, name), settings.concept)})
+            for name, settings in table.columns.items()
+        }})
+        for table in policy.tables if chosen
+    )  # fmt: skip
+
+
+def _shared_texts(raw: RawGraph, relation: str, public: Container[str]) -> tuple[int, int]:
+    """Returns how many different texts of a relation are what public things are called, and how many there are."""
+    known = [each for each in np.unique(raw.predicates).tolist() if raw.text(each) == relation]
+    rows = np.unique(raw.objects[np.isin(raw.predicates, known)]).tolist()
+    texts = {normalise(raw.literal(each).lexical).text for each in rows if raw.kinds()[each] in _TEXTS}
+    return sum(text in public for text in texts), len(texts)
+
+
+def _are_many(same: int, of: int) -> bool:
+    return same >= max(MIN_BRIDGED, MIN_SHARE_BRIDGED * of)
+
+
 def _bridges(private: RawGraph, public: RawGraph, policy: Policy) -> list[str]:
     found = []
     for kind, things in kinds_of_things(private, policy).items():
         same = shared_names(private, public, policy, things)
-        if len(same) >= max(MIN_BRIDGED, MIN_SHARE_BRIDGED * len(things)):
+        if _are_many(len(same), len(things)):
             found.append(kind)
     return found

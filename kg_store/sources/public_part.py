@@ -108,8 +108,8 @@ def join_public(private: RawGraph, public: RawGraph, policy: Policy) -> RawGraph
 
 
 def _bridged(private: RawGraph, public: RawGraph, policy: Policy, kind: str, by: str, number: int) -> Bridged:
-    called = kinds_of_things(private, policy)
-    things = called.get(kind) or called.get(singular(kind.lower()))
+    kinds = kinds_of_things(private, policy)
+    things = kinds.get(kind) or kinds.get(singular(kind.lower()))
     if not things:
         raise LoadError(NOTHING_TO_JOIN.format(number=number))
     found = _same(private, public, policy, kind, by, things)
@@ -138,7 +138,7 @@ def shared_names(private: RawGraph, public: RawGraph, policy: Policy, things: se
 
 
 def _same(private: RawGraph, public: RawGraph, policy: Policy, kind: str, by: str, things: set[int]) -> Bridged:
-    ours, theirs = _called(private, policy, by, things), _called(public, policy, by)
+    ours, theirs = called(private, policy, by, things), called(public, policy, by)
     same, several = dict[str, str](), set[int]()
     for text, bearers in ours.items():
         found = theirs.get(text, set())
@@ -164,7 +164,9 @@ def kinds_of_things(raw: RawGraph, policy: Policy) -> dict[str, set[int]]:
     return found
 
 
-def _called(raw: RawGraph, policy: Policy, by: str, among: Iterable[int] | None = None) -> dict[str, set[int]]:
+def called(
+    raw: RawGraph, policy: Policy, by: str = BY_LABEL, among: Iterable[int] | None = None
+) -> dict[str, set[int]]:
     """Returns the things that bear each name, or each code of the relation `by`, by its text without capitals."""
     rows = _with_predicates(raw, policy.names) if by == BY_LABEL else _called_relation(raw, by)
     if among is not None:

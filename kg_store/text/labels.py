@@ -11,11 +11,11 @@ from urllib.parse import unquote
 
 from kg_store.terms import Hop, Schema, Step, cached_by_version, is_mask_word
 from kg_store.text.abbreviations import ABBREVIATIONS
+from kg_store.text.symbols import SYMBOLS
 
 MAX_LABEL_WORDS = 4
-MAX_WORDS_BESIDE_CODE = 8
-"""The most words of a label that is used because the alternative is a meaningless id (P364). Chosen by hand."""
-_CODE = re.compile(r"[a-z]{0,3}[ _-]?[0-9]+", re.IGNORECASE)
+MAX_WORDS_OF_GIVEN = 8
+"""The most words of a label that the sources give: "years of pause in the same bed". Chosen by hand."""
 _MAX_LABEL_CHARS = 80
 # Plurals of abbreviations, such as `ISSNs` and `OrderIDs`, stay one word.
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
@@ -87,12 +87,7 @@ def readable_relation(predicate: str, is_iri: bool) -> str:
 
 def clean(label: str) -> str:
     """Returns `label` without characters that labels must not contain, cut to 80 characters."""
-    return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
-
-
-def is_code(word: str) -> bool:
-    """Returns True for an id that means nothing to people: P364."""
-    return _CODE.fullmatch(word) is not None
+    return " ".join(SYMBOLS.sub(" ", FORBIDDEN_IN_LABELS.sub(" ", label)).split())[:_MAX_LABEL_CHARS].strip()
 
 
 def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
@@ -172,8 +167,8 @@ FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
 
 def clean_label(label: str) -> str:
     """Returns `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
-    if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
-        raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
+    if not label.strip() or FORBIDDEN_IN_LABELS.search(label) or SYMBOLS.search(label):
+        raise ValueError('a label or description is not empty and holds none of " ( ) | ^ ° and no control character')
     return label.strip()
 
 
@@ -199,8 +194,9 @@ def without_storage(words: str) -> str:
 def _bare(part: str) -> str:
     mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
     parts = without_storage(words.replace("_", " ")).split(" ")
-    while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
-        parts.pop()  # "Rent cap eur per sqm" becomes "rent cap".
+    whole = len(parts)
+    while len(parts) > 1 and (parts[-1].lower() in _UNITS or (parts[-1] in ("per", "in") and len(parts) < whole)):
+        parts.pop()  # "Rent cap in eur per sqm" becomes "rent cap".
     return mark + " ".join(parts)
 
 

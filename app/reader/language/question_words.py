@@ -22,7 +22,7 @@ _WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
 GRAMMAR = frozenset(
     "a an the of is are was were be been being do does did in on at to for from by with and or as that which who "
     "whom whose what when where how why s please tell me name names list give show it its their his her i you we "
-    "they them there this those these any some all has have had can could would will shall should may might much "
+    "they them there this those these any some all has have had can could would will shall should must may might much "
     "many us my your our if than then so about into also".split()
 )
 PREPOSITIONS = ("of", "for", "in", "on", "at", "to", "from", "by", "as", "with")

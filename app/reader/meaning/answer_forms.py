@@ -256,6 +256,7 @@ class AnswerForms:
         bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
         bound = (
             bound
+            or (is_head and expression.startswith("having("))  # "Which smokers" are those that are one.
             or self._is_asked_value(expression)
             or asked.asks_members
             or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)

@@ -161,7 +161,7 @@ class Extremes:
                 chosen = f'{function}({text}, "{hop.label}"' + (")" if leads else f", {some})")
                 longer = each.spanning(tokens)._replace(score=score + used.bit_count(), counted=used)
                 yield longer._replace(expression=chosen, is_whole=False, is_implied=False)
-            elif each.is_whole and each.used & used and not hop.value and said:
+            elif each.is_whole and each.used & used and not hop.value and said and not self._is_of_one(hop):
                 chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
                 longer = each.spanning(tokens)
                 longer = longer._replace(kinds=hop.ends, is_whole=False, said=-1, final=said.used)
@@ -174,6 +174,11 @@ class Extremes:
         """
         others = (one for one, _ in self._graph.leaving(each.kinds) if "|" not in one.label)
         return hop.is_one and any(not one.is_one and not one.ends.isdisjoint(hop.ends) for one in others)
+
+    def _is_of_one(self, hop: SchemaHop) -> bool:
+        """Returns True if all that `hop` leads to has one start: nobody counts the patients of a prescription."""
+        back = self._graph.turned(hop)
+        return back is not None and back.is_one
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
         """Returns True if `hop` leads in the direction in which the question counts.

@@ -15,6 +15,7 @@ from app.llm.in_house import ReadingScores
 from app.reader.language.relation_wording import voice_of
 from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
+from app.reader.meaning.question.token_roles import said_words
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from app.reader.scoring.path_scoring import PathScorer
@@ -171,19 +172,20 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
         return None
     words = MeaningWords(found.graph.hops, found.kinds, found.graph.kinds)
     texts = [words.of(each.expression) for each in compared]
-    likeness = scorer.text_likeness(words.question(found.asked.words), texts)
+    likeness = scorer.text_likeness(words.question(tuple(said_words(found.asked.text))), texts)
     scores = [like + SHARE_OF_SCORE * each.score for like, each in zip(likeness, compared, strict=True)]
     order = sorted(range(len(compared)), key=lambda at: -scores[at])
     best = order[0]
     meaning = compared[best]
-    read = words.question(tuple(w for at, w in enumerate(found.asked.words) if not meaning.left >> at & 1))
+    unread = {word for at, word in enumerate(found.asked.words) if meaning.left >> at & 1}
+    read = words.question(tuple(word for word in said_words(found.asked.text) if word not in unread))
     return NearestMeaning(
         meaning,
         ReadingScores(
             "whole",
             meaning.score,
             scores[best] - scores[order[1]] if len(order) > 1 else ALONE,
-            steps=len(LABEL.findall(meaning.expression)),
+            steps=len(set(LABEL.findall(meaning.expression))),
             likeness=likeness[best],
             pull=scorer.text_likeness(read, texts[best : best + 1])[0] - likeness[best] if meaning.left else 0.0,
             fits=meaning.is_whole,

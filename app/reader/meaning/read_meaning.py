@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from app.reader.meaning.answer_forms import AnswerForms, Meaning
 from app.reader.meaning.in_context import Meanings, NearestMeaning, nearest_in_context, sense_of
 from app.reader.meaning.question.one_question import one_question
 from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion, read_question, without_apposed
+from app.reader.meaning.question.token_roles import is_contrary
 from app.reader.meaning.reading import is_chain_of_places, within_parts
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.said_hops import SaidHops
@@ -152,6 +154,7 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     if says_rows and (found := of_rows()) and is_likely(found.scores):
         return found
     read = _read_one(scorer, given, now)
+    read = read.joining(labels) if read else None
     if says_rows or (read and read.is_sure):
         return read
     # Rows are one more way to be like a question by chance, so words must say each step, but for those to its values.
@@ -235,15 +238,33 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
         question, graph = _unmasked(wording, given, plain)
         further = {hop.label: given.wordings.get(hop.label.split("|")[-1], ()) for hop in graph.hops}
         phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
-        phrases |= {tuple(words.lower().split()) for each in further.values() for words in each if " " in words}
+        said_as = [words for each in further.values() for words in each]
+        phrases |= {tuple(words.lower().split()) for words in (*said_as, *graph.kinds) if " " in words}
         said = [with_words(hop.shown, further[hop.label]) for hop in graph.hops]
         verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
         asked = read_question(question, units, phrases, numbers, verbs)
         asked = without_apposed(asked, graph.kinds_said, named.things)
         builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
-        ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())
+        is_unread = about_earlier or any(is_contrary(asked.words, phrase) for phrase in phrases)
+        ranked = [] if is_unread else AnswerForms(asked, graph, builder, named).meanings(builder.readings())
+        ranked = list(_without_twins(ranked, {step.label: step.twin for step in given.steps if step.twin}))
         yield Meanings(asked, graph, builder, {thing.name: thing.concept for thing in given.things}, ranked)
+
+
+def _without_twins(ranked: Sequence[Meaning], twins: Mapping[str, str]) -> Iterator[Meaning]:
+    """Yields the meanings without those of which the same meaning by a relation's twin is said as well."""
+    scores = {each.expression: each.score for each in ranked}
+    for each in ranked:
+        other = LABEL.sub(lambda found: f'"{_by_twins(found[1], twins)}"', each.expression)
+        if other == each.expression or scores.get(other, -math.inf) < each.score:
+            yield each
+
+
+def _by_twins(label: str, twins: Mapping[str, str]) -> str:
+    return "|".join(
+        f"{'^' * part.startswith('^')}{twins.get(bare := part.lstrip('^'), bare)}" for part in label.split("|")
+    )
 
 
 def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, SchemaGraph]:

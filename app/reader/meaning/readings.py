@@ -251,8 +251,16 @@ class ReadingBuilder:
         kinds, at = self._named.things.get(name, frozenset()), words.index(name) if name in words else 0
         if is_turned_superior(words, at, hop.shown):
             return True
-        is_checked = is_active_clause(words, at) or not kinds.isdisjoint(hop.ends)
-        return is_checked and bool(contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends))))
+        first = hop.shown.partition("|")[0]
+        is_checked = is_active_clause(words, at) or not kinds.isdisjoint(hop.ends) or self._leads_back(hop, kinds)
+        return is_checked and any(
+            contrary_verb(self._asked.text, name, shown, ", ".join(sorted(hop.ends))) for shown in {hop.shown, first}
+        )
+
+    def _leads_back(self, hop: SchemaHop, kinds: frozenset[str]) -> bool:
+        """Returns True if such things are on both sides of a row that `hop` leads to: who waters, and for whom."""
+        others = (each for each, _ in self._graph.leaving(hop.ends) if each.label != reversed_label(hop.label))
+        return "|" in hop.label or any("|" not in each.label and not each.ends.isdisjoint(kinds) for each in others)
 
     def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
         """Returns the cost of adding `hop` to the reading with the expression `text`.

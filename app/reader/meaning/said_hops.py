@@ -16,7 +16,7 @@ from app.reader.language.question_words import GRAMMAR, PREPOSITIONS, names_some
 from app.reader.language.relation_wording import HopWords, Wordings, hop_words, is_kin, verbs_said
 from app.reader.meaning.question.measures import POSITIVE
 from app.reader.meaning.question.question_tokens import AskedQuestion, Span, read_question, spans_of
-from app.reader.meaning.question.token_roles import mask
+from app.reader.meaning.question.token_roles import NEGATIONS, mask
 from app.reader.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop, are_records
 from app.reader.scoring.hop_table import EmbeddedWordings, Scores
 from app.reader.scoring.path_scoring import PathScorer, names_other_end
@@ -30,7 +30,7 @@ MAX_WAYS: Final = 3
 # Likeness by the words themselves: of a word of the label (LEXICAL), of a derived form of one (KIN), and of a word of
 # the relation's comment (HINTED, weak evidence: docs/decisions/0029). A span that holds the whole label gains WHOLE.
 # Chosen by hand.
-LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
+LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.85, 0.1
 LEAST, CALLED_SO = 0.55, 0.15
 """For "whose doctor is X", read from X backwards: the least likeness of "doctor" to the hop (LEAST), and the cost if
 "doctor" only names the kind of X (CALLED_SO). Chosen by hand; not fitted.
@@ -167,7 +167,7 @@ class SaidHops:
         return known
 
     def _all_explained(self, label: str, least: float) -> int:
-        used, own = 0, set(label.lower().split()) & _SAYING_LITTLE
+        used, own = 0, {word for word in label.lower().split() if singular(word) in _SAYING_LITTLE}
         for (known, *_), row in self._rows.items():
             for span, like in zip(self._spans, self._likeness[row], strict=True) if known == label else ():
                 used |= span.used if span.count == 1 and (like >= least or span.words[0] in own) else 0
@@ -239,7 +239,7 @@ class _Wording:
         whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
         of_start = {singular(word) for kind in starts for word in kind.lower().split()}
         # Vague words alone do not express a longer label: "shipments" is not "shipment status".
-        for little in (_SAYING_LITTLE, of_start, _PLACING):
+        for little in (_SAYING_LITTLE, of_start, _PLACING, NEGATIONS):
             alone -= little if whole - little else set()
         # The kind at the start of a backward hop does not express it: "animal" and the hop to its visits.
         alone -= of_start if hop.inverse else set()

@@ -233,7 +233,13 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
     """
     hops = [
         SchemaHop(
-            s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value, s.is_one, s.is_sort
+            s.kind,
+            s.label,
+            plain_words(s.shown).replace("-", " "),
+            frozenset(s.concept.split(", ")),
+            s.value,
+            s.is_one,
+            s.is_sort,
         )
         for s in steps
     ]

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.llm.tasks import StepInput
 from app.reader.language.question_words import GRAMMAR, words_in
-from app.reader.meaning.question.measures import COMPARATIVE, SUPERLATIVE
+from app.reader.meaning.question.measures import SUPERLATIVE, superlative_of
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.text.inflection import singular
@@ -123,8 +123,7 @@ def _as_superlative(question: str, given: StepInput) -> str:
     """
     found = _WHICH_IS.match(question)
     told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
-    measure = COMPARATIVE.get(found[1].lower()) if found else None
-    most = next((word for word, each in SUPERLATIVE.items() if each == measure), "") if measure else ""
+    most = superlative_of(found[1].lower()) if found else ""
     return f"which of {told} is the {most}" if told and most else question
 
 

@@ -34,6 +34,8 @@ _ACTIVE = frozenset(
     "acted appeared belonged competed died fought graduated lived participated performed played resided retired "
     "served specialized starred studied worked".split()
 )
+# "Should not be mixed with" is the same in every person; "not to be taken with" needs a verb in front.
+_UNCHANGING = frozenset("can could may might must shall should will would not".split())
 _ADJECTIVES = frozenset("adjacent close equal married next parallel related responsible similar subject".split())
 _NOUN_ENDINGS = ("tion", "sion", "ity", "ment", "ness", "ship", "ist", "ance", "ence", "ism", "logy", "graphy")
 _KNOWN_NOUNS = frozenset(
@@ -120,6 +122,8 @@ def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
     if words[0] == "is" and len(words) > 1:
         words = words[1:]
     first, last, text = words[0], words[-1], " ".join(words)
+    if len(words) > 1 and first in _UNCHANGING:
+        return RelationPhrase("passive" if first == "not" else "past", text, inverse)
     if len(words) > 1 and last == "of":
         if singular(first) != first:  # A verb phrase such as "takes care of"; a plural ("members of") has no phrase.
             return RelationPhrase("verb", text, inverse) if len(words) > 2 and is_done(first) else None

@@ -61,6 +61,15 @@ def test_a_bridge_may_go_by_a_code_that_both_have(files: list[Path]) -> None:
     )
 
 
+def test_texts_that_are_called_like_public_things_become_things(files: list[Path]) -> None:
+    cells = "a,Warfazol,4,bad\nb,Ibuvex,2,good\nc,Warfazol,7,bad\nd,Xylon,3,good\ne,Ibuvex,1,good\nf,Aspidrine,6,bad\n"
+    files[0] = files[0].with_name("courses.csv")
+    files[0].write_text(f"patient,drug,days,effect\n{cells}")
+    policy = read_with_public(files[:1], files[1:])[1]
+    assert policy.public.bridges == {"drug": "label"}
+    assert policy.tables[0].columns["drug"].concept == "drug"
+
+
 def test_without_a_bridge_nothing_is_joined(files: list[Path]) -> None:
     alone = read_by_policy(files[:1], Policy())
     both = read_by_policy(files, _policy())

@@ -9,6 +9,7 @@ from kg_store.text.labels import (
     class_word,
     clean,
     distinct_labels,
+    plain_words,
 )
 
 
@@ -23,6 +24,15 @@ def test_a_clean_label_holds_nothing_that_expressions_use(text: str) -> None:
     label = clean(text)
     assert not set('"()|^\n') & set(label)
     assert len(label) <= 80
+
+
+def test_a_label_holds_no_symbol_that_the_guard_would_stop() -> None:
+    assert clean("survives down to °C") == "survives down to C"
+
+
+def test_the_unit_of_a_label_goes_with_its_preposition() -> None:
+    labels = ("dose in mg", "rent cap in eur per sqm", "launched in")
+    assert [*map(plain_words, labels)] == ["dose", "rent cap", "launched in"]
 
 
 def test_a_class_is_its_short_label_or_its_local_name() -> None:

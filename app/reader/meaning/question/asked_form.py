@@ -32,7 +32,7 @@ _FIRST: Final = re.compile(
     rf"\b(?:very\s+)?(?:first|earliest)\b{_OF_FIRST}(?:\s+times?(?:\s+that)?\b)?", re.IGNORECASE
 )
 _LAST: Final = re.compile(
-    rf"\b(?:very\s+)?(?:most\s+recent|last|latest|newest)\b{_OF_FIRST}(?:\s+times?(?:\s+that)?\b)?", re.IGNORECASE
+    rf"\b(?:very\s+)?(?:most\s+recent|last|latest)\b{_OF_FIRST}(?:\s+times?(?:\s+that)?\b)?", re.IGNORECASE
 )
 _OF_TIMES: Final = re.compile(r"(?:\b(?:is|was|'s)\s+|['’]s\s+)?(?:\bfor\s+)?\bthe\s+\Z", re.IGNORECASE)
 _WHEN: Final = (

@@ -170,6 +170,13 @@ OF_MOST: Final[dict[str, Measure]] = {
     "populous": _BIG,
 }
 
+
+def superlative_of(comparative: str) -> str:
+    """Returns "cheapest" for "cheaper", "" for other words."""
+    measure = COMPARATIVE.get(comparative) if comparative.endswith("er") else None
+    return next((word for word, each in SUPERLATIVE.items() if each == measure), "") if measure else ""
+
+
 _SERVING: Final = frozenset({"serving", "standing", "established", "running", "held"})
 _BEING: Final = frozenset({"employed", "working", "open", "opened", "serving"})
 """Participles for a state that still lasts, so that "has been employed the longest" asks for the earliest start."""

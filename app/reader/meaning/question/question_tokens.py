@@ -21,17 +21,21 @@ from app.reader.meaning.question.asked_form import ASKING, TRUTHS, Form, denied_
 from app.reader.meaning.question.measures import (
     OF_MOST,
     POSITIVE,
+    SUPERLATIVE,
     Measure,
     StatedUnit,
     is_foreign_unit,
     is_said_by_measure,
     measure_at,
+    superlative_of,
     without_units,
 )
 from app.reader.meaning.question.token_roles import (
     Role,
     ValueLimit,
+    denied_spans,
     excluded_in,
+    labels_in,
     limits_in,
     mask,
     particles_in,
@@ -193,7 +197,7 @@ def read_question(
     `numbers`: see `first_in`; `verbs`: see `particles_in`.
     """
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
-    words = with_prefix_apart(words_of(_with_own_sort(_with_when(said, phrases), phrases), unknown), phrases)
+    words = with_prefix_apart(words_of(_reworded(said, phrases), unknown), phrases)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
     form, silent, group = form_of(words, roles)
     measures = {at: measure_at(words, at) for at, role in enumerate(roles) if role in _MEASURING}
@@ -222,6 +226,39 @@ def read_question(
         either=tuple(_unions(words)) if form in ("things", "count") else (),
         text=question,
     )
+
+
+def _reworded(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:
+    said = _with_own_sort(_with_when(_with_own_negation(_of_several(said), phrases), phrases), phrases)
+    return _with_labels_joined(said, phrases)
+
+
+def _of_several(said: Sequence[str]) -> list[str]:
+    """Returns "of the two drugs, which has the longer life" as "of the drugs, which has the longest life"."""
+    kept, is_compared = [*said[:1]], "than" in said
+    for before, word, after in zip(said, said[1:], (*said[2:], ""), strict=False):
+        if before != "the" or is_compared:
+            kept.append(word)
+        elif word not in NUMBERS or after in SUPERLATIVE or word == "one":
+            kept.append(superlative_of(word) or word)
+    return kept
+
+
+def _with_own_negation(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:
+    """Returns the words with "shouldn't be mixed" as "not mixed", where a relation has such words itself."""
+    spans = [*denied_spans(said, phrases)]
+    between = {at for span in spans for at in span[1:-1]}
+    denying = {span.start for span in spans}
+    return ["not" if at in denying else word for at, word in enumerate(said) if at not in between]
+
+
+def _with_labels_joined(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:
+    """Returns the words with "days from sowing to harvest" as "days sowing harvest", where a relation is called so.
+
+    All of them then say that one relation, and no other.
+    """
+    inside = {at for span in labels_in(said, phrases) for at in span[1:-1] if said[span.start] != "number"}
+    return [word for at, word in enumerate(said) if at not in inside or word not in GRAMMAR]
 
 
 def _with_own_sort(said: Sequence[str], phrases: Collection[tuple[str, ...]]) -> list[str]:

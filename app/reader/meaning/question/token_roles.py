@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
@@ -20,7 +21,8 @@ Role = Literal[
     "grammar", "content", "thing", "value", "negation", "superlative", "comparative", "person", "other", "unknown"
 ]
 
-_NEGATIONS = frozenset("non outside not never no none without nobody lacking lacks lack cannot".split())
+NEGATIONS = frozenset("non outside not never no none without nobody lacking lacks lack cannot".split())
+_ONE_PERSON = frozenset({"he", "she", "him"})
 _PERSONS = frozenset("who whom people person persons anyone anybody someone somebody everyone everybody".split())
 TOTALS = frozenset({"total", "altogether", "combined", "sum", "together"})
 _PERIODS = frozenset("day week month quarter year".split())
@@ -125,7 +127,7 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
         if words[at] == "number" and roles[at - 1] == roles[at] == "content" and "number" not in labelled:
             roles[at] = "grammar"  # "Plate number": the first word alone says what is meant.
     for at, word in enumerate(words):
-        if word in _SILENT and word in labelled and word not in GRAMMAR:
+        if (word in _SILENT or roles[at] == "unknown") and word in labelled and word not in GRAMMAR:
             roles[at] = "content"
     for at, word in enumerate(words):
         if roles[at] == "content" and word not in labelled and _denies(word):
@@ -133,9 +135,13 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
     for at, word in enumerate(words):
         if word in TOTALS and word in labelled and roles.count("thing") == 1 and "content" not in roles:
             roles[at] = "content"  # "The total of X", if X is an order, asks for a value and not for a sum.
-    for at in _in_phrases(words, phrases):
-        if words[at] not in GRAMMAR and roles[at] in ("grammar", "superlative"):
+    for at in (at for span in labels_in(words, phrases) for at in span):
+        is_greatest = words[at - 1] == "the" and words[at - 2] in ("has", "have", "had", "with")
+        if words[at] not in GRAMMAR and roles[at] in ("grammar", "superlative", "unknown") and not is_greatest:
             roles[at] = "content"  # A superlative inside of a relation's words is one of them: "highest point".
+    for span in denied_spans(words, phrases):
+        for at in span:
+            roles[at] = "content"
     for at in _whole_labels(words, roles, {phrase[0] for phrase in phrases if len(phrase) == 1}):
         roles[at] = "content"
     return roles
@@ -154,17 +160,54 @@ def _whole_labels(words: Sequence[str], roles: Sequence[Role], labels: Collectio
             yield at
 
 
+def is_negation(word: str) -> bool:
+    return word in NEGATIONS or word.endswith(("n't", "n’t"))
+
+
+@cache
+def denial_in(words: tuple[str, ...]) -> tuple[str, str]:
+    """Returns the telling word that the words of a relation deny, and the word behind it: "mixed" and "with" for
+    "should not be mixed with". Both are empty if they deny nothing.
+    """
+    at = next((at for at, word in enumerate(words) if is_negation(word.lstrip("^"))), len(words))
+    told = next((at for at in range(at + 1, len(words)) if words[at] not in GRAMMAR), len(words))
+    return words[told] if told < len(words) else "", words[told + 1] if told + 1 < len(words) else ""
+
+
+def denied_spans(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> Iterator[range]:
+    """Yields the tokens that deny what a relation denies itself, from the negation on: "not be mixed"."""
+    for at in _said_denials(words, phrases):
+        negation = next((n for n in range(at - 1, -1, -1) if is_negation(words[n])), -1)
+        if negation >= 0 and all(word in GRAMMAR for word in words[negation + 1 : at]):
+            yield range(negation, at + 1)
+
+
+def is_contrary(words: Sequence[str], phrase: tuple[str, ...]) -> bool:
+    """Returns True if the words affirm what the relation denies: "can be mixed with"."""
+    return any(not any(map(is_negation, words[:at])) for at in _said_denials(words, [phrase]))
+
+
+def _said_denials(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> Iterator[int]:
+    """Yields the positions of words that a relation denies, where the word behind them follows too."""
+    for told, behind in {denial_in(phrase) for phrase in phrases} - {("", "")}:
+        for at, word in enumerate(words):
+            is_same = word == told or not verbs_of(word).isdisjoint(verbs_of(told))
+            if is_same and (not behind or behind in words[at + 1 :]):
+                yield at
+
+
 def particles_in(words: Sequence[str], verbs: Collection[tuple[str, str]]) -> list[int]:
     """Returns the positions of particles that follow any form of their verb in `verbs`: "after" in "looked after"."""
     pairs = enumerate(pairwise(words), start=1)
     return [at for at, (verb, after) in pairs if any((form, after) in verbs for form in (verb, *verbs_of(verb)))]
 
 
-def _in_phrases(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> Iterator[int]:
+def labels_in(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> Iterator[range]:
+    """Yields the tokens of each relation's name of several words that the question has to the letter."""
     for phrase in (phrase for phrase in phrases if len(phrase) > 1):
         for at in range(len(words) - len(phrase) + 1):
             if tuple(words[at : at + len(phrase)]) == phrase:
-                yield from range(at, at + len(phrase))
+                yield range(at, at + len(phrase))
 
 
 def _role(words: Sequence[str], at: int) -> Role:
@@ -175,10 +218,12 @@ def _role(words: Sequence[str], at: int) -> Role:
         return "grammar"
     if word in _OTHERS:
         return "other"
-    if word in _NEGATIONS or word.endswith(("n't", "n’t")):
+    if is_negation(word):
         return "negation"
     if word in _PERSONS:
         return "person"
+    if word in _ONE_PERSON and any(map(is_pseudonym, words[:at])):
+        return "grammar"  # "The husband of X ... what he takes" means somebody of this question.
     if _is_unread(words, at, before, after):
         return "unknown"
     if word in COMPARATIVE and word not in ("before", "after") and not (word in ("more", "less") and before == "no"):
@@ -244,6 +289,8 @@ def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
         return True
     if _is_all_of_theirs(words, at) or _is_of_each(words, at):
         return True
+    if word == "both" and "and" not in words:
+        return True  # "The effects of both of her drugs" are those that each of them has.
     return word in _UNREAD and not (word == "how" and after in {"many", *POSITIVE})
 
 
