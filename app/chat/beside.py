@@ -20,7 +20,6 @@ from kg_store.errors import NotPublicError, UnknownGraphError
 from kg_store.graph.public_facts import PublicFacts, Triple
 from kg_store.storage.vault import VaultRecord, readable_name
 from kg_store.terms import Hop, SignatureId
-from kg_store.text.labels import readable
 
 __all__ = ["BesideGraph", "UnknownBesideError", "public_facts_of", "require_beside"]
 
@@ -93,18 +92,11 @@ def _triples_of(opened: PrivateGraph) -> Iterator[Triple]:
     for relation in schema.relations:
         if relation.mask is not None:
             continue
-        label = _in_words(relation.label)
         edges = opened.blind.neighbours(mids, Hop(relation.id, False))
         for head, tail in np.stack((edges.heads, edges.tails), axis=1).tolist():
             if head in words and tail in words:
-                yield words[head], label, words[tail]
+                yield words[head], relation.label, words[tail]
 
 
 def _is_named(record: VaultRecord) -> bool:
     return not record.hidden and bool(record.names or record.lexical)
-
-
-def _in_words(label: str) -> str:
-    """Returns the label of a relation as people read it: "used for" for "UsedFor", "causes" for "Causes"."""
-    words = readable(label)
-    return words.lower() if words != label or label.istitle() else label

@@ -207,7 +207,7 @@ def _twins(graph: BlindGraph, found: Sequence[tuple[SchemaStep, Step]]) -> dict[
         label: twin
         for label, own in several.items()
         for twin, others in several.items()
-        if len(others) > len(own) and all(tails <= others.get(head, tails - tails) for head, tails in own.items())
+        if len(others) > len(own) and all(tails <= others.get(head, set()) for head, tails in own.items())
     }
 
 

@@ -310,8 +310,13 @@ class PseudonymTable:
         return self._word_of(Meaning("literal", as_mids(mids), value_kind=kind, literal=text), digest)
 
     def of_public_term(self, text: str) -> str:
-        """Returns the pseudonym of a term of a public graph beside the asked one; it is restored as `text`."""
-        return self.of_literal(text, ValueKind.TEXT)
+        """Returns the pseudonym of a term of a public graph beside the asked one; it is restored as `text`.
+
+        Promise: it is another one than that of the same words in a turn, so that a prompt which tells the words of a
+        public term says nothing of a word that was withheld.
+        """
+        digest = self._digest(f"public\n{text}")
+        return self._word_of(Meaning("literal", value_kind=ValueKind.TEXT, literal=text), digest)
 
     def of_outcome(self, expression_text: str, mids: Sequence[int] | Mids | None = None) -> str:
         """Returns the pseudonym of an expression's result; `mids` are its members if the result is a set of things."""

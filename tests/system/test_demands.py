@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.llm.tasks import TaskModel, TaskName
+from app.strategies.demands.strategy import DemandsStrategy
 from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
@@ -69,6 +70,39 @@ async def test_no_name_leaves_though_it_is_a_term_of_the_public_graph(bench: Ben
             shown |= {each.casefold() for each in MEANS.findall(sent)}
     assert not shown & names
     assert shown >= {"tennis", "game"} or not bench.sent_so_far
+
+
+MASKED = """@prefix : <http://school.invalid/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:takes rdfs:label "cello lessons" . :p1 a :Pupil ; rdfs:label "Zofia Quarrel" ; :takes :t1 .
+:p2 a :Pupil ; rdfs:label "Bertil Oxenhame" ; :takes :t1 . :t1 a :Teacher ; rdfs:label "Ottoline Brackwater" .
+"""
+
+
+@pytest.mark.parametrize("said", ["I like cello lessons.", "I like the cello of Zofia Quarrel.", "My brabble is new."])
+async def test_a_withheld_word_brings_no_public_fact_and_no_stand_in_of_a_turn_is_told(
+    tmp_path: Path, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unusable(*_given: object) -> None:
+        """Leaves the demands to the service, whose facts may be two steps from a word."""
+
+    monkeypatch.setattr(DemandsStrategy, "_demanded", unusable)
+    (tmp_path / "school.ttl").write_text(MASKED)
+    (tmp_path / "common.tsv").write_text(
+        "IsA\tcello\tinstrument\nIsA\tcello lesson\tinstrument\nIsA\tbrabble\tfun\nIsA\tviolin\tinstrument\nIsA\tmirth\tfun\n"
+    )
+    async with Bench("scripted", changes=TO_THE_MODEL) as bench:
+        bench.load("clinic", [tmp_path / "school.ttl"], '[relations."http://school.invalid/takes"]\nmask = true\n')
+        load = bench.services.graphs.load(TENANT, "common", [tmp_path / "common.tsv"], POLICY)
+        load.run(lambda _step, _done: None)
+        bench.services.graphs.put_beside(TENANT, "clinic", "common")
+        await replied(bench, said)
+        bodies = [body.decode() for body in bench.sent_from(0) if b'"messages"' in body]
+    for body in bodies:
+        assert "cello" not in body
+        assert "violin" not in body and "mirth" not in body, "only a withheld word leads there"
+        asked = re.findall(r'\\"question\\":\\"(.*?)\\"', body)
+        told = re.findall(r'\\"name\\":\\"(\w+)\\",\\"means', body)
+        assert not [name for name in told if any(name in each for each in asked)]
 
 
 async def test_a_reply_states_public_facts_and_says_where_they_are_from(bench: Bench) -> None:

@@ -135,7 +135,8 @@ def _terms_like(graph: PublicTerms, words: str) -> Sequence[int]:
 def _turns(inquiry: StrategyInput) -> list[str]:
     """Returns the last turns without pseudonyms, which say nothing to a public graph.
 
-    Words that are withheld are read only if no model is asked, since the facts would tell of them.
+    Words that are withheld, those of masked relations too, are read only if no model is asked, since the facts would
+    tell of them.
     """
     stand_ins = inquiry.pseudonyms.issued
     texts = [*(turn.text for turn in inquiry.dialogue.turns[-MAX_TURNS:-1]), inquiry.asked]

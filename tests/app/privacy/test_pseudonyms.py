@@ -149,6 +149,12 @@ def test_a_literal_has_one_pseudonym_however_it_is_spelled(table: PseudonymTable
     assert table.of_literal("Zorbon  City", ValueKind.TEXT) == table.of_literal("ZORBON city", ValueKind.TEXT)
 
 
+def test_a_public_term_has_another_pseudonym_than_the_same_words_in_a_turn(table: PseudonymTable) -> None:
+    term = table.of_public_term("price")
+    assert term == table.of_public_term("price")
+    assert term != table.of_literal("price", ValueKind.TEXT)
+
+
 def test_no_repr_shows_a_mid_or_a_literal(table: PseudonymTable) -> None:
     words = [table.of_entity(Mid(987654321)), table.of_literal("Zorbon", ValueKind.TEXT)]
     shown = repr([table.meaning(word) for word in words]) + repr(table) + repr(table._state)
