@@ -88,7 +88,8 @@ async def test_a_withheld_word_brings_no_public_fact_and_no_stand_in_of_a_turn_i
     monkeypatch.setattr(DemandsStrategy, "_demanded", unusable)
     (tmp_path / "school.ttl").write_text(MASKED)
     (tmp_path / "common.tsv").write_text(
-        "IsA\tcello\tinstrument\nIsA\tcello lesson\tinstrument\nIsA\tbrabble\tfun\nIsA\tviolin\tinstrument\nIsA\tmirth\tfun\n"
+        "IsA\tcello\tinstrument\nIsA\tcello lesson\tinstrument\nIsA\tbrabble\tfun\n"
+        "IsA\tviolin\tinstrument\nIsA\tmirth\tfun\n"
     )
     async with Bench("scripted", changes=TO_THE_MODEL) as bench:
         bench.load("clinic", [tmp_path / "school.ttl"], '[relations."http://school.invalid/takes"]\nmask = true\n')
@@ -99,7 +100,7 @@ async def test_a_withheld_word_brings_no_public_fact_and_no_stand_in_of_a_turn_i
         bodies = [body.decode() for body in bench.sent_from(0) if b'"messages"' in body]
     for body in bodies:
         assert "cello" not in body
-        assert "violin" not in body and "mirth" not in body, "only a withheld word leads there"
+        assert not {"violin", "mirth"} & set(re.findall(r"\w+", body)), "only a withheld word leads there"
         asked = re.findall(r'\\"question\\":\\"(.*?)\\"', body)
         told = re.findall(r'\\"name\\":\\"(\w+)\\",\\"means', body)
         assert not [name for name in told if any(name in each for each in asked)]
