@@ -22,7 +22,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test collect coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-demands bench-guard bench-speed bench-ledger bench-data lint-deploy locks sbom clean
+.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test collect coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-demands bench-guard bench-speed bench-ledger bench-data bench-understanding lint-deploy locks sbom clean
 
 serve: $(VENV)/.installed-$(if $(LIGHT),light,server) page-if-npm
 	@$(BIN)/arog serve
@@ -179,6 +179,10 @@ bench-privacy: $(VENV)/.installed-evaluation
 bench-data: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval data --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+# Questions and dialogues of whole domains that nobody has looked at, without a model: make bench-understanding HALF=seen
+bench-understanding: $(VENV)/.installed-evaluation
+	@$(BIN)/arog eval understanding --half "$(or $(HALF),shut)" $(if $(OUT),--out "$(OUT)")
 
 # The guard over a million made-up names, its time and memory against their bounds: make bench-guard NAMES=100000
 bench-guard: $(VENV)/.installed-evaluation

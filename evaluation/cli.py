@@ -309,6 +309,25 @@ def natural(
 
 
 @app.command()
+def understanding(
+    half: Annotated[Literal["seen", "shut"], typer.Option(help="`shut` is what nobody looks at")] = "seen",
+    domain: Annotated[str, typer.Option(help="One domain alone; all without it")] = "",
+    wrong: Annotated[
+        Path | None, typer.Option(help="Write what was not right of the seen half here; mode 600")
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Ask the questions and dialogues of whole domains; ends with code 1 when a bound is missed."""
+    from app.graphs.report_files import write_private
+    from evaluation.understanding.run import by_kind, measures, not_right, run_understanding
+
+    asked = _shown(lambda show: run_understanding(half, domain, show))
+    if wrong and half == "seen":
+        write_private(wrong, not_right(asked).encode())
+    end_measured(measures(half, asked), out, "understanding", further=by_kind(asked))
+
+
+@app.command()
 def languages(out: Out = None) -> None:
     """Ask questions in German, French and Spanish without a model; ends with code 1 when a bound is missed."""
     from evaluation.languages.run import measures, run_languages

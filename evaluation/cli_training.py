@@ -184,3 +184,29 @@ def topics(data: Data = DATA, test: Annotated[int, typer.Option(min=1, help="Dia
         weights = fit_topic_weights(graph, (pair for dialogue in left for pair in pairs_of(dialogue)))
         write_topic_weights(weights, TOPIC_WEIGHTS)
     console.print(f"{len(weights)} weights from {len(left)} dialogues; {test} others were left out")
+
+
+@app.command()
+def ranker(
+    write: Annotated[Path | None, typer.Option(help="Write the weights here, where the service reads them")] = None,
+    kept: Annotated[Path | None, typer.Option(help="The gathered readings: read if it is there, else written")] = None,
+) -> None:
+    """Fit the ranker of readings to the seen domains and natural questions, and show how left-out graphs fare."""
+    import asyncio
+
+    from evaluation.cli_output import print_markdown
+    from evaluation.datasets.questions import QuestionsError
+    from evaluation.understanding import examples
+    from evaluation.understanding.fitting import as_toml, fit_markdown, fitted, left_out
+
+    with shown_progress(QuestionsError) as show:
+        if kept is not None and kept.exists():
+            gathered = examples.read(kept)
+        else:
+            gathered = asyncio.run(examples.ranking_examples(show))
+            if kept is not None:
+                examples.written(gathered, kept)
+        outcomes = left_out(gathered)
+    if write:
+        write.write_text(as_toml(fitted(gathered)), encoding="utf-8")
+    print_markdown(fit_markdown(outcomes))

@@ -157,6 +157,16 @@ class Language(Protocol):
         """
         ...
 
+    def read_ranked(
+        self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
+    ) -> HeldMeaning | None:
+        """Ranks all readings over the schema `given.steps` that have a result.
+
+        Returns None if the question is read surely, or if no reading has a result. `named`: ids of the entities that
+        the question names; `result_of` executes an expression.
+        """
+        ...
+
     def other_language(self, question: str) -> str:
         """Returns the language (ISO 639-1) of a question that `read_other_language` may read; else empty."""
         ...

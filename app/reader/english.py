@@ -15,6 +15,7 @@ from app.language.readings import (
     WrittenSentence,
     schema_steps,
 )
+from app.llm.confidence import is_likely
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.multilingual import MultilingualEmbedder
 from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
@@ -34,6 +35,7 @@ from app.reader.meaning.said_hops import SaidLabels
 from app.reader.meaning.schema_graph import schema_graph
 from app.reader.other_languages.asked_words import LANGUAGES, language_of
 from app.reader.other_languages.reader import OtherLanguageReader
+from app.reader.ranking.ranker import FittedRanker, Ranker, ranked_meaning
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import CacheWarmer
 from app.reader.sentences.answer_text import told_answer
@@ -51,7 +53,8 @@ class EnglishReader:
 
     `head`: a trained adapter of relation vectors, if there is one. `multilingual`: the model that reads questions in
     other languages, if it is installed. `paths` ranks paths with it; `reasoner` does a
-    language model's tasks without one; `warmer` embeds the words of a schema before they are needed.
+    language model's tasks without one; `warmer` embeds the words of a schema before they are needed. `ranker`, if an
+    evaluation sets it, ranks the readings of every question, in place of the one in the box.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class EnglishReader:
         self.paths = PathScorer(embedder, head=head)
         self.reasoner = EmbeddedReasoner(embedder, scorer=self.paths)
         self.warmer = CacheWarmer(embedder)
+        self.ranker: Ranker | None = None
 
     def read_form(self, question: str, topics: int) -> AskedForm:
         """Returns the form of answer that the question asks for."""
@@ -104,6 +108,16 @@ class EnglishReader:
     ) -> HeldMeaning | None:
         """Returns the best reading whose expression has a result when it is executed."""
         return held_meaning(self.paths, given, KnownGraph(alike, frozenset(named), result_of))
+
+    def read_ranked(
+        self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
+    ) -> HeldMeaning | None:
+        """Ranks all readings that have a result; returns None if the question is read surely, or if there are none."""
+        read = read_meaning(self.paths, given) if self.ranker is None else None
+        if read is not None and read.is_sure and is_likely(read.scores):
+            if result_of(executed(self.paths, given, read.meaning.expression)) is not None:
+                return None
+        return ranked_meaning(self.paths, self.ranker or FittedRanker.boxed(), given, named, result_of)
 
     def other_language(self, question: str) -> str:
         """Returns the language (ISO 639-1) of a question that is read by meaning alone; "" for English."""

@@ -85,13 +85,18 @@ def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) ->
     """Returns an action that answers nothing and offers at most MAX_OFFERED questions; None if it can offer none."""
     if found is None or _is_answered(found) or given.further:
         return None
-    writer, offered = QuestionWriter(given, plain_words), list[str]()
-    for meaning in _near(found):
-        if question := _worded(scorer, given, writer, meaning):
-            offered.append(question)
-        if len(offered) == MAX_OFFERED:
+    return offered(scorer, given, [each.expression for each in _near(found)])
+
+
+def offered(scorer: PathScorer, given: StepInput, expressions: Sequence[str]) -> NextAction | None:
+    """Returns an action that answers nothing and offers a question for some of `expressions`; None if it can't."""
+    writer, questions = QuestionWriter(given, plain_words), list[str]()
+    for expression in expressions if not given.further else ():
+        if question := _worded(scorer, given, writer, expression):
+            questions.append(question)
+        if len(questions) == MAX_OFFERED:
             break
-    return NextAction(0.0, asks_back=tuple(offered)) if offered else None
+    return NextAction(0.0, asks_back=tuple(questions)) if questions else None
 
 
 def _is_answered(found: ReadMeaning) -> bool:
@@ -115,18 +120,16 @@ def _near(found: ReadMeaning) -> list[Meaning]:
     return sorted(near, key=lambda each: (-round(each.score, 2), each.silent, len(each.expression)))[:MAX_TRIED]
 
 
-def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, meaning: Meaning) -> str:
-    """Returns a question that is read as `meaning` with certainty, or an empty string if there is none."""
-    wordings = writer.questions(meaning.expression)[:MAX_WORDINGS]
-    return next((text for text in wordings if _reads_as(scorer, given, text, meaning)), "")
+def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, expression: str) -> str:
+    """Returns a question that is read as `expression` with certainty, or an empty string if there is none."""
+    wordings = writer.questions(expression)[:MAX_WORDINGS]
+    return next((text for text in wordings if _reads_as(scorer, given, text, expression)), "")
 
 
-def _reads_as(scorer: PathScorer, given: StepInput, text: str, meaning: Meaning) -> bool:
-    """Returns True if `text`, asked without the turns before it, is read with certainty as `meaning`."""
+def _reads_as(scorer: PathScorer, given: StepInput, text: str, expression: str) -> bool:
+    """Returns True if `text`, asked without the turns before it, is read with certainty as `expression`."""
     read = read_meaning(scorer, given.model_copy(update={"question": text, "dialogue": []}))
-    return (
-        read is not None and _is_answered(read) and sense_of(read.meaning.expression) == sense_of(meaning.expression)
-    )
+    return read is not None and _is_answered(read) and sense_of(read.meaning.expression) == sense_of(expression)
 
 
 # The least score of a path that may answer; chosen by the curve in docs/results.md ("When to refuse").
@@ -198,14 +201,7 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """Returns the next action with its score, however low; None if no path fits the question."""
     if given.steps:
-        if given.meant is not None:
-            return _plan_expression(given.meant.expression, given, given.meant.scores)
-        if settled := settled_expression(given):
-            return _plan_expression(settled, given, scores_of_settled(given))
-        found = read_meaning(scorer, given)
-        if found is not None and not answers_unsure and not is_likely(found.scores):
-            return ask_back(scorer, given, found)
-        return _plan_meaning(scorer, found, given, answers_unsure) or ask_back(scorer, given, found)
+        return _plan_over_kinds(scorer, given, answers_unsure)
     entities, kinds, unheld = roots_of(given)
     turned = _turned(given.question)
     named = _named(given, entities)
@@ -235,6 +231,20 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     if plan is None or not (plan.expressions or given.voted):
         return plan
     return replace(plan, scores=_scores_of(plan.score, asked))
+
+
+def _plan_over_kinds(scorer: PathScorer, given: StepInput, answers_unsure: bool) -> NextAction | None:
+    """Returns the next action over a graph that says what its things are; None if no reading fits the question."""
+    if given.meant is not None and given.meant.expression:
+        return _plan_expression(given.meant.expression, given, given.meant.scores)
+    if settled := settled_expression(given):
+        return _plan_expression(settled, given, scores_of_settled(given))
+    found = read_meaning(scorer, given)
+    if given.meant is not None and not answers_unsure:
+        return offered(scorer, given, given.meant.offered) or ask_back(scorer, given, found)
+    if found is not None and not answers_unsure and not is_likely(found.scores):
+        return ask_back(scorer, given, found)
+    return _plan_meaning(scorer, found, given, answers_unsure) or ask_back(scorer, given, found)
 
 
 def _is_contrary(path: KnownPath, question: str) -> bool:

@@ -35,6 +35,8 @@ MAX_CHANCE = 0.001
 """The greatest probability that whole numbers are all keys of a table by chance, if their containment is to count."""
 MAX_OF_OWN = 0.9
 """A column with different cells for more than this share of a table's rows identifies them, and refers to none."""
+MIN_CODES = 2
+"""So many different codes with letters and digits, all keys of one table, are no chance. Chosen by hand."""
 MIN_REPEATED = 2
 """Where this many columns repeat those of the other table, a bare `id` is its key."""
 SMALL_WORDS = frozenset({"of", "the", "in"})
@@ -198,7 +200,9 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
         return 0
     if other is table:
         is_of_the_same = bool(OF_THE_SAME & set(column.full))
-        speaks = column.is_called_key and share >= MIN_KNOWN_WITHOUT_WORDS and _is_telling(key)
+        # Codes with letters and digits lead to other rows whatever the header says: `reports to` S04 among staff.
+        speaks = column.is_called_key or _are_codes(key)
+        speaks = speaks and share >= MIN_KNOWN_WITHOUT_WORDS and _is_telling(key)
         # Another identifier of the row itself often equals its key.
         speaks = speaks and len(column.distinct) <= MAX_OF_OWN * table.rows
         return 2 + share if (is_of_the_same or speaks) and share > MIN_KNOWN else 0
@@ -214,9 +218,10 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     key_rest = [word for word in key.full if word not in KEY_WORDS]
     if key_rest and any_alike(rest, key_rest) and share > MIN_KNOWN:
         return 3 + share
-    # Of codes with letters and digits, no half is the same by chance.
-    least = MIN_KNOWN if _are_codes(key) else MIN_KNOWN_WITHOUT_WORDS
-    if share < least or len(column.distinct & key.distinct) < min(MIN_DISTINCT, table.rows):
+    # Of codes with letters and digits, no half is the same by chance, nor are two of them.
+    are_codes = _are_codes(key)
+    least, fewest = (MIN_KNOWN, MIN_CODES) if are_codes else (MIN_KNOWN_WITHOUT_WORDS, MIN_DISTINCT)
+    if share < least or len(column.distinct & key.distinct) < min(fewest, table.rows):
         return 0
     if says_a_concept(rest):
         return 0

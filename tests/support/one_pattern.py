@@ -97,6 +97,11 @@ class OnePattern:
     ) -> HeldMeaning | None:
         return None
 
+    def read_ranked(
+        self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
+    ) -> HeldMeaning | None:
+        return None
+
     def read_held(
         self,
         given: StepInput,

@@ -60,12 +60,12 @@ class Groups:
         """Yields the count that answers "how often".
 
         It counts records of an event, such as visits. It also counts things with a date that are selected by a text:
-        "how often were lost keys reported".
+        "how often were lost keys reported". If hops may be meant without a word, whatever one leads to is counted.
         """
         if each.value or each.is_whole:
             return
         dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date"]
-        if are_records(each.kinds):
+        if are_records(each.kinds) or (self._builder.near and each.anchor >= 0 and not each.is_bare):
             yield f"count({text})", each.used, 0.0
         elif (found := _OF_TEXT.match(each.expression)) and dates and self._builder.values.get(found[1]) == "text":
             is_dated = each.expression.count("filter(") > 1

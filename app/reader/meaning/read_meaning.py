@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
+
+import numpy as np
 
 from app.llm.confidence import is_likely
 from app.llm.in_house import HeldMeaning, ReadingScores
@@ -22,7 +25,7 @@ from app.reader.meaning.question.token_roles import is_contrary
 from app.reader.meaning.reading import is_chain_of_places, within_parts
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.said_hops import SaidHops
-from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
+from app.reader.meaning.schema_graph import NamedThings, NearHop, SchemaGraph, SchemaHop
 from app.reader.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordings
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import (
@@ -43,6 +46,9 @@ from kg_store.text.words import is_pseudonym
 # confidence that is computed from these figures is fitted: `arog eval confidence`.
 MIN_MARGIN = 0.14
 MIN_WEAKEST = 0.65
+MAX_LEADING = 5
+"""A step that no word says may lead to things from which one of this many nearest hops of the schema goes on: the
+repairs of an item, in "who mended it". Chosen by hand."""
 # Greatest number of other readings that are kept for asking back. Chosen by hand; not fitted.
 MAX_OTHERS = 5
 NO_OTHER = 9.0
@@ -90,13 +96,35 @@ class ReadMeaning:
 
     def joining(self, labels: Collection[str]) -> ReadMeaning:
         """Returns this result with two steps over a nameless node as the one step of `labels` that they make."""
-        text = self.meaning.expression
-        joined = written(with_joined_steps(parse(text), labels))
-        return self if joined == text else replace(self, meaning=replace(self.meaning, expression=joined))
+        text = joined(self.meaning.expression, labels)
+        same = text == self.meaning.expression
+        return self if same else replace(self, meaning=replace(self.meaning, expression=text))
 
     def by_nearest(self, nearest: NearestMeaning) -> ReadMeaning:
         """Returns this result with `nearest` as the best meaning."""
         return ReadMeaning(nearest.meaning, nearest.scores.margin, (), nearest=nearest, by_whole=True)
+
+
+def joined(text: str, labels: Collection[str]) -> str:
+    """Returns the expression `text` with two steps over a nameless node as the one step of `labels` that they make."""
+    return written(with_joined_steps(parse(text), labels))
+
+
+def all_meanings(scorer: PathScorer, given: StepInput) -> Iterator[tuple[Meanings, bool]]:
+    """Yields all meanings of each wording of the question; then, with True, those over a schema with nameless nodes
+    as kinds of things. Yields nothing if the turn asks several questions.
+    """
+    question = one_question(given.question)
+    if question:
+        given = given.model_copy(update={"question": question})
+        yield from ((found, False) for found in meanings(scorer, given, by_likeness=True))
+        if given.row_steps:
+            yield from ((found, True) for found in meanings(scorer, _with_rows(given), by_likeness=True))
+
+
+def says_now(question: str) -> bool:
+    """Returns True if a question asks what is so at present, or is no longer so."""
+    return _NOW.search(question) is not None
 
 
 def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
@@ -217,8 +245,11 @@ def _whole_others(best: Meaning, ranked: Sequence[Meaning]) -> Iterator[Meaning]
             return
 
 
-def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
-    """Yields, for each wording of the question (see `wordings`), all its meanings, best first."""
+def meanings(scorer: PathScorer, given: StepInput, by_likeness: bool = False) -> Iterator[Meanings]:
+    """Yields, for each wording of the question (see `wordings`), all its meanings, best first.
+
+    With `by_likeness`, hops that are among the most like the whole question may be taken without a word for them.
+    """
     values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
     units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
     numbers = [name for name, kind in values.items() if kind == "number"]
@@ -244,12 +275,33 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
         verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
         asked = read_question(question, units, phrases, numbers, verbs)
         asked = without_apposed(asked, graph.kinds_said, named.things)
-        builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer)
+        near = _nearest_hops(scorer, asked, graph, named) if by_likeness else {}
+        builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer, near)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
         is_unread = about_earlier or any(is_contrary(asked.words, phrase) for phrase in phrases)
         ranked = [] if is_unread else AnswerForms(asked, graph, builder, named).meanings(builder.readings())
         ranked = list(_without_twins(ranked, {step.label: step.twin for step in given.steps if step.twin}))
         yield Meanings(asked, graph, builder, {thing.name: thing.concept for thing in given.things}, ranked)
+
+
+def _nearest_hops(
+    scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, named: NamedThings
+) -> dict[SchemaHop, NearHop]:
+    """Returns how like each hop is to the whole question, among the hops that leave the same kind."""
+    kinds = {name: min(concepts, default="thing") for name, concepts in named.things.items()} | dict(named.values)
+    words = [kinds.get(word, "thing").lower() if is_pseudonym(word) else word for word in asked.words]
+    scores = scorer.late.of(words, [hop.text for hop in graph.hops])
+    by_kind: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    for at, hop in enumerate(graph.hops):
+        by_kind[hop.kind].append((float(scores.whole[at]), at))
+    nearest = {graph.hops[at].kind for at in np.argsort(-scores.whole, kind="stable")[:MAX_LEADING]}
+    found: dict[SchemaHop, NearHop] = {}
+    for each in by_kind.values():
+        ranked = sorted(each, reverse=True)
+        for place, (score, at) in enumerate(ranked):
+            hop, by_word = graph.hops[at], tuple(map(float, scores.by_word[:, at]))
+            found[hop] = NearHop(score, ranked[0][0] - score, place, by_word, not hop.ends.isdisjoint(nearest))
+    return found
 
 
 def _without_twins(ranked: Sequence[Meaning], twins: Mapping[str, str]) -> Iterator[Meaning]:

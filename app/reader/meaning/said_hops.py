@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
@@ -172,6 +172,12 @@ class SaidHops:
             for span, like in zip(self._spans, self._likeness[row], strict=True) if known == label else ():
                 used |= span.used if span.count == 1 and (like >= least or span.words[0] in own) else 0
         return used
+
+    def nearness(self, at: int, labels: Collection[str]) -> float:
+        """Returns the greatest likeness of the word at position `at`, alone, to the hops called `labels`."""
+        column = next((n for n, span in enumerate(self._spans) if span.used == 1 << at), -1)
+        rows = (row for (label, *_), row in self._rows.items() if label in labels) if column >= 0 else ()
+        return max((self._likeness[row][column] for row in rows), default=0.0)
 
     def most(self, at: int) -> float:
         """Returns the greatest likeness of the word at position `at`, alone, to any hop."""

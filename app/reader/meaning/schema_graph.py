@@ -17,7 +17,7 @@ from kg_store.graph.kinds import kinds_of
 from kg_store.terms import PSEUDONYM
 from kg_store.text.english import kind_words as synonyms_of_kind
 from kg_store.text.inflection import is_participle, may_be_noun, noun_lemma, singular, verbs_of
-from kg_store.text.labels import plain_words, reversed_label, words_of_kinds
+from kg_store.text.labels import plain_words, readable_step, reversed_label, words_of_kinds
 
 # Least likeness (cosine) of words to the name of the kind that they mean. Chosen by hand; not fitted.
 _WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")
@@ -62,6 +62,14 @@ class SchemaHop(NamedTuple):
     is_sort: bool = False
 
     @property
+    def text(self) -> str:
+        """The hop in words, with the kinds at its ends: "treats | doctor to patient"."""
+        ends = self.value or ", ".join(sorted(self.ends)) or "thing"
+        is_back = self.label.split("|")[-1].startswith("^")
+        words = " ".join(readable_step(part.lstrip("^")) for part in self.shown.split("|")).lower()
+        return f"{'inverse ' if is_back else ''}{words} | {self.kind.lower()} to {ends.lower()}"
+
+    @property
     def is_date(self) -> bool:
         """True for a hop that leads to dates, or to years that are stored as numbers."""
         return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
@@ -74,6 +82,21 @@ class SchemaHop(NamedTuple):
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
         """Returns True if the hop leads only to things of `kinds`, so that counting its ends counts these."""
         return bool(self.ends) and self.ends <= kinds
+
+
+class NearHop(NamedTuple):
+    """The likeness of a hop to a whole question, compared in context.
+
+    `score`: 0 to 1. `behind`: how far it lies behind the best hop that leaves the same kind; `place`: its place among
+    these, from 0. `by_word`: the likeness of each word of the question. `leads_on`: it leads to things from which one
+    of the hops goes on that are the nearest of the whole schema.
+    """
+
+    score: float
+    behind: float
+    place: int
+    by_word: tuple[float, ...]
+    leads_on: bool
 
 
 def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:

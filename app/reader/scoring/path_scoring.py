@@ -39,6 +39,7 @@ from app.reader.scoring.hop_table import (
     Weights,
     align,
 )
+from app.reader.scoring.late_interaction import LateInteraction
 from app.reader.scoring.similarity import Latest, nearness
 from kg_store.text.inflection import (
     IRREGULAR,
@@ -84,6 +85,7 @@ class PathScorer:
         self.head = head
         self._types = ConceptTypes(embedder)
         self._tables = HopTables(embedder)
+        self.late = LateInteraction(embedder)
 
     @property
     def head(self) -> RelationAdapter:

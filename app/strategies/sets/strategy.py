@@ -173,11 +173,9 @@ class SetsStrategy:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
-        if not inquiry.reasoner.is_model and progress.kinds and inquiry.language.other_language(inquiry.asked):
-            given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
-            given = given.model_copy(update={"question": inquiry.asked})
-            progress.held = await asyncio.to_thread(inquiry.language.read_other_language, given, inquiry.result_of)
-            if progress.held is None:
+        if not inquiry.reasoner.is_model and progress.kinds:
+            progress.held = await asyncio.to_thread(_read_as_a_whole, inquiry, progress)
+            if progress.held is None and inquiry.language.other_language(inquiry.asked):
                 return replace(_found(progress, None), contradicted=NOT_SURE)
         meaning = await meaning_of(inquiry, (*start.frontier, *start.kinds))
         progress.drafts.meant = meaning.gives if meaning else None
@@ -356,6 +354,22 @@ def _step(
     if hint and hint not in progress.may_leave:
         progress.may_leave[hint] = inquiry.may_leave([hint])[0]
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
+
+
+def _read_as_a_whole(inquiry: StrategyInput, progress: SearchProgress) -> HeldMeaning | None:
+    """Reads a question in another language, or one that the words alone do not decide, by executing its readings.
+
+    A question without its time is not read so: it is searched again with the time.
+    """
+    given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
+    language = inquiry.language
+    if language.other_language(inquiry.asked):
+        return language.read_other_language(given.model_copy(update={"question": inquiry.asked}), inquiry.result_of)
+    if progress.timed is not None:
+        return None
+    given = given.model_copy(update={"question": inquiry.asked_in_house})
+    named = {int(mid) for topic in inquiry.dialogue.topics if topic.newest for mid in topic.mids}
+    return language.read_ranked(given, named, inquiry.result_of)
 
 
 def _schema(inquiry: StrategyInput, progress: SearchProgress) -> dict[str, Any]:

@@ -1,0 +1,155 @@
+"""Describes each reading of a question by numbers: what it leaves unread, how it is said, and what it gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from app.reader.meaning.in_context import MeaningWords
+from app.reader.meaning.question.question_tokens import LABEL
+from app.reader.meaning.question.token_roles import said_words
+from app.reader.meaning.schema_graph import NearHop
+from app.reader.ranking.candidates import Candidate
+from app.reader.scoring.path_scoring import PathScorer
+from kg_store.text.english import zipf_frequency
+from kg_store.text.inflection import may_be_noun, verbs_of
+
+COMMON: Final = 5.5
+"""The frequency (Zipf scale, log10 of uses in a thousand million words) from which an unread word counts as common."""
+MAX_BEHIND: Final = 4.0
+
+Features = npt.NDArray[np.float64]
+
+
+def features_of(scorer: PathScorer, candidates: Sequence[Candidate], named: Collection[int]) -> list[dict[str, float]]:
+    """Returns the features of each candidate, by name. `named`: ids of the entities that the question names."""
+    if not candidates:
+        return []
+    likeness = _likeness(scorer, candidates)
+    best, nearest = max(each.meaning.score for each in candidates), max(whole for whole, _ in likeness)
+    return [
+        _of_reading(each)
+        | _of_words(each)
+        | _of_result(each, named)
+        | {
+            "behind": min(MAX_BEHIND, best - each.meaning.score),
+            "likeness": whole,
+            "less_like": nearest - whole,
+            "pull": read - whole,
+        }
+        for each, (whole, read) in zip(candidates, likeness, strict=True)
+    ]
+
+
+def _of_reading(each: Candidate) -> dict[str, float]:
+    meaning, asked = each.meaning, each.found.asked
+    said = (asked.content | asked.working).bit_count() + asked.roles.count("thing") + asked.roles.count("value")
+    labels = set(LABEL.findall(meaning.expression))
+    values = {hop.value for hop in each.found.graph.hops if hop.label in labels and hop.value}
+    return {
+        "named_unused": float(sum(asked.words[at] not in meaning.expression for at in asked.at("thing"))),
+        "values_unused": float(sum(asked.words[at] not in meaning.expression for at in asked.at("value"))),
+        "when_without_date": float(asked.wh == "when" and "date" not in values),
+        "who_of_value": float(asked.wh in ("who", "whom") and each.result is not None and _ends_in_value(each)),
+        "score": min(1.5, max(-1.5, meaning.score / max(1, said))),
+        "silent": float(min(3, meaning.silent)),
+        "weak": 1.0 - min(1.0, meaning.weakest),
+        "not_whole": float(not meaning.is_whole),
+        "not_fitting": float(not meaning.may_be_whole),
+        "steps": float(min(5, len(labels))),
+        "of_rows": float(each.of_rows),
+        "passes_rows": float(any("|" in label for label in labels)),
+    } | _of_hops(each, labels)
+
+
+def _of_hops(each: Candidate, labels: Collection[str]) -> dict[str, float]:
+    """Returns how like the hops of the reading are to the whole question, beside others that leave the same kinds."""
+    near = each.found.builder.near
+    best: dict[str, NearHop] = {}
+    for hop, known in near.items():
+        if hop.label in labels and (hop.label not in best or known.behind < best[hop.label].behind):
+            best[hop.label] = known
+    meaning, asked = each.meaning, each.found.asked
+    left = [at for at in range(len(asked.words)) if meaning.left >> at & asked.content >> at & 1]
+    own = [max((hop.by_word[at] for hop in best.values()), default=0.0) for at in left]
+    other = [max((hop.by_word[at] for hop in near.values()), default=0.0) for at in left]
+    behind, scores = [each.behind for each in best.values()], [each.score for each in best.values()]
+    return {
+        "hop_behind": sum(behind) / max(1, len(behind)),
+        "hop_farthest": max(behind, default=0.0),
+        "hop_score": sum(scores) / max(1, len(scores)),
+        "hop_weakest": min(scores, default=0.0),
+        "left_far_in_context": sum(1.0 - each for each in own),
+        "left_nearer_in_context": sum(theirs - ours for ours, theirs in zip(own, other, strict=True)),
+        "left_farthest_in_context": 1.0 - min(own, default=1.0),
+    }
+
+
+def _of_words(each: Candidate) -> dict[str, float]:
+    """Returns the features of the words that the reading leaves unread.
+
+    An unread word speaks for the reading if it is like one of its relations, against it if it is more like another
+    relation of the graph; a rare word tells more than a common one.
+    """
+    meaning, asked, builder = each.meaning, each.found.asked, each.found.builder
+    left = [at for at in range(len(asked.words)) if meaning.left >> at & 1]
+    content = [at for at in left if asked.content >> at & 1]
+    labels = frozenset(LABEL.findall(meaning.expression))
+    near = [builder.nearness(at, labels) for at in content]
+    most = [builder.most(at) for at in content]
+    words = [asked.words[at] for at in content]
+    rare = [max(0.0, COMMON - zipf_frequency(word)) for word in words]
+    return {
+        "left": float(min(4, len(content))),
+        "left_share": len(content) / max(1, asked.content.bit_count()),
+        "left_working": float(len(left) - len(content)),
+        "left_unlike": sum(1.0 - each for each in near),
+        "left_elsewhere": sum(max(0.0, other - own) for own, other in zip(near, most, strict=True)),
+        "left_known": sum(max(0.0, other - 0.6) for other in most),
+        "left_rare": min(6.0, sum(rare)),
+        "left_nouns": float(sum(may_be_noun(word) and not verbs_of(word) for word in words)),
+        "left_verbs": float(sum(bool(verbs_of(word)) for word in words)),
+        "left_asked": float(asked.asked >= 0 and any(at == _head(each) for at in content)),
+    }
+
+
+def _ends_in_value(each: Candidate) -> bool:
+    """Returns True if the last step of the reading leads to values."""
+    labels = LABEL.findall(each.meaning.expression)
+    return bool(labels) and bool(each.found.builder.values.get(labels[-1], ""))
+
+
+def _head(each: Candidate) -> int:
+    asked = each.found.asked
+    return next((at for at in range(asked.asked, len(asked.roles)) if asked.roles[at] != "grammar"), -1)
+
+
+def _of_result(each: Candidate, named: Collection[int]) -> dict[str, float]:
+    result = each.result
+    mids = set(result.mids) if result else set[int]()
+    return {
+        "zero": float(result is not None and result.number == 0),
+        "denied": float(result is not None and result.truth is False),
+        "only_named": float(bool(mids) and mids <= set(named)),
+        "many": math.log10(1 + len(mids)),
+        "truth_unasked": float(each.text.startswith(("holds(", "exists(")) and each.found.asked.form != "truth"),
+        "whole_kind": float(each.text[0] == "S" and "(" not in each.text),
+    }
+
+
+def _likeness(scorer: PathScorer, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
+    """Returns, for each candidate, the cosine of its words with the question, and with the part that it reads."""
+    found: list[tuple[float, float]] = []
+    for each in candidates:
+        words = MeaningWords(each.found.graph.hops, each.found.kinds, each.found.graph.kinds)
+        unread = {word for at, word in enumerate(each.found.asked.words) if each.meaning.left >> at & 1}
+        said = said_words(each.found.asked.text)
+        texts = [words.question(tuple(said)), words.question(tuple(word for word in said if word not in unread))]
+        meant = words.of(each.meaning.expression)
+        whole = scorer.text_likeness(meant, texts[:1])[0]
+        found.append((whole, scorer.text_likeness(meant, texts[1:])[0] if unread else whole))
+    return found
