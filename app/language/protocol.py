@@ -157,13 +157,13 @@ class Language(Protocol):
         """
         ...
 
-    def read_ranked(
+    def likely_readings(
         self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
-    ) -> HeldMeaning | None:
-        """Ranks all readings over the schema `given.steps` that have a result.
+    ) -> tuple[str, ...]:
+        """Returns what the question may mean, as expressions over the schema `given.steps`, the likeliest first.
 
-        Returns None if the question is read surely, or if no reading has a result. `named`: ids of the entities that
-        the question names; `result_of` executes an expression.
+        Empty if the question is read surely, or if no reading with a result is likely. `named`: ids of the entities
+        that the question names; `result_of` executes an expression.
         """
         ...
 

@@ -34,8 +34,6 @@ of `arog eval confidence`.
 """
 
 
-DOUBTED: Final = 0.85
-"""The factor of the chance of a ranked reading if a name in the question was misspelt or is shared. By hand."""
 BY_HAND: Final[Mapping[str, Mapping[str, float]]] = {"other": {"intercept": 2.2, "silent": -0.7}}
 """The coefficients of questions in other languages: no answer to the seen half of `arog eval languages` was wrong, so
 that nothing could be fitted. By hand, and lower where a step was not said."""
@@ -68,8 +66,6 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
     """Returns the confidence of an answer by its reading's scores, from 0.01 to 0.99, rounded to two places."""
-    if scores.road == "ranked":
-        return as_confidence(scores.share * (DOUBTED if doubtful_names else 1.0))
     return chance(features_of(scores, doubtful_names=doubtful_names), weights_of(scores.road))
 
 

@@ -16,8 +16,7 @@ class ReadingScores:
 
     `road`: the way of reading. `margin`: the lead in score over the next reading with another meaning. `weakest`: the
     likeness (0 to 1) of the step that the words explain worst. `steps`: the number of steps; `silent`: how many of
-    them no word names. `share`: the part (0 to 1) of all weight that the winner of a vote got; on the road "ranked",
-    the chance of the answer.
+    them no word names. `share`: the part (0 to 1) of all weight that the winner of a vote got.
 
     The other fields are set if the road is "whole", where the whole question was compared and not its single words.
     `likeness`: the cosine of the question and the reading; `margin` is in cosines too. `pull`: the gain in `likeness`
@@ -25,7 +24,7 @@ class ReadingScores:
     named, and gives the kind asked for. `accounted`: each run of unread words may name a silent step.
     """
 
-    road: Literal["meaning", "whole", "path", "vote", "other", "ranked"]
+    road: Literal["meaning", "whole", "path", "vote", "other"]
     score: float
     margin: float
     weakest: float = 1.0
@@ -58,13 +57,11 @@ class VotedPaths:
 class HeldMeaning:
     """The meaning of a question read as a whole: an `expression` over pseudonyms that has a result in the graph.
 
-    The margin in `scores` is the lead over the next reading that also has a result. If `expression` is empty, no
-    reading is likely enough to be answered; `offered` are those that the asker may have meant, the likeliest first.
+    The margin in `scores` is the lead over the next reading that also has a result.
     """
 
     expression: str
     scores: ReadingScores
-    offered: tuple[str, ...] = ()
 
 
 class CasePath(NamedTuple):

@@ -233,6 +233,9 @@ class StepInput(TaskModel):
     )
     voted: SkipJsonSchema[VotedPaths | None] = Field(default=None, exclude=True)
     meant: SkipJsonSchema[HeldMeaning | None] = Field(default=None, exclude=True)
+    likely: SkipJsonSchema[tuple[str, ...]] = Field(
+        default=(), exclude=True, description="what the question may mean, as expressions, the likeliest first"
+    )
     cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(default=(), exclude=True)
 
     @property

@@ -35,7 +35,7 @@ from app.reader.meaning.said_hops import SaidLabels
 from app.reader.meaning.schema_graph import schema_graph
 from app.reader.other_languages.asked_words import LANGUAGES, language_of
 from app.reader.other_languages.reader import OtherLanguageReader
-from app.reader.ranking.ranker import FittedRanker, Ranker, ranked_meaning
+from app.reader.ranking.ranker import FittedRanker, Ranker, likely_readings
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import CacheWarmer
 from app.reader.sentences.answer_text import told_answer
@@ -109,15 +109,20 @@ class EnglishReader:
         """Returns the best reading whose expression has a result when it is executed."""
         return held_meaning(self.paths, given, KnownGraph(alike, frozenset(named), result_of))
 
-    def read_ranked(
+    def likely_readings(
         self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
-    ) -> HeldMeaning | None:
-        """Ranks all readings that have a result; returns None if the question is read surely, or if there are none."""
-        read = read_meaning(self.paths, given) if self.ranker is None else None
-        if read is not None and read.is_sure and is_likely(read.scores):
-            if result_of(executed(self.paths, given, read.meaning.expression)) is not None:
-                return None
-        return ranked_meaning(self.paths, self.ranker or FittedRanker.boxed(), given, named, result_of)
+    ) -> tuple[str, ...]:
+        """Returns what a question that is not read surely may mean, the likeliest first; empty if none is likely."""
+        if self.ranker is None and self._is_read_surely(given, result_of):
+            return ()
+        return likely_readings(self.paths, self.ranker or FittedRanker.boxed(), given, named, result_of)
+
+    def _is_read_surely(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> bool:
+        """Returns True if the words decide for one reading, and it has a result."""
+        read = read_meaning(self.paths, given)
+        if read is None or not (read.is_sure and is_likely(read.scores)):
+            return False
+        return result_of(executed(self.paths, given, read.meaning.expression)) is not None
 
     def other_language(self, question: str) -> str:
         """Returns the language (ISO 639-1) of a question that is read by meaning alone; "" for English."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from app.language.readings import AskedForm
-from app.llm.confidence import confidence_of, is_likely
+from app.llm.confidence import is_likely
 from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
@@ -77,8 +77,6 @@ def scores_of_settled(given: StepInput) -> ReadingScores:
 MAX_OFFERED: Final = 2
 MAX_TRIED: Final = 4
 MAX_WORDINGS: Final = 2
-MIN_OFFERED: Final = 0.35
-"""Least confidence of the nearest reading for it to be offered although it leaves words unexplained. By hand."""
 
 
 def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
@@ -104,18 +102,13 @@ def _is_answered(found: ReadMeaning) -> bool:
 
 
 def _near(found: ReadMeaning) -> list[Meaning]:
-    """Returns the readings that the asker may have meant, the likeliest first; at most MAX_TRIED.
+    """Returns the readings that explain the whole question and that the asker may have meant; at most MAX_TRIED.
 
-    These are the readings that score within MIN_MARGIN of the best one; of equal scores, the shorter comes first. If
-    no reading explains the whole question, the readings most like it are returned.
+    These are the readings that score within MIN_MARGIN of the best one, the likeliest first; of equal scores, the
+    shorter comes first.
     """
     if not found.is_whole:
-        nearest = found.nearest
-        return (
-            list(nearest.ranked[:MAX_TRIED])
-            if nearest and confidence_of(nearest.scores, doubtful_names=False) >= MIN_OFFERED
-            else []
-        )
+        return []
     near = [each for each in (found.meaning, *found.others) if each.score > found.meaning.score - MIN_MARGIN]
     return sorted(near, key=lambda each: (-round(each.score, 2), each.silent, len(each.expression)))[:MAX_TRIED]
 
@@ -235,13 +228,13 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
 
 def _plan_over_kinds(scorer: PathScorer, given: StepInput, answers_unsure: bool) -> NextAction | None:
     """Returns the next action over a graph that says what its things are; None if no reading fits the question."""
-    if given.meant is not None and given.meant.expression:
+    if given.meant is not None:
         return _plan_expression(given.meant.expression, given, given.meant.scores)
     if settled := settled_expression(given):
         return _plan_expression(settled, given, scores_of_settled(given))
     found = read_meaning(scorer, given)
-    if given.meant is not None and not answers_unsure:
-        return offered(scorer, given, given.meant.offered) or ask_back(scorer, given, found)
+    if given.likely and not answers_unsure and (action := offered(scorer, given, given.likely)):
+        return action
     if found is not None and not answers_unsure and not is_likely(found.scores):
         return ask_back(scorer, given, found)
     return _plan_meaning(scorer, found, given, answers_unsure) or ask_back(scorer, given, found)

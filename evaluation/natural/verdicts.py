@@ -125,8 +125,8 @@ def _compared(wanted: Collection[str], given: Collection[str]) -> Verdict:
     """Returns "right" if both hold the same things, "partly" if they share some, else "wrong"."""
     if not wanted:
         return "right" if {comparable(name) for name in given} <= _NOTHING else "wrong"
-    found = [text for text in wanted if any(_same(text, name) for name in given)]
-    if len(found) == len(wanted) and all(any(_same(text, name) for text in wanted) for name in given):
+    found = [text for text in wanted if any(same_text(text, name) for name in given)]
+    if len(found) == len(wanted) and all(any(same_text(text, name) for text in wanted) for name in given):
         return "right"
     return "partly" if found else "wrong"
 
@@ -142,7 +142,7 @@ def _compared_rows(gold: Gold, given: Collection[str]) -> Verdict:
     return "partly" if rows & wanted else "wrong"
 
 
-def _same(gold: str, given: str) -> bool:
+def same_text(gold: str, given: str) -> bool:
     """Compares numbers by value to two places and dates to the day; a missing unit fits any, another unit does not."""
     (wanted, unit), (number, other) = _parted(gold), _parted(given)
     return wanted == number and (unit == other or not unit or not other)

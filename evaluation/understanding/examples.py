@@ -1,11 +1,10 @@
-"""Gathers readings with the verdict on each: every question is asked once for each result that a reading of it has."""
+"""Gathers readings with the verdict on each: the result of every reading is compared with the right answer."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -13,17 +12,18 @@ from app.demo import POLICY_FILE
 from app.reader.english import EnglishReader
 from app.reader.ranking.candidates import Candidate
 from app.reader.ranking.ranker import answer_of
-from evaluation.bench.bench import Bench
+from evaluation.bench.bench import TENANT, Bench
 from evaluation.bench.question_sets import Show
+from evaluation.checks.metrics import comparable
 from evaluation.natural.run import CLINIC, GRAPHS
-from evaluation.natural.verdicts import NaturalQuestion, judge, read_natural
+from evaluation.natural.verdicts import Gold, NaturalQuestion, read_natural, same_text
 from evaluation.understanding.domains import domains
 from evaluation.understanding.run import ask, load, new_dialogue
+from kg_store.algebra.expressions import ExpressionResult
+from kg_store.catalog import PrivateGraph
 
-EVERY: Final = 4
+EVERY: Final = 2
 """Of the natural questions, which are many for few graphs, this one in so many is used."""
-MAX_TRIED: Final = 15
-"""Greatest number of results of one question that are judged, those of the best scores first; limits the time."""
 _UNFIT: Final = frozenset({"smalltalk", "describe"})
 
 
@@ -42,24 +42,23 @@ class RankingExample:
 
 
 @dataclass(slots=True)
-class ForcedRanker:
-    """A ranker that chooses the reading number `chosen` (none if it is -1).
+class RecordingRanker:
+    """A ranker to which no reading is likely. It keeps what it was first asked to rank since `begin`.
 
-    It keeps what it was first asked to rank after `begin`: the question itself, and none that is tried after it.
+    That is the question itself; what the service tries after it, such as suggestions, is not kept.
     """
 
-    chosen: int = -1
     candidates: Sequence[Candidate] = field(default=(), repr=False)
     features: Sequence[Mapping[str, float]] = field(default=(), repr=False)
 
-    def begin(self, chosen: int) -> None:
-        """Forgets what was ranked, and chooses another reading from now on."""
-        self.chosen, self.candidates, self.features = chosen, (), ()
+    def begin(self) -> None:
+        """Forgets what was ranked."""
+        self.candidates, self.features = (), ()
 
     def chances(self, candidates: Sequence[Candidate], features: Sequence[Mapping[str, float]]) -> list[float]:
         if not self.candidates:
             self.candidates, self.features = candidates, features
-        return [float(at == self.chosen) for at in range(len(candidates))]
+        return [0.0] * len(candidates)
 
 
 async def ranking_examples(show: Show) -> list[RankingExample]:
@@ -113,37 +112,53 @@ def _reader(bench: Bench) -> EnglishReader:
 async def _examples(
     bench: Bench, graph: str, questions: Sequence[NaturalQuestion], show: Show
 ) -> AsyncIterator[RankingExample]:
-    ranker = ForcedRanker()
+    ranker = RecordingRanker()
     _reader(bench).ranker = ranker
+    opened = bench.services.store.catalog.open(TENANT, graph)
     for number, question in enumerate(questions):
         show(f"{graph}, readings", number, len(questions))
         if question.gold.type in _UNFIT:
             continue
-        ranker.begin(-1)
+        ranker.begin()
         await ask(bench, new_dialogue(graph), question.question)
-        candidates, features = ranker.candidates, tuple(ranker.features)
-        if not candidates:
+        if not ranker.candidates:
             continue
-        results, verdicts = [-1] * len(candidates), dict[int, bool]()
-        for at, alike in enumerate(islice(_by_result(candidates), MAX_TRIED)):
-            ranker.begin(alike[0])
-            answer = await ask(bench, new_dialogue(graph), question.question)
-            given = answer is not None and answer.answered and question.gold.type != "unanswerable"
-            verdicts[at] = given and judge(question, answer) == "right"
-            for each in alike:
-                results[each] = at
-        tried = [at for at, result in enumerate(results) if result in verdicts]
+        numbers = {answer: at for at, answer in enumerate(dict.fromkeys(map(answer_of, ranker.candidates)))}
         yield RankingExample(
             graph,
-            tuple(features[at] for at in tried),
-            tuple(verdicts[results[at]] for at in tried),
-            tuple(results[at] for at in tried),
+            tuple(ranker.features),
+            tuple(_is_right(question, each.result, opened) for each in ranker.candidates),
+            tuple(numbers[answer_of(each)] for each in ranker.candidates),
         )
 
 
-def _by_result(candidates: Sequence[Candidate]) -> Iterator[list[int]]:
-    """Yields the positions of the readings that have one result, the first reading's first."""
-    groups: dict[object, list[int]] = {}
-    for at, each in enumerate(candidates):
-        groups.setdefault(answer_of(each), []).append(at)
-    yield from groups.values()
+def _is_right(question: NaturalQuestion, result: ExpressionResult | None, graph: PrivateGraph) -> bool:
+    """Returns True if a reading's result is the right answer, or another one that is reasonable."""
+    return result is not None and any(_equals(gold, result, graph) for gold in question.golds)
+
+
+def _equals(gold: Gold, result: ExpressionResult, graph: PrivateGraph) -> bool:
+    if gold.type == "unanswerable":
+        return False
+    if result.truth is not None:
+        return gold.type == "boolean" and gold.texts == ["yes" if result.truth else "no"]
+    if result.number is not None:
+        return gold.type != "boolean" and _same(gold.texts, [[str(result.number)]])
+    if result.rows:
+        rows = [(_names(graph, mid) if isinstance(mid, int) else [mid], value) for mid, value in result.rows]
+        wanted = {(comparable(name), comparable(value)) for name, value in gold.rows}
+        told = [{(comparable(name), comparable(str(value))) for name in names} for names, value in rows]
+        return len(told) == len(wanted) and all(each & wanted for each in told)
+    return gold.type != "boolean" and _same(gold.texts, [_names(graph, mid) for mid in result.mids])
+
+
+def _same(wanted: Sequence[str], found: Sequence[Sequence[str]]) -> bool:
+    """Returns True if each thing found has a wanted name, and each wanted name is that of a thing found."""
+    is_each = all(any(same_text(text, name) for text in wanted for name in names) for names in found)
+    return is_each and all(any(same_text(text, name) for names in found for name in names) for text in wanted)
+
+
+def _names(graph: PrivateGraph, mid: int) -> list[str]:
+    """Returns the names of a thing, or the text of a value."""
+    record = graph.vault.records([mid]).get(mid)
+    return [] if record is None else [name for name in (*record.names, record.lexical) if name is not None]

@@ -25,13 +25,17 @@ SURE, MAX_SURELY_WRONG = 0.95, 0.01
 
 @dataclass(frozen=True, slots=True)
 class AskedTurn:
-    """One question, alone or as a turn of the dialogue `dialogue`, with its answer (None after an error)."""
+    """One question, alone or as a turn of the dialogue `dialogue`, with its answer (None after an error).
+
+    `choices`: the verdicts on the questions that were offered in place of an answer, each asked next.
+    """
 
     domain: str
     question: NaturalQuestion
     verdict: Verdict
     answer: Answer | None
     dialogue: str = ""
+    choices: tuple[Verdict, ...] = ()
 
     @property
     def is_given(self) -> bool:
@@ -56,11 +60,20 @@ async def _asked(bench: Bench, domain: Domain, show: Show) -> list[AskedTurn]:
     for number, question in enumerate(domain.questions):
         show(domain.name, number, len(domain.questions))
         answer = await ask(bench, new_dialogue(domain.name), question.question)
-        found.append(AskedTurn(domain.name, question, judge(question, answer), answer))
+        choices = [await _chosen(bench, domain.name, question, each) for each in answer.did_you_mean] if answer else []
+        verdict = judge(question, answer)
+        found.append(AskedTurn(domain.name, question, verdict, answer, choices=tuple(choices)))
     for number, dialogue in enumerate(domain.dialogues):
         show(f"{domain.name}, dialogues", number, len(domain.dialogues))
         found += await _talked(bench, domain.name, dialogue)
     return found
+
+
+async def _chosen(bench: Bench, graph: str, question: NaturalQuestion, choice: str) -> Verdict:
+    """Asks a question, then the one that was offered for it, and returns the verdict on the second answer."""
+    dialogue = new_dialogue(graph)
+    await ask(bench, dialogue, question.question)
+    return judge(question, await ask(bench, dialogue, choice))
 
 
 async def _talked(bench: Bench, domain: str, asked: AskedDialogue) -> list[AskedTurn]:
@@ -124,8 +137,14 @@ def measures(half: Half, asked: _Asked) -> list[Measure]:
     sure = [each for each in told if each.answer and (each.answer.confidence or 0) >= SURE]
     lines += _wrong(f"wrong among those with a confidence of {SURE} or more", sure, bound(MAX_SURELY_WRONG))
     lines.append(share("confidence: area under the curve", _area(told), len(told), bound(0.85)))
-    offered = [each for each in asked if each.answer and each.answer.did_you_mean]
-    return [*lines, at_most("asked back", len(asked), len(offered), None)]
+    offered = [each for each in singles if each.choices]
+    meant = sum("right" in each.choices for each in offered)
+    lines.append(
+        share(
+            "questions: right, or the right one offered", _part(singles, "right") + meant / len(singles), len(singles)
+        )
+    )
+    return [*lines, share("of questions offered for one, the right one", meant / max(1, len(offered)), len(offered))]
 
 
 def _part(asked: _Asked, *verdicts: Verdict) -> float:

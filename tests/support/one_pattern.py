@@ -97,10 +97,10 @@ class OnePattern:
     ) -> HeldMeaning | None:
         return None
 
-    def read_ranked(
+    def likely_readings(
         self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
-    ) -> HeldMeaning | None:
-        return None
+    ) -> tuple[str, ...]:
+        return ()
 
     def read_held(
         self,

@@ -6,19 +6,22 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.comparisons import Comparisons, Truths
 from app.reader.meaning.groups import OF_KIND, WRONG_KIND, AskedKind, Groups
-from app.reader.meaning.question.measures import PLACES, are_only_places
+from app.reader.meaning.question.measures import PLACES, POSITIVE, are_only_places
 from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import Reading, joins_records
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop
+from app.reader.scoring.path_scoring import is_active_clause
 from kg_store.text.inflection import is_agent, is_participle, singular, verbs_of
 
+_FIRST_STEP = re.compile(r'reach\((E\w{5}), "([^"]*)"\)')
+_AUXILIARIES: Final = frozenset("do does did has have had".split())
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """Matches a hop from exactly those things that lack the hop, which leads to nothing in every graph."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
@@ -142,13 +145,19 @@ class IdleWords:
         return next((1 << at for at in said), 0)
 
 
+Doubt = Literal["against voice", "unfit measure"]
+"""A reason not to answer by a meaning although all words are explained: its verb would be passive where the question's
+is active, or an adjective of the question does not measure its values ("how old": a hiring date).
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """An expression that the question may mean, with its score.
 
     `left`: bit mask of the tokens that it does not explain. `is_whole`: it uses all that the question names and gives
     the kind asked for. `may_be_whole`: the same, but its kind may be unknown. `weakest`: the least likeness (0 to 1)
-    of a step to the words that express it. `silent`: number of steps that no word expresses.
+    of a step to the words that express it. `silent`: number of steps that no word expresses. `doubts`: see `Doubt`.
     """
 
     expression: str
@@ -158,6 +167,7 @@ class Meaning:
     may_be_whole: bool
     weakest: float
     silent: int = 0
+    doubts: frozenset[Doubt] = frozenset()
 
 
 class AnswerForms:
@@ -273,7 +283,33 @@ class AnswerForms:
         sorts = sum(asked.words[at - 1] in ("a", "an", "any") for at in asked.at("thing") if at)
         fits = fits and not (asked.form == "truth" and reading.silent > 1 + sorts and not asked.content)
         whole = fits and (bound or not reading.unsaid)
-        return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
+        doubts = frozenset(self._doubts(expression, reading))
+        return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent, doubts)
+
+    def _doubts(self, expression: str, reading: Reading) -> Iterator[Doubt]:
+        labels = LABEL.findall(expression)
+        if (first := _FIRST_STEP.search(expression)) is not None and self._is_against_voice(first[1], first[2]):
+            yield "against voice"
+        said = set(labels[-1].lower().replace("|", " ").split()) if labels else set[str]()
+        measures = (POSITIVE[word] for word in self._asked.words if word in POSITIVE)
+        if reading.value in ("date", "number") and not all(each.may_be_of(said) for each in measures):
+            yield "unfit measure"
+
+    def _is_against_voice(self, name: str, label: str) -> bool:
+        """Returns True if a step by a passive relation ("mentored by") does not fit the voice of the question's verb.
+
+        In "whom did X coach" the named thing acts, so that the step leads back; in "who coached X" it does not.
+        """
+        words = self._asked.words
+        at, kinds = (words.index(name) if name in words else 0), self._builder.kinds_of(name)
+        if at < 2 or "|" in label or not label.endswith(" by"):
+            return False
+        if not any(hop.label == label and not hop.ends.isdisjoint(kinds) for hop, _ in self._graph.leaving(kinds)):
+            return False
+        before = words[at - 2] if words[at - 1] == "the" else words[at - 1]
+        behind = words[at + 1 : at + 2]
+        acts = before in _AUXILIARIES and bool(behind) and bool(verbs_of(behind[0])) and words[-1] != "by"
+        return acts != label.startswith("^") if acts or is_active_clause(words, at) else False
 
     def _is_roundabout(self, expression: str) -> bool:
         """Returns True if the expression takes a detour.
@@ -435,11 +471,18 @@ class AnswerForms:
         return f"count({text})", each.used, self._kind.fit(each) - OF_KIND * is_other
 
     def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
-        """Yields the answers to "who else": the set without the named things, if these are of the kind asked for."""
+        """Yields the answers to "who else": the set without what is named, and without what was spoken of last.
+
+        Both only if they are of the kind asked for.
+        """
         asked = self._asked
-        named = [*(asked.words[at] for at in asked.at("thing")), *self._named.spoken]
-        names = [name for name in named if not self._builder.kinds_of(name).isdisjoint(each.kinds)]
+        groups = [asked.words[at] for at in asked.at("thing")], self._named.spoken
+        alike = (
+            [name for name in names if not self._builder.kinds_of(name).isdisjoint(each.kinds)] for names in groups
+        )
+        names = [next(iter(found)) for found in alike if found]
         if names and not each.value:
             used = each.used | mask(list(asked.at("other")))
-            text = f"difference({text}, {names[0]})"
+            for name in names:
+                text = f"difference({text}, {name})"
             yield (f"count({text})" if asked.form == "count" else text), used, self._kind.fit(each)

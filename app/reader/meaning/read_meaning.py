@@ -92,7 +92,7 @@ class ReadMeaning:
     def is_sure(self) -> bool:
         """True if the reading is certain, by likeness to the whole question or by its single words."""
         is_said = self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
-        return self.by_whole or is_said
+        return self.by_whole or (is_said and not self.meaning.doubts)
 
     def joining(self, labels: Collection[str]) -> ReadMeaning:
         """Returns this result with two steps over a nameless node as the one step of `labels` that they make."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from app.reader.meaning.answer_forms import Doubt
 from app.reader.meaning.in_context import MeaningWords
 from app.reader.meaning.question.question_tokens import LABEL
 from app.reader.meaning.question.token_roles import said_words
@@ -25,8 +26,13 @@ MAX_BEHIND: Final = 4.0
 Features = npt.NDArray[np.float64]
 
 
-def features_of(scorer: PathScorer, candidates: Sequence[Candidate], named: Collection[int]) -> list[dict[str, float]]:
-    """Returns the features of each candidate, by name. `named`: ids of the entities that the question names."""
+def features_of(
+    scorer: PathScorer, candidates: Sequence[Candidate], named: Collection[int], sure: str = ""
+) -> list[dict[str, float]]:
+    """Returns the features of each candidate, by name.
+
+    `named`: ids of the entities that the question names. `sure`: the expression for which the words decide, if any.
+    """
     if not candidates:
         return []
     likeness = _likeness(scorer, candidates)
@@ -36,6 +42,7 @@ def features_of(scorer: PathScorer, candidates: Sequence[Candidate], named: Coll
         | _of_words(each)
         | _of_result(each, named)
         | {
+            "sure": float(bool(sure) and each.meaning.expression == sure),
             "behind": min(MAX_BEHIND, best - each.meaning.score),
             "likeness": whole,
             "less_like": nearest - whole,
@@ -58,6 +65,7 @@ def _of_reading(each: Candidate) -> dict[str, float]:
         "score": min(1.5, max(-1.5, meaning.score / max(1, said))),
         "silent": float(min(3, meaning.silent)),
         "weak": 1.0 - min(1.0, meaning.weakest),
+        **{doubt.replace(" ", "_"): float(doubt in meaning.doubts) for doubt in get_args(Doubt)},
         "not_whole": float(not meaning.is_whole),
         "not_fitting": float(not meaning.may_be_whole),
         "steps": float(min(5, len(labels))),
@@ -143,13 +151,16 @@ def _of_result(each: Candidate, named: Collection[int]) -> dict[str, float]:
 
 def _likeness(scorer: PathScorer, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
     """Returns, for each candidate, the cosine of its words with the question, and with the part that it reads."""
-    found: list[tuple[float, float]] = []
-    for each in candidates:
-        words = MeaningWords(each.found.graph.hops, each.found.kinds, each.found.graph.kinds)
-        unread = {word for at, word in enumerate(each.found.asked.words) if each.meaning.left >> at & 1}
-        said = said_words(each.found.asked.text)
-        texts = [words.question(tuple(said)), words.question(tuple(word for word in said if word not in unread))]
-        meant = words.of(each.meaning.expression)
-        whole = scorer.text_likeness(meant, texts[:1])[0]
-        found.append((whole, scorer.text_likeness(meant, texts[1:])[0] if unread else whole))
-    return found
+    texts = [_in_words(each) for each in candidates]
+    scorer.prepare(list(dict.fromkeys(text for each in texts for text in each)))
+    whole = [scorer.text_likeness(meant, (asked,))[0] for meant, asked, _ in texts]
+    return [(like, scorer.text_likeness(each[0], each[2:])[0]) for like, each in zip(whole, texts, strict=True)]
+
+
+def _in_words(each: Candidate) -> tuple[str, str, str]:
+    """Returns the reading in words, the question with kinds in place of stand-ins, and the part of it that is read."""
+    words = MeaningWords(each.found.graph.hops, each.found.kinds, each.found.graph.kinds)
+    unread = {word for at, word in enumerate(each.found.asked.words) if each.meaning.left >> at & 1}
+    said = said_words(each.found.asked.text)
+    read = words.question(tuple(word for word in said if word not in unread))
+    return words.of(each.meaning.expression), words.question(tuple(said)), read

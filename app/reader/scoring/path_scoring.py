@@ -130,6 +130,10 @@ class PathScorer:
         rows = [(*hop.relation, *hop.reached) for hop in (hop_words(*each) for each in hops)]
         return EmbeddedWordings.of(self._embedder, rows).likeness(self._embedder.sentences(texts))
 
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Embeds texts that will be compared next, in one run."""
+        self._embedder.prepare(texts)
+
     def text_likeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Returns the likeness (cosine) of `text` to each of `others`."""
         return [float(each) for each in self._embedder.similarity(text, others)]

@@ -1,8 +1,8 @@
 """Writes a set expression as the question that it answers: `Which doctors treat Eq7f2k?`.
 
-Promise: a question holds only fixed wordings of this module, relation labels, concepts and pseudonyms, never a word
-that the user typed. Limit: no question is written if its words might be bad English. The caller (`app/reader/step.py`)
-checks that a question is read back as its expression.
+Promise: a question holds only fixed wordings of this module and `plain_wording`, relation labels, concepts and
+pseudonyms, never a word that the user typed. The caller (`app/reader/step.py`) checks that a question is read back as
+its expression.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 from app.llm.tasks import StepInput
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.sentences.phrases import RelationPhrase, Speaker, Things, base_form, many, one, phrase_of, things_of
+from app.reader.sentences.plain_wording import PlainWording
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.text.inflection import is_participle, plural, verbs_of, with_article
 
@@ -54,10 +55,18 @@ class QuestionWriter:
             before = self._ends.get(step.label, _Ends(frozenset(), ""))
             kinds = before.kinds if step.value else before.kinds | set(step.concept.split(", "))
             self._ends[step.label] = _Ends(kinds, step.value or before.value)
+        starts: dict[str, set[str]] = {}
+        for step in given.steps:
+            starts.setdefault(step.label, set()).add(step.kind)
+        ends = {label: each.kinds for label, each in self._ends.items()}
+        values = {label: each.value for label, each in self._ends.items()}
+        self._stiff = PlainWording(self._kinds, starts, ends, values, plain)
 
     def questions(self, expression: str) -> list[str]:
-        """Returns questions for `expression`, the plainest first; empty if no wording is certain."""
-        return list(dict.fromkeys(f"{each[:1].upper()}{each[1:]}?" for each in self._asked(parse(expression))))
+        """Returns questions for `expression`, the plainest first; empty if it has no words."""
+        asked = parse(expression)
+        found = [*self._asked(asked)] or [self._stiff.question(asked)]
+        return list(dict.fromkeys(f"{each[:1].upper()}{each[1:]}?" for each in found if each))
 
     def _asked(self, asked: Expression) -> Iterator[str]:
         if isinstance(asked, Call) and asked.function in _TOTALS and asked.words:

@@ -114,6 +114,7 @@ class SearchProgress:
     phrases: PhrasesByPath = field(default_factory=dict)
     voted: VotedWays | None = None
     held: HeldMeaning | None = None
+    likely: tuple[str, ...] = ()
     timed: TimedPaths | None = None
     graph: dict[str, list[str]] = field(default_factory=dict)
     is_part: bool = False
@@ -173,10 +174,14 @@ class SetsStrategy:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
-        if not inquiry.reasoner.is_model and progress.kinds:
-            progress.held = await asyncio.to_thread(_read_as_a_whole, inquiry, progress)
-            if progress.held is None and inquiry.language.other_language(inquiry.asked):
+        if not inquiry.reasoner.is_model and progress.kinds and inquiry.language.other_language(inquiry.asked):
+            given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
+            given = given.model_copy(update={"question": inquiry.asked})
+            progress.held = await asyncio.to_thread(inquiry.language.read_other_language, given, inquiry.result_of)
+            if progress.held is None:
                 return replace(_found(progress, None), contradicted=NOT_SURE)
+        elif not inquiry.reasoner.is_model and progress.kinds and timed is None:
+            progress.likely = await asyncio.to_thread(_likely_readings, inquiry, progress)
         meaning = await meaning_of(inquiry, (*start.frontier, *start.kinds))
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
@@ -345,6 +350,7 @@ def _step(
         **_schema(inquiry, progress),
         voted=progress.voted.shown(inquiry) if progress.voted else None,
         meant=progress.held,
+        likely=progress.likely,
         cases=inquiry.cases,
         nearest=offered.nearest,
         phrases=phrases_of(inquiry, candidates, progress.phrases) if inquiry.reasoner.is_model else (),
@@ -356,20 +362,12 @@ def _step(
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
 
 
-def _read_as_a_whole(inquiry: StrategyInput, progress: SearchProgress) -> HeldMeaning | None:
-    """Reads a question in another language, or one that the words alone do not decide, by executing its readings.
-
-    A question without its time is not read so: it is searched again with the time.
-    """
+def _likely_readings(inquiry: StrategyInput, progress: SearchProgress) -> tuple[str, ...]:
+    """Returns what a question that is not read surely may mean, by executing its readings, to be offered."""
     given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
-    language = inquiry.language
-    if language.other_language(inquiry.asked):
-        return language.read_other_language(given.model_copy(update={"question": inquiry.asked}), inquiry.result_of)
-    if progress.timed is not None:
-        return None
     given = given.model_copy(update={"question": inquiry.asked_in_house})
     named = {int(mid) for topic in inquiry.dialogue.topics if topic.newest for mid in topic.mids}
-    return language.read_ranked(given, named, inquiry.result_of)
+    return inquiry.language.likely_readings(given, named, inquiry.result_of)
 
 
 def _schema(inquiry: StrategyInput, progress: SearchProgress) -> dict[str, Any]:

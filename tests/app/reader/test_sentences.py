@@ -18,7 +18,6 @@ from app.llm.tasks import SchemaStep, StepInput, Turn
 from app.reader.concept_namer import ConceptNamer
 from app.reader.meaning.read_meaning import read_meaning
 from app.reader.scoring.path_scoring import PathScorer
-from app.reader.step import plan_step
 from kg_store.algebra.expressions import parse
 from tests.support.corpus import Corpus
 from tests.support.tasks import thing
@@ -65,12 +64,6 @@ def read(schema: str, scorer: PathScorer, question: str, *earlier: str) -> str:
     return found.meaning.expression
 
 
-def offered(scorer: PathScorer, question: str) -> Sequence[str]:
-    plan = plan_step(scorer, asked("library", question))
-    assert plan is None or plan.expressions == ()
-    return plan.asks_back[:1] if plan else ()
-
-
 def best_path(scorer: PathScorer, question: str, concept: str, paths: Sequence[tuple[list[str], list[str]]]) -> object:
     """The steps and kinds of the path that a question says best; `paths`: steps and kinds of each."""
     ways = [WordedPath(tuple(steps), tuple(kinds)) for steps, kinds in paths]
@@ -85,7 +78,6 @@ READS: dict[str, Callable[..., object]] = {
     },
     "read over library": partial(read, "library"),
     "read as nothing sure": partial(read, "library"),
-    "read and offered": offered,
     "read as a path": best_path,
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -12,7 +12,14 @@ import pytest
 from app.llm.tasks import StepInput
 from app.reader.ranking.candidates import Candidate, candidates_of
 from app.reader.ranking.features import features_of
-from app.reader.ranking.ranker import MIN_CHANCE, FittedRanker, RankedReading, ranked_meaning, ranked_readings
+from app.reader.ranking.ranker import (
+    MAX_LIKELY,
+    MIN_CHANCE,
+    FittedRanker,
+    RankedReading,
+    likely_readings,
+    ranked_readings,
+)
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import ExpressionResult
 from tests.app.reader.test_step import CITY, KINDS, STEPS
@@ -64,7 +71,7 @@ def test_readings_that_say_yes_are_not_one_answer(scorer: PathScorer, question: 
 
 def test_no_reading_without_a_result_is_ranked(scorer: PathScorer, question: StepInput) -> None:
     assert candidates_of(scorer, question, lambda _text: None) == []
-    assert ranked_meaning(scorer, FittedRanker({}, 9.0), question, (), lambda _text: None) is None
+    assert likely_readings(scorer, FittedRanker({}, 9.0), question, (), lambda _text: None) == ()
 
 
 def test_each_expression_is_executed_once(scorer: PathScorer, question: StepInput) -> None:
@@ -74,23 +81,20 @@ def test_each_expression_is_executed_once(scorer: PathScorer, question: StepInpu
     assert len(seen) == len(set(seen))
 
 
-def test_the_likeliest_reading_is_answered_or_else_offered(scorer: PathScorer, question: StepInput) -> None:
-    class Certain:
-        def __init__(self, chance: float) -> None:
-            self.chance = chance
+def test_the_likeliest_readings_are_offered_best_first(scorer: PathScorer, question: StepInput) -> None:
+    class Told:
+        def __init__(self, *told: float) -> None:
+            self.told = told
 
-        def chances(self, candidates: list[Candidate], features: list[dict[str, float]]) -> list[float]:
-            assert len(candidates) == len(features)
-            return [self.chance, *([0.0] * (len(candidates) - 1))]
+        def chances(self, candidates: Sequence[Candidate], features: Sequence[Mapping[str, float]]) -> list[float]:
+            assert len(candidates) == len(features) > len(self.told)
+            return [*self.told, *([0.0] * (len(candidates) - len(self.told)))]
 
-    sure = ranked_meaning(scorer, Certain(MIN_CHANCE), question, (), each_its_own)
-    assert sure is not None
-    assert sure.expression
-    assert sure.scores.share == MIN_CHANCE
-    unsure = ranked_meaning(scorer, Certain(0.4), question, (), each_its_own)
-    assert unsure is not None
-    assert (unsure.expression, len(unsure.offered)) == ("", 1)
-    assert ranked_meaning(scorer, Certain(0.1), question, (), each_its_own) is None
+    every = [each.meaning.expression for each in candidates_of(scorer, question, each_its_own)]
+    likely = likely_readings(scorer, Told(MIN_CHANCE, MIN_CHANCE / 2, MIN_CHANCE * 2), question, (), each_its_own)
+    assert likely == (every[2], every[0])
+    same = [0.24] * (MAX_LIKELY + 1)
+    assert len(likely_readings(scorer, Told(*same), question, (), each_its_own)) == MAX_LIKELY
 
 
 def test_features_tell_what_is_left_unread_and_what_is_found(scorer: PathScorer) -> None:
