@@ -157,13 +157,10 @@ class Language(Protocol):
         """
         ...
 
-    def likely_readings(
-        self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
-    ) -> tuple[str, ...]:
+    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
         """Returns what the question may mean, as expressions over the schema `given.steps`, the likeliest first.
 
-        Empty if the question is read surely, or if no reading with a result is likely. `named`: ids of the entities
-        that the question names; `result_of` executes an expression.
+        Empty if the question is read surely, or if no reading is likely. Promise: none is executed.
         """
         ...
 

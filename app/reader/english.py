@@ -35,7 +35,7 @@ from app.reader.meaning.said_hops import SaidLabels
 from app.reader.meaning.schema_graph import schema_graph
 from app.reader.other_languages.asked_words import LANGUAGES, language_of
 from app.reader.other_languages.reader import OtherLanguageReader
-from app.reader.ranking.ranker import FittedRanker, Ranker, likely_readings
+from app.reader.ranking.ranker import likely_readings
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import CacheWarmer
 from app.reader.sentences.answer_text import told_answer
@@ -53,8 +53,7 @@ class EnglishReader:
 
     `head`: a trained adapter of relation vectors, if there is one. `multilingual`: the model that reads questions in
     other languages, if it is installed. `paths` ranks paths with it; `reasoner` does a
-    language model's tasks without one; `warmer` embeds the words of a schema before they are needed. `ranker`, if an
-    evaluation sets it, ranks the readings of every question, in place of the one in the box.
+    language model's tasks without one; `warmer` embeds the words of a schema before they are needed.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class EnglishReader:
         self.paths = PathScorer(embedder, head=head)
         self.reasoner = EmbeddedReasoner(embedder, scorer=self.paths)
         self.warmer = CacheWarmer(embedder)
-        self.ranker: Ranker | None = None
 
     def read_form(self, question: str, topics: int) -> AskedForm:
         """Returns the form of answer that the question asks for."""
@@ -109,20 +107,11 @@ class EnglishReader:
         """Returns the best reading whose expression has a result when it is executed."""
         return held_meaning(self.paths, given, KnownGraph(alike, frozenset(named), result_of))
 
-    def likely_readings(
-        self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
-    ) -> tuple[str, ...]:
+    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
         """Returns what a question that is not read surely may mean, the likeliest first; empty if none is likely."""
-        if self.ranker is None and self._is_read_surely(given, result_of):
-            return ()
-        return likely_readings(self.paths, self.ranker or FittedRanker.boxed(), given, named, result_of)
-
-    def _is_read_surely(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> bool:
-        """Returns True if the words decide for one reading, and it has a result."""
         read = read_meaning(self.paths, given)
-        if read is None or not (read.is_sure and is_likely(read.scores)):
-            return False
-        return result_of(executed(self.paths, given, read.meaning.expression)) is not None
+        is_sure = read is not None and read.is_sure and is_likely(read.scores)
+        return () if is_sure else likely_readings(self.paths, given)
 
     def other_language(self, question: str) -> str:
         """Returns the language (ISO 639-1) of a question that is read by meaning alone; "" for English."""

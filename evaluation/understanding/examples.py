@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 from app.demo import POLICY_FILE
-from app.reader.english import EnglishReader
-from app.reader.ranking.candidates import Candidate
-from app.reader.ranking.ranker import answer_of
+from app.language.protocol import Language
+from app.llm.confidence import is_likely
+from app.llm.tasks import StepInput
+from app.reader.meaning.read_meaning import read_meaning
+from app.reader.ranking.candidates import candidates_of
+from app.reader.ranking.features import features_of
+from app.reader.scoring.path_scoring import PathScorer
+from app.strategies.base import RetrievalResult, Strategy, StrategyInput
 from evaluation.bench.bench import TENANT, Bench
 from evaluation.bench.question_sets import Show
 from evaluation.checks.metrics import comparable
@@ -22,7 +27,7 @@ from evaluation.understanding.run import ask, load, new_dialogue
 from kg_store.algebra.expressions import ExpressionResult
 from kg_store.catalog import PrivateGraph
 
-EVERY: Final = 2
+EVERY: Final = 3
 """Of the natural questions, which are many for few graphs, this one in so many is used."""
 _UNFIT: Final = frozenset({"smalltalk", "describe"})
 
@@ -37,28 +42,44 @@ class RankingExample:
     group: str
     features: tuple[Mapping[str, float], ...]
     is_right: tuple[bool, ...]
-    results: tuple[int, ...]
-    """The number of each reading's result; readings with the same number have the same result."""
 
 
 @dataclass(slots=True)
-class RecordingRanker:
-    """A ranker to which no reading is likely. It keeps what it was first asked to rank since `begin`.
+class WatchedStrategy:
+    """A strategy that also ranks and executes the readings of each question that `inner` is given.
 
-    That is the question itself; what the service tries after it, such as suggestions, is not kept.
+    `seen` are the readings of the first question since it was emptied, and not of what the service tries after it.
     """
 
-    candidates: Sequence[Candidate] = field(default=(), repr=False)
-    features: Sequence[Mapping[str, float]] = field(default=(), repr=False)
+    inner: Strategy
+    scorer: PathScorer
+    seen: list[tuple[Mapping[str, float], ExpressionResult | None]] = field(default_factory=list, repr=False)
 
-    def begin(self) -> None:
-        """Forgets what was ranked."""
-        self.candidates, self.features = (), ()
+    async def find(self, inquiry: StrategyInput) -> RetrievalResult:
+        language = _WatchedLanguage(inquiry.language, self, inquiry.result_of)
+        return await self.inner.find(replace(inquiry, language=cast(Language, language)))
 
-    def chances(self, candidates: Sequence[Candidate], features: Sequence[Mapping[str, float]]) -> list[float]:
-        if not self.candidates:
-            self.candidates, self.features = candidates, features
-        return [0.0] * len(candidates)
+
+@dataclass(frozen=True, slots=True)
+class _WatchedLanguage:
+    """Does what `inner` does, and shows the strategy `watch` what it is asked to rank."""
+
+    inner: Language
+    watch: WatchedStrategy
+    result_of: Callable[[str], ExpressionResult | None]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
+        if not self.watch.seen:
+            candidates, read = candidates_of(self.watch.scorer, given), read_meaning(self.watch.scorer, given)
+            sure = read.meaning.expression if read and read.is_sure and is_likely(read.scores) else ""
+            features = features_of(self.watch.scorer, candidates, sure)
+            self.watch.seen += [
+                (told, self.result_of(each.text)) for told, each in zip(features, candidates, strict=True)
+            ]
+        return self.inner.likely_readings(given)
 
 
 async def ranking_examples(show: Show) -> list[RankingExample]:
@@ -98,38 +119,27 @@ def written(examples: Sequence[RankingExample], file: Path) -> None:
 def read(file: Path) -> list[RankingExample]:
     """Reads the examples that `written` wrote."""
     return [
-        RankingExample(each["group"], tuple(each["features"]), tuple(each["is_right"]), tuple(each["results"]))
+        RankingExample(each["group"], tuple(each["features"]), tuple(each["is_right"]))
         for each in json.loads(file.read_text("utf-8"))
     ]
-
-
-def _reader(bench: Bench) -> EnglishReader:
-    language = bench.services.thinking.language
-    assert isinstance(language, EnglishReader)
-    return language
 
 
 async def _examples(
     bench: Bench, graph: str, questions: Sequence[NaturalQuestion], show: Show
 ) -> AsyncIterator[RankingExample]:
-    ranker = RecordingRanker()
-    _reader(bench).ranker = ranker
+    strategies = cast(dict[str, Strategy], bench.services.thinking.strategies)
+    watched = WatchedStrategy(strategies["sets"], bench.scorer)
+    strategies["sets"] = watched
     opened = bench.services.store.catalog.open(TENANT, graph)
     for number, question in enumerate(questions):
         show(f"{graph}, readings", number, len(questions))
-        if question.gold.type in _UNFIT:
-            continue
-        ranker.begin()
-        await ask(bench, new_dialogue(graph), question.question)
-        if not ranker.candidates:
-            continue
-        numbers = {answer: at for at, answer in enumerate(dict.fromkeys(map(answer_of, ranker.candidates)))}
-        yield RankingExample(
-            graph,
-            tuple(ranker.features),
-            tuple(_is_right(question, each.result, opened) for each in ranker.candidates),
-            tuple(numbers[answer_of(each)] for each in ranker.candidates),
-        )
+        watched.seen.clear()
+        if question.gold.type not in _UNFIT:
+            await ask(bench, new_dialogue(graph), question.question)
+        if watched.seen:
+            is_right = tuple(_is_right(question, result, opened) for _, result in watched.seen)
+            yield RankingExample(graph, tuple(told for told, _ in watched.seen), is_right)
+    strategies["sets"] = watched.inner
 
 
 def _is_right(question: NaturalQuestion, result: ExpressionResult | None, graph: PrivateGraph) -> bool:

@@ -6,7 +6,7 @@ weighs as the root of its number of questions. The features are standardised, an
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,11 +16,12 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from app.graphs.markdown_table import markdown_table
-from app.reader.ranking.ranker import FittedRanker
+from app.reader.ranking.ranker import MAX_LIKELY, FittedRanker
+from app.reader.step import MAX_OFFERED
 from evaluation.understanding.examples import RankingExample
 
 PENALTY: Final = 1.0
-LEAST: Final = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
+LEAST: Final = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
 """The chances at which the table of left-out graphs is given."""
 
 Floats = npt.NDArray[np.float64]
@@ -71,13 +72,16 @@ def _loss(weights: Floats, examples: Sequence[_Prepared]) -> tuple[float, Floats
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A question of a graph that was left out of the fit: the chance of its likeliest answer, and if that is right."""
+    """A question of a graph that was left out of the fit: the chance of each of its likeliest readings, and if it is
+    right.
+
+    `can_be`: some reading is right. `is_sure`: the words decide for one, so that nothing is offered.
+    """
 
     group: str
-    chance: float
-    is_right: bool
+    likeliest: tuple[tuple[float, bool], ...]
     can_be: bool
-    """Some reading is right."""
+    is_sure: bool
 
 
 def left_out(examples: Sequence[RankingExample]) -> list[LeftOut]:
@@ -85,28 +89,42 @@ def left_out(examples: Sequence[RankingExample]) -> list[LeftOut]:
     found: list[LeftOut] = []
     for group in sorted({each.group for each in examples}):
         ranker = fitted([each for each in examples if each.group != group])
-        found += [_answered(ranker, each) for each in examples if each.group == group]
+        found += [_ranked(ranker, each) for each in examples if each.group == group]
     return found
 
 
-def _answered(ranker: FittedRanker, example: RankingExample) -> LeftOut:
-    together: defaultdict[int, float] = defaultdict(float)
-    chances = ranker.chances((), example.features)
-    for result, chance in zip(example.results, chances, strict=True):
-        together[result] += chance
-    best = max(together, key=together.__getitem__)
-    is_right = example.is_right[example.results.index(best)]
-    return LeftOut(example.group, together[best], is_right, any(example.is_right))
+def _ranked(ranker: FittedRanker, example: RankingExample) -> LeftOut:
+    ranked = sorted(zip(ranker.chances(example.features), example.is_right, strict=True), key=lambda each: -each[0])
+    return LeftOut(example.group, tuple(ranked[:MAX_LIKELY]), any(example.is_right), _is_sure(example))
+
+
+def _is_sure(example: RankingExample) -> bool:
+    return any(each.get("sure") for each in example.features)
 
 
 def fit_markdown(outcomes: Sequence[LeftOut]) -> str:
-    """Returns a table: right and wrong answers over left-out graphs, by the least chance of an answer given."""
-    rows = []
+    """Returns a table over questions of left-out graphs that are not read surely, by the least chance of a reading.
+
+    For how many one or two readings are offered, and for how many the right one is among them; and how often the
+    likeliest one alone would be right or wrong.
+    """
+    rows, unsure = list[tuple[object, ...]](), [each for each in outcomes if not each.is_sure]
     for least in LEAST:
-        given = [each for each in outcomes if each.chance >= least]
-        right = sum(each.is_right for each in given)
-        rows.append((least, len(outcomes), sum(each.can_be for each in outcomes), right, len(given) - right))
-    return markdown_table(("least chance", "questions", "with a right reading", "right", "wrong"), rows)
+        offers = [[right for chance, right in each.likeliest[:MAX_OFFERED] if chance >= least] for each in unsure]
+        given = [each.likeliest[0][1] for each in unsure if each.likeliest and each.likeliest[0][0] >= least]
+        can = sum(each.can_be for each in unsure)
+        found = sum(map(any, offers))
+        rows.append((least, len(unsure), can, sum(map(bool, offers)), found, sum(given), len(given) - sum(given)))
+    head = (
+        "least chance",
+        "questions",
+        "with a right reading",
+        "offered",
+        "right among these",
+        "first right",
+        "first wrong",
+    )
+    return markdown_table(head, rows)
 
 
 def as_toml(ranker: FittedRanker) -> str:

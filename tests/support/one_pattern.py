@@ -97,9 +97,7 @@ class OnePattern:
     ) -> HeldMeaning | None:
         return None
 
-    def likely_readings(
-        self, given: StepInput, named: Collection[int], result_of: Callable[[str], ExpressionResult | None]
-    ) -> tuple[str, ...]:
+    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
         return ()
 
     def read_held(

@@ -1,9 +1,9 @@
-"""Gathers the readings of a question that have a result in the graph, whatever words they leave unread."""
+"""Gathers the readings of a question, whatever words they leave unread."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from app.llm.tasks import StepInput
@@ -12,34 +12,29 @@ from app.reader.meaning.in_context import Meanings, sense_of
 from app.reader.meaning.question.question_tokens import LABEL
 from app.reader.meaning.read_meaning import all_meanings, executed, joined, says_now
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.expressions import ExpressionResult
 
-MAX_OF_WORDING, MAX_EXECUTED = 30, 60
-"""Greatest number of readings that are kept of one wording of the question, and that are executed; by hand."""
-
-ResultOf = Callable[[str], ExpressionResult | None]
+MAX_OF_WORDING, MAX_RANKED = 30, 60
+"""Greatest number of readings that are kept of one wording of the question, and in all; chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One reading of a question, with its result in the graph.
+    """One reading of a question.
 
-    `found`: the wording of the question that it reads, with all its meanings. `text`: the expression that was
-    executed. `of_rows`: it was read over a schema in which nameless nodes (rows, events) are kinds of things.
+    `found`: the wording of the question that it reads, with all its meanings. `text`: the expression to be executed.
+    `of_rows`: it was read over a schema in which nameless nodes (rows, events) are kinds of things.
     """
 
     meaning: Meaning
     found: Meanings
     text: str
     of_rows: bool
-    result: ExpressionResult | None = None
 
 
-def candidates_of(scorer: PathScorer, given: StepInput, result_of: ResultOf) -> list[Candidate]:
-    """Returns the readings that have a result, each expression once, the best score first.
+def candidates_of(scorer: PathScorer, given: StepInput) -> list[Candidate]:
+    """Returns at most MAX_RANKED readings, each expression once, the best score first.
 
-    `result_of` executes an expression; it returns None if there is no result. A question about the present is not read
-    by relations that may have ended.
+    A question about the present is not read by relations that may have ended.
     """
     labels, now = {step.label for step in given.steps}, says_now(given.question)
     chosen: dict[str, Candidate] = {}
@@ -51,8 +46,7 @@ def candidates_of(scorer: PathScorer, given: StepInput, result_of: ResultOf) -> 
             known = chosen.get(text)
             if known is None or known.meaning.score < meaning.score:
                 chosen[text] = Candidate(meaning, found, text, of_rows)
-    ranked = sorted(chosen.values(), key=lambda each: -each.meaning.score)[:MAX_EXECUTED]
-    return [replace(each, result=result) for each in ranked if (result := result_of(each.text)) is not None]
+    return sorted(chosen.values(), key=lambda each: -each.meaning.score)[:MAX_RANKED]
 
 
 def _each_sense(found: Meanings) -> Iterator[Meaning]:

@@ -1,8 +1,10 @@
-"""Describes each reading of a question by numbers: what it leaves unread, how it is said, and what it gives."""
+"""Describes each reading of a question by numbers: what it leaves unread, and how like the question it is.
+
+Promise: no reading is executed, so that the numbers do not depend on what the graph holds.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from typing import Final, get_args
 
@@ -26,13 +28,8 @@ MAX_BEHIND: Final = 4.0
 Features = npt.NDArray[np.float64]
 
 
-def features_of(
-    scorer: PathScorer, candidates: Sequence[Candidate], named: Collection[int], sure: str = ""
-) -> list[dict[str, float]]:
-    """Returns the features of each candidate, by name.
-
-    `named`: ids of the entities that the question names. `sure`: the expression for which the words decide, if any.
-    """
+def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str = "") -> list[dict[str, float]]:
+    """Returns the features of each candidate, by name; `sure`: the expression for which the words decide, if any."""
     if not candidates:
         return []
     likeness = _likeness(scorer, candidates)
@@ -40,7 +37,6 @@ def features_of(
     return [
         _of_reading(each)
         | _of_words(each)
-        | _of_result(each, named)
         | {
             "sure": float(bool(sure) and each.meaning.expression == sure),
             "behind": min(MAX_BEHIND, best - each.meaning.score),
@@ -61,7 +57,9 @@ def _of_reading(each: Candidate) -> dict[str, float]:
         "named_unused": float(sum(asked.words[at] not in meaning.expression for at in asked.at("thing"))),
         "values_unused": float(sum(asked.words[at] not in meaning.expression for at in asked.at("value"))),
         "when_without_date": float(asked.wh == "when" and "date" not in values),
-        "who_of_value": float(asked.wh in ("who", "whom") and each.result is not None and _ends_in_value(each)),
+        "who_of_value": float(asked.wh in ("who", "whom") and _ends_in_value(each)),
+        "truth_unasked": float(each.text.startswith(("holds(", "exists(")) and asked.form != "truth"),
+        "whole_kind": float(each.text[0] == "S" and "(" not in each.text),
         "score": min(1.5, max(-1.5, meaning.score / max(1, said))),
         "silent": float(min(3, meaning.silent)),
         "weak": 1.0 - min(1.0, meaning.weakest),
@@ -134,19 +132,6 @@ def _ends_in_value(each: Candidate) -> bool:
 def _head(each: Candidate) -> int:
     asked = each.found.asked
     return next((at for at in range(asked.asked, len(asked.roles)) if asked.roles[at] != "grammar"), -1)
-
-
-def _of_result(each: Candidate, named: Collection[int]) -> dict[str, float]:
-    result = each.result
-    mids = set(result.mids) if result else set[int]()
-    return {
-        "zero": float(result is not None and result.number == 0),
-        "denied": float(result is not None and result.truth is False),
-        "only_named": float(bool(mids) and mids <= set(named)),
-        "many": math.log10(1 + len(mids)),
-        "truth_unasked": float(each.text.startswith(("holds(", "exists(")) and each.found.asked.form != "truth"),
-        "whole_kind": float(each.text[0] == "S" and "(" not in each.text),
-    }
 
 
 def _likeness(scorer: PathScorer, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:

@@ -363,11 +363,9 @@ def _step(
 
 
 def _likely_readings(inquiry: StrategyInput, progress: SearchProgress) -> tuple[str, ...]:
-    """Returns what a question that is not read surely may mean, by executing its readings, to be offered."""
+    """Returns what a question that is not read surely may mean, to be offered."""
     given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
-    given = given.model_copy(update={"question": inquiry.asked_in_house})
-    named = {int(mid) for topic in inquiry.dialogue.topics if topic.newest for mid in topic.mids}
-    return inquiry.language.likely_readings(given, named, inquiry.result_of)
+    return inquiry.language.likely_readings(given.model_copy(update={"question": inquiry.asked_in_house}))
 
 
 def _schema(inquiry: StrategyInput, progress: SearchProgress) -> dict[str, Any]:

@@ -120,9 +120,11 @@ async def test_what_was_offered_is_read_by_itself(asker: Asker) -> None:
         assert answer.names == names
 
 
-async def test_nothing_is_offered_for_a_word_that_nothing_stands_for(asker: Asker) -> None:
+async def test_a_question_with_a_word_that_nothing_stands_for_is_offered_without_it(asker: Asker) -> None:
     answer = await asker.ask("how many trips did Ludmilo Kaskarov drive on skates")
-    assert (answer.answered, answer.did_you_mean) == (False, ())
+    assert not answer.answered
+    assert set(answer.did_you_mean) <= set(OFFERED)
+    assert "skates" not in answer.text
 
 
 async def test_a_hidden_relation_makes_no_difference_to_what_is_offered_or_how_sure_it_is(
