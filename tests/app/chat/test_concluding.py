@@ -46,7 +46,9 @@ async def test_a_name_that_the_graph_does_not_hold_is_not_known(helping: House) 
 
 
 async def test_things_of_a_kind_are_told_the_same_whatever_they_have_themselves(helping: House) -> None:
-    texts = [(await helping.ask(f"Which abode has {name}?")).text for name in ("Zofia Quarrel", "Aurelio Vantongeren")]
+    texts = [
+        (await helping.ask(f"Which umbrella has {name}?")).text for name in ("Zofia Quarrel", "Aurelio Vantongeren")
+    ]
     assert texts[0].partition(". Of a ")[2] == texts[1].partition(". Of a ")[2] != ""
 
 
