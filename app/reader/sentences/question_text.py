@@ -90,6 +90,8 @@ class QuestionWriter:
         kind, rest = self._narrowed(asked)
         if isinstance(rest, Call) and rest.function == "reach":
             speaker, phrase, ends = self._speaker(rest.operands[0]), self._phrase(rest.words[0]), self._end(rest)
+            if speaker and ends and ends.value == "date" and how == "which":
+                yield from self._when(speaker, rest.words[0])
             if speaker is None or phrase is None or ends is None:
                 return
             if not phrase.inverse:
@@ -103,6 +105,12 @@ class QuestionWriter:
         predicates = [predicate for clause in things.clauses if (predicate := _predicate(clause(many)))]
         if len(predicates) == len(things.clauses):
             yield f"{how} {plural(things.kind)} {' and '.join(predicates) or 'are there'}"
+
+    def _when(self, speaker: Speaker, label: str) -> Iterator[str]:
+        """Yields `when was X bought` for a date called `bought on`."""
+        verb, _, preposition = self._plain(label).partition(" ")
+        if is_participle(verb) and preposition in ("on", "at", "in"):
+            yield f"when {speaker.agree('was', 'were')} {speaker.subject} {verb}"
 
     def _of_truth(self, asked: Expression) -> Iterator[str]:
         """Yields the question for a yes/no property: `does X have an elevator`."""

@@ -27,7 +27,8 @@ GIVEN = StepInput(question="", things=[], evidence=[], candidates=[], steps=STEP
 @pytest.mark.parametrize(
     ("expression", "question"),
     [
-        ('reach(Et1t1t, "bought on")', "What is the bought on of Et1t1t?"),
+        ('reach(Et1t1t, "bought on")', "When was Et1t1t bought?"),
+        ('reach(Et1t1t, "fee per day")', "What is Et1t1t's fee per day?"),
         ('reach(reach(Et1t1t, "kept at branch"), "town")', "What is the town of the kept at branch of Et1t1t?"),
         ('reach(reach(Et1t1t, "^item"), "fixed by")', "What is the fixed by of the repairs whose item is Et1t1t?"),
         ('reach(Et1t1t, "sub|paid on")', "What is the paid on of the sub of Et1t1t?"),
