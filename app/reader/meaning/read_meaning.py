@@ -287,10 +287,12 @@ def meanings(scorer: PathScorer, given: StepInput, by_likeness: bool = False) ->
 def _nearest_hops(
     scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, named: NamedThings
 ) -> dict[SchemaHop, NearHop]:
-    """Returns how like each hop is to the whole question, among the hops that leave the same kind."""
+    """Returns how like each hop is to the whole question, among the hops that leave the same kind; may be empty."""
     kinds = {name: min(concepts, default="thing") for name, concepts in named.things.items()} | dict(named.values)
     words = [kinds.get(word, "thing").lower() if is_pseudonym(word) else word for word in asked.words]
     scores = scorer.late.of(words, [hop.text for hop in graph.hops])
+    if scores is None:
+        return {}
     by_kind: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
     for at, hop in enumerate(graph.hops):
         by_kind[hop.kind].append((float(scores.whole[at]), at))

@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, get_args
 
-import numpy as np
-import numpy.typing as npt
-
 from app.reader.meaning.answer_forms import Doubt
 from app.reader.meaning.in_context import MeaningWords
 from app.reader.meaning.question.question_tokens import LABEL
@@ -24,8 +21,7 @@ from kg_store.text.inflection import may_be_noun, verbs_of
 COMMON: Final = 5.5
 """The frequency (Zipf scale, log10 of uses in a thousand million words) from which an unread word counts as common."""
 MAX_BEHIND: Final = 4.0
-
-Features = npt.NDArray[np.float64]
+"""A reading that lies farther behind the best score counts as this far. Chosen by hand."""
 
 
 def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str = "") -> list[dict[str, float]]:

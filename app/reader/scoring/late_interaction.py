@@ -51,10 +51,18 @@ class LateInteraction:
         self._embedder, self._lock = embedder, threading.Lock()
         self._known: OrderedDict[tuple[str, ...], list[WeightedTokens]] = OrderedDict()
 
-    def of(self, words: Sequence[str], texts: Sequence[str]) -> LateScores:
-        """Compares a question, given as words with kinds in place of stand-ins, with each text of a schema."""
-        asked, places = _weighted(self._embedder, [" ".join(words)])[0], _places(words)
-        others = self._of_schema(tuple(texts))
+    def of(self, words: Sequence[str], texts: Sequence[str]) -> LateScores | None:
+        """Compares a question, given as words with kinds in place of stand-ins, with each text of a schema.
+
+        None if the question has no words, there are no texts, or the model does not tell where its tokens stand.
+        """
+        try:
+            asked, others = _weighted(self._embedder, [" ".join(words)])[0], self._of_schema(tuple(texts))
+        except NotImplementedError:
+            return None
+        if not (asked.weights.size and others):
+            return None
+        places = _places(words)
         near = [asked.vectors @ each.vectors.T for each in others]
         best = np.array([each.max(axis=1) for each in near]).reshape(len(texts), len(asked.weights))
         by_word = [_of_word(best, asked.begins, *place) for place in places]
