@@ -196,6 +196,7 @@ def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGra
         notes=(*loaded.notes, note),
         nodes=nodes,
         unseen=unseen_without(loaded.unseen, going.mids),
+        public_nodes=np.setdiff1d(loaded.public_nodes, going.mids),
     )
 
 

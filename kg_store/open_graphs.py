@@ -26,7 +26,7 @@ from kg_store.storage.data_folder import DataFolder, FolderLock
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultScope, VisibilityFilter
 from kg_store.storage.versions import GraphRow, GraphRows, VersionRow
-from kg_store.terms import Schema
+from kg_store.terms import Mid, Schema
 from kg_store.text.english import PublicWords
 from kg_store.version_builder import (
     NAMES_FILE,
@@ -37,6 +37,7 @@ from kg_store.version_builder import (
     NameConcepts,
     VersionCipher,
     read_names,
+    read_public_nodes,
 )
 
 
@@ -103,6 +104,10 @@ class PrivateGraph:
     """The whole version, if this is a part of it for a role; the reference keeps it open."""
     is_public: bool = False
     """True if the owner declared all files of this version public."""
+    public_nodes: frozenset[Mid] = frozenset()
+    """The nodes of which only public files tell that were joined to private ones."""
+    private_names: NameIndex | None = field(default=None, repr=False)
+    """The names of all other nodes; None if there are no public ones."""
     in_house: Schema = field(kw_only=True, repr=False)
     """The schema of `blind` with the real names of masked relations, for the question reader (nothing is sent)."""
 
@@ -224,6 +229,7 @@ class OpenGraphs:
         public = self._builder.public_words(schema, policy)
         # Public words are marked again, because the words of our own templates may have changed since the load.
         names = read_names(self._sealer.read(scope, NAMES_FILE)).with_public(public)
+        public_nodes = frozenset(read_public_nodes(path).tolist())
         blind = CompactGraph.open(path, schema)
         vault = Vault(self._engine, self._master, scope)
         algebra = SetAlgebra(blind, vault)
@@ -231,6 +237,8 @@ class OpenGraphs:
         return PrivateGraph(
             row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public,
             in_house=_in_house(schema, vault), is_public=self._rows.report(row).is_public,
+            public_nodes=public_nodes,
+            private_names=names.without(public_nodes).with_public(public) if public_nodes else None,
         )  # fmt: skip
 
 

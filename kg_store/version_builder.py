@@ -24,7 +24,7 @@ from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultRecord, VaultScope, write_records
 from kg_store.storage.version_reports import INFO_PURPOSE, GraphInfo, info_bytes
 from kg_store.storage.versions import SealedParts
-from kg_store.terms import Edges, Mids, NodeKind, Schema
+from kg_store.terms import Edges, Mids, NodeKind, Schema, as_mids
 from kg_store.text.english import PublicWords
 from kg_store.text.labels import unknown_kinds
 
@@ -36,7 +36,7 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 POLICY_PURPOSE = "policy"
-_UNSEEN_FILE = "unseen.npy"
+_UNSEEN_FILE, _PUBLIC_FILE = "unseen.npy", "public.npy"
 _COMPRESSION, _COMPRESSED = 1, b"x"
 """The level of zlib, and the byte that all begins with that zlib has compressed."""
 _COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
@@ -108,7 +108,7 @@ class Builder:
         schema = with_concepts(schema, name_concepts(schema))
         refuse_unknown_words(policy, schema)
         notes = self._notes_on_unsaid(loaded, schema, policy)
-        self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen)
+        self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen, loaded.public_nodes)
         return schema, notes
 
     def seal_records(self, scope: VaultScope, loaded: LoadedGraph, names: CollectedNames) -> Iterator[float]:
@@ -161,7 +161,7 @@ class Builder:
         if unknown_words(before.policy, schema) > unknown_words(before.policy, before.schema):
             raise LoadError("roles of the policy name concepts that would not be there any more")
         path = self._folder.path_of(before.info.version)
-        self._write_arrays(scope, Adjacency.map_from(path), schema, read_unseen(path))
+        self._write_arrays(scope, Adjacency.map_from(path), schema, read_unseen(path), read_public_nodes(path))
         info = replace(before.info, loaded_at=datetime.now(UTC).replace(microsecond=0))
         return self._copied(scope, before, index, info, frozenset(), progress)
 
@@ -190,7 +190,8 @@ class Builder:
             for at in left.changed:
                 concepts[at] = named[at]
         schema = replace(left.schema, concepts=tuple(concepts))
-        self._write_arrays(scope, left.adjacency, schema, unseen_without(read_unseen(path), going.mids))
+        public = np.setdiff1d(read_public_nodes(path), going.mids)
+        self._write_arrays(scope, left.adjacency, schema, unseen_without(read_unseen(path), going.mids), public)
         gone = frozenset(going.mids.tolist())
         index = before.names.without(gone).with_public(self.public_words(schema, before.policy))
         entities, values, mediators = (left.counts()[kind] for kind in _COUNTED)
@@ -236,10 +237,14 @@ class Builder:
         self._sealer.write(scope, NAMES_FILE, zlib.compress(index.to_bytes(), _COMPRESSION))
         self._sealer.write(scope, WORDS_FILE, words.to_bytes())
 
-    def _write_arrays(self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges) -> None:
+    def _write_arrays(
+        self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges, public: Mids
+    ) -> None:
         path = self._folder.path_of(scope.version_id)
         adjacency.save(path)
         np.save(path / _UNSEEN_FILE, np.stack([unseen.heads, unseen.tails]), allow_pickle=False)
+        if len(public):
+            np.save(path / _PUBLIC_FILE, public, allow_pickle=False)
         self._sealer.write(scope, SCHEMA_FILE, schema_bytes(schema))
 
     def _finished(self, scope: VaultScope, info: GraphInfo, policy: Policy) -> Built:
@@ -268,6 +273,12 @@ def read_unseen(path: Path) -> Edges:
     """Returns the (subject, object) pairs of all facts whose relations the policy hides."""
     heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
     return Edges(heads, tails)
+
+
+def read_public_nodes(path: Path) -> Mids:
+    """Returns the nodes of which only the public files of a joined graph tell, ascending."""
+    file = path / _PUBLIC_FILE
+    return as_mids(np.load(file, allow_pickle=False)) if file.exists() else as_mids(())
 
 
 def unseen_without(unseen: Edges, gone: Mids) -> Edges:

@@ -6,7 +6,7 @@ If both answered, it decides between the model's answer and the service's own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -14,6 +14,7 @@ from typing import Final
 from app.chat.beside import public_facts_of
 from app.chat.concluding import conclude, unknown_words
 from app.chat.execution import Conclusion
+from app.chat.public_terms import public_names
 from app.chat.question_run import (
     AUTO,
     DEFAULT_STRATEGY,
@@ -34,7 +35,7 @@ from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, InHouseRunner, RequestContext, pseudonyms_of_answer
 from app.egress.ledger.ledger import RequestLog
 from app.llm.reasoner import Reasoner, ReasonerError, ReasonerRefusedError, ReplyUnusableError
-from app.strategies.base import BesideGraph, Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from app.strategies.base import BesideGraph, Draft, Limits, PublicName, RetrievalResult, Strategy, StrategyInput
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Names
 from kg_store.catalog import Catalog
@@ -329,6 +330,7 @@ class GraphSearch:
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
             typed=_typed(run),
+            public_names=_public_names(run, guarded),
             beside=await asyncio.to_thread(self._beside, run) if run.strategy == PUBLIC_STRATEGY else (),
         )
         try:
@@ -346,7 +348,7 @@ class GraphSearch:
         return GuardedReasoner(
             inner=self._reasoner,
             sends=in_service_loop,
-            guard=Guard(run.graph.names, self._statics, run.lexicon),
+            guard=Guard(run.graph.names, self._statics, run.lexicon, run.graph.private_names),
             ledger=self._ledger,
             errand=RequestContext(tenant, conversation.key_id, run.answer_id, conversation.id),
             pseudonyms=pseudonyms_of_answer(conversation.table, run.graph.blind.schema, run.answer_id),
@@ -354,6 +356,12 @@ class GraphSearch:
             most_tokens=budgets.question,
             account=budgets.tenants.account(tenant) if budgets.tenants else None,
         )
+
+
+def _public_names(run: QuestionRun, guarded: GuardedReasoner | None) -> Callable[[], Sequence[PublicName]]:
+    if guarded is None or not run.graph.public_nodes:
+        return lambda: ()
+    return partial(public_names, run.graph, guarded.guard.is_public_term)
 
 
 def _typed(run: QuestionRun) -> Mapping[str, str]:

@@ -68,12 +68,16 @@ class Guard:
     Promise: a request that `clear` accepts holds, beside static segments, only pseudonyms and words that `lexicon`
     permits. Among these words is no name, alias or protected value of `names`, and no form of a name that the linker
     would recognise (docs/linking.md), plain or escaped (JSON, percent, HTML, several times over), except public words.
-    Condition: `names` is the index of the graph that the request is about, with its public words marked, and `lexicon`
-    belongs to that graph. Not promised: to find an everyday word that is only a part of a name.
+    A public segment holds the name of a node that `private` lacks, as a whole, and no name of `private` in any form.
+    Condition: `names` is the index of the graph that the request is about, with its public words marked, `lexicon`
+    belongs to that graph, and only files that its owner declared public tell of what `private` lacks; without
+    `private` nothing is public. Not promised: to find an everyday word that is only a part of a name.
     """
 
-    def __init__(self, names: NameIndex, statics: StaticSegments, lexicon: Lexicon) -> None:
-        self._names, self._statics, self._lexicon = names, statics, lexicon
+    def __init__(
+        self, names: NameIndex, statics: StaticSegments, lexicon: Lexicon, private: NameIndex | None = None
+    ) -> None:
+        self._names, self._statics, self._lexicon, self._private = names, statics, lexicon, private
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
         """Checks a request and returns the SHA-256 of its body in hex; `issued`: the pseudonyms that it may hold.
@@ -90,8 +94,25 @@ class Guard:
             raise BlockedError(len(hits))
         return digest
 
+    def is_public_term(self, words: str) -> bool:
+        """Returns True if `words` are the name of a public node, and no private name stands in them."""
+        if self._private is None:
+            return False
+        forms = list(readings(words))
+        if not any(hit.start == 0 and hit.end == len(form) for form in forms for hit in self._names.find(form)):
+            return False
+        plain = {*forms, *map(skeleton_of, forms), *map(in_figures, forms)}
+        return not any(self._holds_private(self._private, text) for text in plain)
+
+    @staticmethod
+    def _holds_private(private: NameIndex, text: str) -> bool:
+        # A private name that is a common word ("may") is no secret in a text, but it would be one as a term.
+        exact = (hit.protected for hit in (*private.find(text), *private.find_adjectives(text)))
+        return any(exact) or any(not hit.public for hit in private.find_inexact(text))
+
     def _hits(self, egress: Egress, issued: frozenset[str]) -> set[str]:
-        found: set[str] = set()
+        public = {segment.data.decode() for segment in egress.segments if segment.public}
+        found = {words for words in public if not self.is_public_term(words)}
         for reading in readings(self._dynamic_text(egress)):
             found.update(self._secret(reading, issued))
             if _undo_json(reading) != reading:
@@ -136,12 +157,12 @@ class Guard:
         return len(runs) > 1 and all(run in issued or self._may_leave(run, issued) for run in runs)
 
     def _dynamic_text(self, egress: Egress) -> str:
-        """Returns the text of a request with a border in place of each static segment.
+        """Returns the text of a request with a border in place of each static or public segment.
 
         Neighbouring variable segments are joined, so that a name split over two is found.
         """
         border = BORDER.encode()
-        parts = (border if self._is_static(segment) else segment.data for segment in egress.segments)
+        parts = (border if segment.public or self._is_static(segment) else segment.data for segment in egress.segments)
         return b"".join(parts).decode("utf-8", errors="strict")
 
     def _is_static(self, segment: Segment) -> bool:

@@ -179,6 +179,17 @@ LEADS_TO = ": "
 """Stands between a relation and what it leads to, in a line of `StepInput.graph`."""
 
 
+class PublicTerm(TaskModel):
+    """A term of a public graph: the pseudonym `name` stands for the words `means`; `kind`: its kind, if it is shown.
+
+    Only such an entry may show a term of a public graph; no word of a text passes because a public graph has it.
+    """
+
+    name: str
+    means: str
+    kind: str = ""
+
+
 class StepInput(TaskModel):
     """The input of a step, one round of a question.
 
@@ -188,6 +199,9 @@ class StepInput(TaskModel):
     graph: dict[str, list[str]] = Field(
         default={},
         description="the schema, or the part near the question: the relations of each kind, and what they lead to",
+    )
+    public_terms: list[PublicTerm] = Field(
+        default=[], description="public things and values near the question, by name, which an answer may use"
     )
     question: str
     dialogue: list[Turn] = []
@@ -257,16 +271,6 @@ class StepReply(TaskModel):
     action: Literal["follow", "answer", "not_in_graph"]
     choices: list[int] = []
     answer: list[str] = []
-
-
-class PublicTerm(TaskModel):
-    """A term of a public graph in the evidence: the pseudonym `name` stands for the words `means`.
-
-    Only such an entry may show a term of a public graph; no word of a text passes because a public graph has it.
-    """
-
-    name: str
-    means: str
 
 
 class ReplyInput(TaskModel):

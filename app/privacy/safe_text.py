@@ -105,10 +105,14 @@ class SafeDialogue:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a request's bytes. Static parts are fixed text of the service; the guard may skip only these."""
+    """A part of a request's bytes. Static parts are fixed text of the service; the guard may skip only these.
+
+    A part that is `public` holds the words of one public term, and the guard blocks it if it holds anything else.
+    """
 
     data: bytes = field(repr=False)
     static: bool = False
+    public: bool = False
 
 
 @dataclass(frozen=True, slots=True)

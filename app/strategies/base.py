@@ -93,6 +93,19 @@ class BesideGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class PublicName:
+    """A thing, or with `is_text` a text, of which only public files tell, by the `words` that prompts may show.
+
+    `kind`: its concept; for a text the label of the relation that leads to it.
+    """
+
+    mid: Mid
+    kind: str
+    words: str
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class StrategyInput:
     """All that a strategy needs to answer one question. Names are replaced by pseudonyms.
 
@@ -124,6 +137,8 @@ class StrategyInput:
     """Returns True for each text that the guard lets leave the service."""
     typed: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Maps pseudonyms to the words that the user typed (`Anonymised.typed`); they never leave the service."""
+    public_names: Callable[[], Sequence[PublicName]] = lambda: ()
+    """Returns the names of the asked graph that a prompt may show, since only public files tell of what bears them."""
     beside: tuple[BesideGraph, ...] = ()
     """The public graphs beside the asked one; only for the strategy `demands`."""
 

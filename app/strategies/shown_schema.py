@@ -16,7 +16,7 @@ import numpy as np
 from app.egress.disclosure import Profile
 from app.language.readings import MAX_SEEN, schema_steps, step_of_kind
 from app.llm.embeddings.embedder import Likeness
-from app.llm.tasks import LEADS_TO, SchemaStep
+from app.llm.tasks import LEADS_TO, PublicTerm, SchemaStep
 from app.strategies.base import StrategyInput
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.kinds import kinds_of, nameless_kinds
@@ -27,6 +27,8 @@ from kg_store.text.words import asked_words
 MAX_SHOWN: Final = 120
 """A model that can write answers is shown at most this many steps of the schema, counted for each kind: about 900
 tokens. Chosen by hand."""
+MAX_TERMS: Final = 40
+"""The most public things and texts that a prompt shows by name: about 500 tokens. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,28 @@ def schema_shown(inquiry: StrategyInput, likeness: Likeness, most: int = MAX_SHO
     for kind, line in lines:
         shown[kind].append(line)
     return ShownSchema(dict(shown), is_whole)
+
+
+def public_terms_shown(inquiry: StrategyInput, likeness: Likeness, most: int = MAX_TERMS) -> list[PublicTerm]:
+    """Returns the public things and texts that are most like the question, by kind, at most `most`.
+
+    They are chosen by the question's words as the model reads them. A model that knows that a blood thinner is an
+    anticoagulant can then name it.
+    """
+    names = inquiry.public_names()
+    if not names:
+        return []
+    near = np.argsort(-likeness(asked_words(inquiry.dialogue.question), [each.words for each in names]), kind="stable")
+    chosen = sorted((names[int(at)] for at in near[:most]), key=lambda each: (each.kind, each.words))
+    drawn = inquiry.pseudonyms
+    return [
+        PublicTerm(
+            name=drawn.of_value(each.mid) if each.is_text else drawn.of_entity(each.mid),
+            kind=each.kind,
+            means=each.words,
+        )
+        for each in chosen
+    ]
 
 
 def nearest_part(ranked: Sequence[SchemaStep], asked: Collection[str], most: int) -> list[SchemaStep]:

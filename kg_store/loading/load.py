@@ -45,7 +45,7 @@ from kg_store.sources.raw_graph import RawGraph, TermKind
 from kg_store.storage.master_key import mids_of, refuse_collisions
 from kg_store.storage.vault import VaultRecord
 from kg_store.storage.version_reports import MaskedTerm
-from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
+from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind, as_mids
 
 ALL_PUBLIC: Final = "all its files are public, by the word of its owner: a model may read its names"
 _VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR
@@ -108,6 +108,8 @@ class LoadedGraph:
     """Further words of classes, and of the concepts that the policy names."""
     is_public: bool = False
     """True if the owner declared all files public."""
+    public_nodes: Mids = field(default_factory=lambda: as_mids(()), repr=False)
+    """The nodes of which only public files tell, ascending; none unless public files are joined to private ones."""
 
 
 def load_graph(
@@ -148,6 +150,7 @@ def load_graph(
         masked,
         wordings.kinds(classes.words_by_term(triples.raw), hidden_classes(masked), unsaid.values()),
         raw.is_public,
+        _public_nodes(triples, mids),
     )
 
 
@@ -173,6 +176,16 @@ def _unseen(triples: SortedTriples, relations: Relations, mids: Mids) -> Edges:
     hidden = triples.facts & (relations.id_of[raw.predicates] < 0)
     pairs = np.unique(np.stack([mids[raw.subjects[hidden]], mids[raw.objects[hidden]]]), axis=1)
     return Edges(pairs[0], pairs[1])
+
+
+def _public_nodes(triples: SortedTriples, mids: Mids) -> Mids:
+    raw, first = triples.raw, triples.raw.private_triples
+    if first is None:
+        return as_mids(())
+    private = np.concatenate([raw.subjects[:first], raw.predicates[:first], raw.objects[:first]])
+    is_public = triples.nodes.copy()
+    is_public[private] = False
+    return np.unique(mids[is_public])
 
 
 def _mids(triples: SortedTriples, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:

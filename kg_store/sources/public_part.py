@@ -104,6 +104,7 @@ def join_public(private: RawGraph, public: RawGraph, policy: Policy) -> RawGraph
         objects=joined[2],
         notes=notes,
         public_words=frozenset(words),
+        private_triples=len(private.subjects),
     )
 
 

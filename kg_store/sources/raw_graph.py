@@ -76,7 +76,8 @@ class RawGraph:
 
     `notes` say what was left out when they were read; `joins` which columns of tables refer to which, and how many of
     their cells lead to a row. `public_words`: the relations and classes that only the files have which the owner
-    declared public. `is_public`: the owner declared all files public.
+    declared public. `is_public`: the owner declared all files public. `private_triples`: the number of triples that
+    come first and are of private files; None if all are of one kind of files.
     """
 
     terms: list[Term] = field(repr=False)
@@ -87,6 +88,7 @@ class RawGraph:
     joins: tuple[str, ...] = ()
     public_words: frozenset[str] = frozenset()
     is_public: bool = False
+    private_triples: int | None = None
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Returns the TermKind of each term."""

@@ -54,7 +54,7 @@ WORDS: Final = (
     *OPERATORS,
     *DIRECTIONS,
     *PERIODS,
-    *map(str, range(1, MAX_NUMBER + 1)),
+    *map(str, range(MAX_NUMBER + 1)),
 )
 """The words that an answer may use for every question."""
 

@@ -121,6 +121,7 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
     hint = given.hint if isinstance(given, StepInput) else ""
     names = [
         *(thing.name for thing in given.things),
+        *(term.name for term in (given.public_terms if isinstance(given, StepInput) else ())),
         *(fact.end for fact in given.evidence),
         *(fact.start for fact in given.evidence),
     ]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any, Final, Literal, Protocol, cast, get_args
 
 from app.llm.endpoint.answer_words import MAX_WORDS
@@ -21,7 +21,19 @@ from app.llm.endpoint.closed_schemas import (
     values_of,
 )
 from app.llm.reasoner import Tokens
-from app.llm.tasks import Candidate, Evidence, ReplyForm, ReplyT, Size, StepInput, Task, TaskKind, TaskModel, Thing
+from app.llm.tasks import (
+    Candidate,
+    Evidence,
+    PublicTerm,
+    ReplyForm,
+    ReplyT,
+    Size,
+    StepInput,
+    Task,
+    TaskKind,
+    TaskModel,
+    Thing,
+)
 from app.privacy.safe_text import Egress, Segment
 from kg_store.algebra.expressions import FUNCTIONS
 
@@ -120,8 +132,9 @@ def step_text(given: StepInput) -> str:
     Fields with their default value are left out. Where the whole schema is shown, the candidates are not: they are
     for models that choose from a list.
     """
-    shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates"})
+    shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates", "public_terms"})
     lines = {
+        "public_terms": [f"{term.name}{_IS}{term.kind}{_IS}{term.means}" for term in given.public_terms],
         "things": [f"{thing.name}{_IS}{_sized(thing.concept, thing.size)}" for thing in given.things],
         "evidence": [_fact_line(fact) for fact in given.evidence],
         "candidates": [] if given.graph else [_way_line(way) for way in given.candidates],
@@ -137,7 +150,7 @@ def step_text(given: StepInput) -> str:
 def read_step(text: str) -> StepInput:
     """Returns the input from the text that `step_text` returned for it. Raises ValueError."""
     shown: dict[str, Any] = json.loads(text)
-    read = {"things": _thing, "evidence": _fact, "candidates": _way}
+    read = {"public_terms": _public_term, "things": _thing, "evidence": _fact, "candidates": _way}
     return StepInput.model_validate(
         shown | {name: [make(line) for line in shown.get(name, ())] for name, make in read.items()}
     )
@@ -160,6 +173,11 @@ def _thing(line: str) -> Thing:
     name, _, concept = line.partition(_IS)
     concept, size = _parted(concept)
     return Thing(name=name, concept=concept, size=size)
+
+
+def _public_term(line: str) -> PublicTerm:
+    name, kind, means = line.split(_IS, 2)
+    return PublicTerm(name=name, kind=kind, means=means)
 
 
 def _fact(line: str) -> Evidence:
@@ -187,6 +205,7 @@ def _parted(concept: str) -> tuple[str, Size]:
 
 
 _SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # Marks for insertions: characters that no static text holds.
+_TERM = "\x05"  # The mark for the words of a public term in an input.
 _MARKS = re.compile(r"\\u000([123])")
 _BEFORE_COMPLAINTS = "\n\nYour last reply to this can't be used. "
 _AFTER_COMPLAINTS = "\nReply once more, with one JSON object that keeps to its schema."
@@ -221,7 +240,7 @@ def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoi
         elif part == _SALT:
             segments.append(Segment(_escaped(salt)))
         elif part == _INPUT:
-            segments.append(Segment(_escaped(input_text(task.input, form))))
+            segments += _input_segments(task.input, form)
         elif part == _COMPLAINTS:
             segments += _told(task.manner.complaints, task.manner.quoted)
         else:
@@ -238,6 +257,19 @@ def input_text(given: TaskModel, form: ReplyForm) -> str:
         return step_text(given)
     shown = given.model_dump(include=_BESIDE_CHOICES, exclude_defaults=True)
     return json.dumps(shown | {"choices": list_of_choices(given)}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _input_segments(given: TaskModel, form: ReplyForm) -> list[Segment]:
+    """Returns the input as segments: the words of each public term are one of their own, which the guard checks."""
+    terms = given.public_terms if isinstance(given, StepInput) else []
+    if not isinstance(given, StepInput) or not terms or form != "tree":
+        return [Segment(_escaped(input_text(given, form)))]
+    marked = [term.model_copy(update={"means": _TERM}) for term in terms]
+    text = step_text(given.model_copy(update={"public_terms": marked}))
+    # The kinds stand before the terms and are words of the schema, which hold no such mark.
+    parts = [Segment(_escaped(part)) for part in text.split(json.dumps(_TERM)[1:-1], len(terms))]
+    words = [Segment(_escaped(json.dumps(term.means, ensure_ascii=False)[1:-1]), public=True) for term in terms]
+    return [segment for pair in zip_longest(parts, words) for segment in pair if segment is not None]
 
 
 def text_read(body: bytes) -> str:

@@ -29,13 +29,15 @@ backwards. Some kinds are rows or events without names: count and filter them li
 is asked; a|b in a hint is b of the rows that a leads to. `things` are stand-ins: E for a thing (of one of the kinds \
 behind it), V for a value, S for all things of a kind (of two S for one kind, that of the question is for those of \
 one name); any other in the question is for words that the graph does not know. R is a relation or kind whose name is \
-withheld. Things are answered by their names, which may be numbers or dates.
+withheld. `public_terms` are public things and values by name, of the kind in the middle: use one where the question \
+means it. Things are answered by their names, which may be numbers or dates.
 `answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
 stand-in or another expression), r is a relation of the things of A, or r then r; for a number, r minus r is the \
 difference, of dates in days:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.
 filter A r < V: those of A whose r is so; also <= > >= = !=. V may be E or a number; a V that is a year or a month \
-equals every date in it. having A r: those that have an r, or for which it is true.
+equals every date in it. filter A r minus m > 0: those whose r is over their m.
+having A r: those that have an r, or for which it is true.
 having A E, having A V: those of A that it belongs to, where its kind or r is not clear.
 argmax A r, argmin A r: those with the greatest or latest, least or earliest r. compare A B r: the one with the \
 greater r. sort A r descending. limit A 3: the first of a sort or group.

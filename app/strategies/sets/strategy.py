@@ -14,7 +14,7 @@ from app.language.readings import schema_steps
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.closed_schemas import labels_in
 from app.llm.in_house import HeldMeaning
-from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task, Thing
+from app.llm.tasks import Evidence, PathTriple, PublicTerm, StepInput, StepReply, Task, Thing
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.drafts import CheckedDrafts, QuestionMeaning, draft_of, meaning_of, read_prompt
 from app.strategies.retrieval import (
@@ -53,7 +53,7 @@ from app.strategies.sets.prompts import STEP, STEP_IN_GRAPH, nearest_paths, ques
 from app.strategies.sets.said_schema import held_meaning
 from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
-from app.strategies.shown_schema import MAX_SHOWN, schema_shown, steps_with_rows
+from app.strategies.shown_schema import MAX_SHOWN, public_terms_shown, schema_shown, steps_with_rows
 from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
 from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.schema import own_words_of
@@ -90,7 +90,8 @@ class SearchProgress:
     them. `trails`: the path by which each set was reached. `walked`: candidates already followed; they are not offered
     again. `shown`: the evidence as prompts show it; new facts are appended. `near`: relation labels, those most like
     the question first. `is_cut`: the token budget left candidates out. `graph`: the schema as
-    prompts show it, if they do; `is_part`: it leaves some out; `nameless`: its kinds of nameless nodes.
+    prompts show it, if they do; `is_part`: it leaves some out; `terms`: the public terms beside it; `nameless`: its
+    kinds of nameless nodes.
     """
 
     drafts: CheckedDrafts
@@ -118,6 +119,7 @@ class SearchProgress:
     timed: TimedPaths | None = None
     graph: dict[str, list[str]] = field(default_factory=dict)
     is_part: bool = False
+    terms: list[PublicTerm] = field(default_factory=list)
     nameless: tuple[Thing, ...] = ()
 
 
@@ -168,6 +170,8 @@ class SetsStrategy:
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
             shown = await asyncio.to_thread(schema_shown, inquiry, self._embedder.similarity, self._max_shown)
             progress.graph, progress.is_part = shown.lines, not shown.is_whole
+            if progress.graph:
+                progress.terms = await asyncio.to_thread(public_terms_shown, inquiry, self._embedder.similarity)
             if progress.graph or not inquiry.reasoner.is_model:
                 progress.nameless = whole_kinds(inquiry, nameless_kinds(inquiry.graph.schema))
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
@@ -335,6 +339,7 @@ def _step(
     question = question_in_form(inquiry) if is_strict else inquiry.dialogue.question
     given = StepInput(
         graph=progress.graph,
+        public_terms=progress.terms if progress.graph else [],
         question=question,
         dialogue=[] if is_strict else show_dialogue(inquiry),
         things=_things(inquiry, progress, question),
@@ -440,8 +445,8 @@ def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, o
 
 
 def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:
-    kinds = *progress.kinds, *progress.nameless
-    whole = [kind.name for kind in kinds if draft and kind.name in " ".join(draft.expressions)]
+    offered = [each.name for each in (*progress.kinds, *progress.nameless)] + [each.name for each in progress.terms]
+    whole = [name for name in offered if draft and name in " ".join(draft.expressions)]
     return RetrievalResult(
         draft,
         (*progress.things, *whole, *(draft.things if draft else ())),

@@ -306,3 +306,21 @@ def test_an_adjective_of_a_place_is_blocked_as_its_name_is(statics: StaticSegmen
     assert blocks(guard, "a Burundian city")
     assert blocks(guard, "a BURUNDIAN city")
     assert not blocks(guard, "a Kenyan city")
+
+
+PUBLIC_TERMS = {"Dizziness": True, "grapefruit juice": True, "Übelkeit": True, "Anna Zorvik": False, "Zorviks": False}
+
+
+@pytest.mark.parametrize(("term", "may_leave"), PUBLIC_TERMS.items())
+def test_a_public_segment_holds_one_public_term_and_no_private_name(
+    statics: StaticSegments, term: str, may_leave: bool
+) -> None:
+    private = [NameEntry(1, "Anna Zorvik", "name", None, True, True)]
+    public = [NameEntry(at, each, "name", None, True, True) for at, each in enumerate(PUBLIC_TERMS, start=10)]
+    names, own = (NameIndex.build(each).with_public(PublicWords.of(())) for each in ([*private, *public], private))
+    guard = Guard(names, statics, EveryWord(), own)
+    data = json.dumps(json.dumps(term, ensure_ascii=False)[1:-1])[1:-1].encode()
+    assert blocks(guard, Segment(data, public=True)) is not may_leave
+    assert blocks(guard, Segment(data + b" and more", public=True))
+    assert blocks(guard, Segment(data))  # As a word of a text it never leaves.
+    assert blocks(Guard(names, statics, EveryWord()), Segment(data, public=True))

@@ -61,6 +61,15 @@ def test_a_bridge_may_go_by_a_code_that_both_have(files: list[Path]) -> None:
     )
 
 
+def test_only_what_private_files_do_not_tell_of_is_public(files: list[Path]) -> None:
+    raw = read_by_policy(files, _policy(drug="label"))
+    loaded = load_graph(raw, _policy(drug="label"), b"k" * 32)
+    names = {node.mid: (*node.record.names, node.record.lexical)[0] for node in loaded.nodes()}
+    # "B01" and "M01" are values of both files, and "C10" too.
+    assert {names[mid] for mid in loaded.public_nodes.tolist()} == {"Xylon", "Grapefruit", "Milk", "Statinol", "C11"}
+    assert not len(load_graph(read_by_policy(files[:1], Policy()), Policy(), b"k" * 32).public_nodes)
+
+
 def test_texts_that_are_called_like_public_things_become_things(files: list[Path]) -> None:
     cells = "a,Warfazol,4,bad\nb,Ibuvex,2,good\nc,Warfazol,7,bad\nd,Xylon,3,good\ne,Ibuvex,1,good\nf,Aspidrine,6,bad\n"
     files[0] = files[0].with_name("courses.csv")
