@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,14 +49,18 @@ class CollectedNames:
     spellings: Spellings = field(default_factory=Spellings)
     words: CollectedWords = field(default_factory=CollectedWords)
 
-    def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
-        """Yields (MID, record) of each of `nodes`, and adds its names to this collection."""
+    def collect(self, nodes: Iterable[LoadedNode], public: Collection[int]) -> Iterator[tuple[int, VaultRecord]]:
+        """Yields (MID, record) of each of `nodes`, and adds its names to this collection.
+
+        The words of the names of `public` nodes are not added: they identify nothing private.
+        """
         for node in nodes:
             for name in node.record.names:
                 self.spellings.add_name(node.mid, name)
             for entry in node.values():
                 self.spellings.add(entry)
-            self.words.add(node.record)
+            if node.mid not in public:
+                self.words.add(node.record)
             yield node.mid, node.record
 
 
@@ -116,8 +120,8 @@ class Builder:
 
         Yields the share that is written, now and then.
         """
-        total = max(1, sum(loaded.counts.values()))
-        for written in write_records(self._engine, self._master, scope, names.collect(loaded.nodes())):
+        total, public = max(1, sum(loaded.counts.values())), frozenset(loaded.public_nodes.tolist())
+        for written in write_records(self._engine, self._master, scope, names.collect(loaded.nodes(), public)):
             yield min(1.0, written / total)
 
     def seal_names(
@@ -223,7 +227,8 @@ class Builder:
         gone: frozenset[int],
         progress: Progress,
     ) -> Built:
-        words = NameWords.of(record for mid, record in before.vault.all_records() if mid not in gone)
+        public = frozenset(read_public_nodes(self._folder.path_of(before.info.version)).tolist())
+        words = NameWords.of(record for mid, record in before.vault.all_records() if mid not in gone | public)
         self._write_names(scope, index, words)
         total = max(1, info.entities + info.values + info.mediators)
         records = ((mid, record) for mid, record in before.vault.all_records() if mid not in gone)

@@ -123,6 +123,8 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         number, *some = [*words[2:], *parts[1:]]
         of_them = f" among {some[0]}" if some else ""
         return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"{of_them}'
+    if expression.function == "matching":
+        return _narrowed(parts[0], words[0], _OPERATORS[words[1]], f'their "{words[2]}"')
     if expression.function == "sort":
         return f'{parts[0]} by "{words[0]}", {_FIRST[dates, words[1]]} first'
     if expression.function in ("intersect", "union"):
@@ -143,8 +145,7 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
     if dates and expression.function in _OF_DATES_ALONE:
         return _OF_DATES_ALONE[expression.function].format(parts[0], r=words[0])
     period = f", by {words[-1]}" if words and words[-1] in PERIODS else ""
-    first, second = (*words, "", "")[:2]
-    return _SENTENCES[expression.function].format(*parts, r=first, m=second) + period
+    return _SENTENCES[expression.function].format(*parts, **dict(zip("rm", (*words, "", ""), strict=False))) + period
 
 
 def _narrowed(part: str, relation: str, operator: str, value: str) -> str:

@@ -66,8 +66,9 @@ class Guard:
     """Checks each request before it leaves.
 
     Promise: a request that `clear` accepts holds, beside static segments, only pseudonyms and words that `lexicon`
-    permits. Among these words is no name, alias or protected value of `names`, and no form of a name that the linker
-    would recognise (docs/linking.md), plain or escaped (JSON, percent, HTML, several times over), except public words.
+    permits. Among these words is no name, alias or protected value of `private`, or else of `names`, and no form of a
+    name that the linker would recognise (docs/linking.md), plain or escaped (JSON, percent, HTML, several times over),
+    except public words.
     A public segment holds the name of a node that `private` lacks, as a whole, and no name of `private` in any form.
     Condition: `names` is the index of the graph that the request is about, with its public words marked, `lexicon`
     belongs to that graph, and only files that its owner declared public tell of what `private` lacks; without
@@ -77,7 +78,8 @@ class Guard:
     def __init__(
         self, names: NameIndex, statics: StaticSegments, lexicon: Lexicon, private: NameIndex | None = None
     ) -> None:
-        self._names, self._statics, self._lexicon, self._private = names, statics, lexicon, private
+        self._all_names, self._statics, self._lexicon, self._private = names, statics, lexicon, private
+        self._names = private or names
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
         """Checks a request and returns the SHA-256 of its body in hex; `issued`: the pseudonyms that it may hold.
@@ -99,7 +101,7 @@ class Guard:
         if self._private is None:
             return False
         forms = list(readings(words))
-        if not any(hit.start == 0 and hit.end == len(form) for form in forms for hit in self._names.find(form)):
+        if not any(hit.start == 0 and hit.end == len(form) for form in forms for hit in self._all_names.find(form)):
             return False
         plain = {*forms, *map(skeleton_of, forms), *map(in_figures, forms)}
         return not any(self._holds_private(self._private, text) for text in plain)

@@ -11,6 +11,7 @@ from app.language.readings import TRUTH, Contradiction, ResultKind
 from app.llm.tasks import AnswerInput, StepInput
 from app.reader.draft_kinds import DraftKinds, words_of
 from app.reader.language.language_detection import foreign_language
+from app.reader.meaning.question.asked_form import TRUTHS
 from app.reader.meaning.question.question_tokens import SORTS, AskedQuestion, read_question
 from app.reader.meaning.schema_graph import SchemaGraph, schema_graph
 from kg_store.algebra.expressions import Call, Expression, Name, is_walk, names_in, parse
@@ -107,6 +108,8 @@ _MAY_TAKE_OUT: Final = frozenset(
     "rest remaining rather free unlike but yet still never always if".split()
 )
 _DENYING: Final = re.compile(r"(?:un|non|dis)\w{4,}|\w+less")
+_RULING: Final = frozenset({"must", "should", "may"})
+"""Words before "not" that say a rule, which a graph may hold itself: what "must not be used" leaves nothing out."""
 _UNREAD_NEGATION: Final = frozenset("i we you know sure mind remember or why not".split())
 _ONLY_ASKS: Final = frozenset("who what is are was were show tell describe know about me the you do".split())
 _PLACES: Final = frozenset({"who", "whom", "where"})
@@ -145,8 +148,8 @@ class DraftChecks:
         form = self.asked.form
         if form == "truth" and self._asks_for_truth() and not any(each.value == TRUTH for each in results):
             return Contradiction.TRUTH
-        wants_number = form in ("average", "sum") or (form == "count" and self._asks_for_number())
-        if wants_number and not any(map(_may_be_number, results)):
+        is_total = form in ("average", "sum") and TRUTHS.isdisjoint(self.asked.words[:1])
+        if (is_total or (form == "count" and self._asks_for_number())) and not any(map(_may_be_number, results)):
             return Contradiction.NUMBER
         if self._asks_for_things() and all(each.is_worked_out for each in results):
             return Contradiction.THINGS
@@ -282,7 +285,8 @@ class DraftChecks:
                 continue
             around = {*words[max(0, at - 1) : at], *words[at + 1 : at + 2]}
             is_tag = at == 0 and asked.form == "truth"
-            if is_tag or not around.isdisjoint(_UNREAD_NEGATION) or word in shown.label_words:
+            is_rule = not _RULING.isdisjoint(words[max(0, at - 1) : at])
+            if is_tag or is_rule or not around.isdisjoint(_UNREAD_NEGATION) or word in shown.label_words:
                 continue
             if not self._is_beside(at, parsed, shown):
                 return True

@@ -12,7 +12,7 @@ from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from kg_store.algebra.expressions import PERIODS, THEN, Call, Expression, Name
 from kg_store.text.inflection import singular
 
-_SAME: Final = frozenset({"filter", "argmax", "argmin", "most", "fewest", "having", "sort", "limit", "difference"})
+_SAME: Final = frozenset("filter matching argmax argmin most fewest having sort limit difference".split())
 
 
 @dataclass(slots=True)

@@ -276,11 +276,9 @@ def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> Next
 def _told_beside(text: str, question: str) -> list[str]:
     """Returns the expressions that are answered beside `text`.
 
-    These are: the two numbers, if two sets are compared by size; the members of a counted set, if the question ends
-    with "and who?"; the number of members, if it ends with "and how many?".
+    These are: the members of a counted set, if the question ends with "and who?"; the number of members, if it ends
+    with "and how many?".
     """
-    if text.startswith("outnumbers("):
-        return [f"count({each})" for each in operands_of(text)]
     if text.startswith("count(") and AND_WHO.search(question):
         return operands_of(text)
     if not AND_HOW_MANY.search(question):

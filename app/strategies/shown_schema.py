@@ -5,10 +5,10 @@ A small schema is shown whole, a larger one as far as it is near to the question
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Final
 
 import numpy as np
@@ -17,9 +17,9 @@ from app.egress.disclosure import Profile
 from app.language.readings import MAX_SEEN, schema_steps, step_of_kind
 from app.llm.embeddings.embedder import Likeness
 from app.llm.tasks import LEADS_TO, PublicTerm, SchemaStep
-from app.strategies.base import StrategyInput
+from app.strategies.base import PublicName, StrategyInput
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.kinds import kinds_of, nameless_kinds
+from kg_store.graph.kinds import kinds_of, kinds_of_rows
 from kg_store.graph.traversal import ConceptScope, members_of, paths_of, tail_concept, walk
 from kg_store.terms import Hop, NodeKind, Schema, SignatureId, as_mids, cached_by_version
 from kg_store.text.words import asked_words
@@ -27,15 +27,17 @@ from kg_store.text.words import asked_words
 MAX_SHOWN: Final = 120
 """A model that can write answers is shown at most this many steps of the schema, counted for each kind: about 900
 tokens. Chosen by hand."""
-MAX_TERMS: Final = 40
-"""The most public things and texts that a prompt shows by name: about 500 tokens. Chosen by hand."""
+MAX_TERMS: Final = 120
+"""A prompt shows at most this many public things and texts by name: about 900 tokens. Chosen by hand."""
+MAX_OF_WHOLE_KINDS: Final = 90
+"""So many of them are whole kinds; the others are chosen by likeness. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSchema:
     """The schema as a prompt shows it: for each kind, lines such as "treats: patient".
 
-    `is_whole`: no line is left out.
+    `is_whole`: no line is left out. Kinds with the same lines stand in one key, with commas between them.
     """
 
     lines: dict[str, list[str]] = field(default_factory=dict)
@@ -62,20 +64,30 @@ def schema_shown(inquiry: StrategyInput, likeness: Likeness, most: int = MAX_SHO
     shown: defaultdict[str, list[str]] = defaultdict(list)
     for kind, line in lines:
         shown[kind].append(line)
-    return ShownSchema(dict(shown), is_whole)
+    return ShownSchema(_of_alike_kinds(shown), is_whole)
+
+
+def _of_alike_kinds(shown: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Returns the lines of each kind, those of several kinds once if they are the same: "drug, medicine"."""
+    alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for kind, lines in shown.items():
+        alike[tuple(sorted(lines))].append(kind)
+    return {", ".join(kinds): shown[kinds[0]] for kinds in alike.values()}
 
 
 def public_terms_shown(inquiry: StrategyInput, likeness: Likeness, most: int = MAX_TERMS) -> list[PublicTerm]:
-    """Returns the public things and texts that are most like the question, by kind, at most `most`.
+    """Returns public things and texts, by kind, at most `most`: the smallest kinds whole, then what is most like the
+    question's words as the model reads them.
 
-    They are chosen by the question's words as the model reads them. A model that knows that a blood thinner is an
-    anticoagulant can then name it.
+    A model that knows that a blood thinner is an anticoagulant can then name it.
     """
     names = inquiry.public_names()
     if not names:
         return []
     near = np.argsort(-likeness(asked_words(inquiry.dialogue.question), [each.words for each in names]), kind="stable")
-    chosen = sorted((names[int(at)] for at in near[:most]), key=lambda each: (each.kind, each.words))
+    whole = _smallest_kinds(names, MAX_OF_WHOLE_KINDS)
+    ranked = [*(each for each in names if each.kind in whole), *(names[int(at)] for at in near)]
+    chosen = sorted(list(dict.fromkeys(ranked))[:most], key=lambda each: (each.kind, each.words))
     drawn = inquiry.pseudonyms
     return [
         PublicTerm(
@@ -85,6 +97,13 @@ def public_terms_shown(inquiry: StrategyInput, likeness: Likeness, most: int = M
         )
         for each in chosen
     ]
+
+
+def _smallest_kinds(names: Sequence[PublicName], most: int) -> frozenset[str]:
+    """Returns the kinds with the fewest names that have at most `most` names together."""
+    sizes = sorted(Counter(each.kind for each in names).items(), key=lambda each: (each[1], each[0]))
+    totals = accumulate(size for _, size in sizes)
+    return frozenset(kind for (kind, _), total in zip(sizes, totals, strict=True) if total <= most)
 
 
 def nearest_part(ranked: Sequence[SchemaStep], asked: Collection[str], most: int) -> list[SchemaStep]:
@@ -129,7 +148,7 @@ def _kinds_asked(inquiry: StrategyInput) -> frozenset[str]:
 
 def steps_with_rows(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:
     """Returns every step of one relation, with nameless nodes (rows, events) as kinds; empty if the graph has none."""
-    return _single_steps(inquiry.graph) if nameless_kinds(inquiry.graph.schema) else ()
+    return _single_steps(inquiry.graph) if kinds_of_rows(inquiry.graph.schema) else ()
 
 
 def labels_within(inquiry: StrategyInput) -> list[str]:
@@ -143,7 +162,7 @@ def _single_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
 
     They are computed once for each version of a graph.
     """
-    schema, nameless = graph.schema, nameless_kinds(graph.schema)
+    schema, nameless = graph.schema, kinds_of_rows(graph.schema)
     known = schema.derived.get(_single_steps)
     if isinstance(known, tuple):
         return known
@@ -183,7 +202,7 @@ def _ends_of(graph: BlindGraph, kind: str, hop: Hop) -> str:
 def _leading_to(schema: Schema) -> dict[Hop, dict[str, list[SignatureId]]]:
     """Maps each hop that leads to nameless nodes to the kinds of those, with their signatures."""
     found: defaultdict[Hop, dict[str, list[SignatureId]]] = defaultdict(dict)
-    for kind, ids in nameless_kinds(schema).items():
+    for kind, ids in kinds_of_rows(schema).items():
         for hop in (hop for each in ids for hop in schema.signatures[each].hops):
             found[hop.reversed()][kind] = ids
     return dict(found)

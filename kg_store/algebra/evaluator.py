@@ -234,6 +234,7 @@ class _Evaluation:
             "min": lambda call: self._extreme(call, min),
             "max": lambda call: self._extreme(call, max),
             "filter": self._filter,
+            "matching": self._matching,
             "argmax": lambda call: best_of(self._measured(self._set(call, 0), call.words[0]), max),
             "argmin": lambda call: best_of(self._measured(self._set(call, 0), call.words[0]), min),
             "most": lambda call: self._by_count(call, max),
@@ -336,6 +337,11 @@ class _Evaluation:
         edges = self._relations.edges(as_mids(entities.mids), label)
         tails = self._passing(edges, operator, other)
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
+
+    def _matching(self, call: Call) -> Result:
+        entities, (first, operator, second) = self._set(call, 0), call.words
+        found = self._relations.matching(as_mids(entities.mids), first, operator, second)
+        return entities.keep(np.isin(entities.mids, found))
 
     def _of_difference(self, entities: ResultSet, label: str, operator: str, other: Result) -> ResultSet:
         measured, limits = self._measured(entities, label), self._comparands(other)[1]

@@ -22,6 +22,7 @@
 | `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
 | `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
 | `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
+| `matching(A, "relation", op, "other")`         | the entities of A with a value `op` one of `other`'s       |
 | `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
 | `most(A, "relation")`, `fewest(...)`           | the entities of A that it leads to most or fewest from     |
 | `most(A, "relation", "measure")`, `fewest(..)` | the same by the sum of the values of what it leads to      |
@@ -78,6 +79,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "min": ("s", "r?"),
     "max": ("s", "r?"),
     "filter": ("s", "r", "o", "m"),
+    "matching": ("s", "r", "o", "r"),
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
     "most": ("s", "r", "b?"),

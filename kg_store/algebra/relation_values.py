@@ -177,6 +177,24 @@ class RelationValues:
         pairs = zip(edges.heads.tolist(), edges.tails.tolist(), strict=True)
         return {head: values[tail] for head, tail in pairs if heads[head] == 1 and tail in values}
 
+    def matching(self, mids: Mids, first: str, operator: str, second: str) -> list[int]:
+        """Returns those of `mids` of which something that `first` leads to compares so with something of `second`.
+
+        For `!=`, those that have both, with nothing in common. Raises ExpressionError if nothing has an order.
+        """
+        edges = [self.edges(mids, label) for label in (first, second)]
+        values = self.values_or_dates(edges[0].tails) | self.values_or_dates(edges[1].tails)
+        lefts, rights = map(_tails_by_head, edges)
+        verdicts = {
+            head: [_matches(operator, left, rights[head], values) for left in tails]
+            for head, tails in lefts.items()
+            if head in rights
+        }
+        if verdicts and all(each is None for found in verdicts.values() for each in found):
+            raise ExpressionError("the values of these two relations have no order in common")
+        joined = all if operator == "!=" else any
+        return [head for head, found in verdicts.items() if joined(map(bool, found))]
+
     def kinds(self, mids: Mids) -> tuple[str, ...]:
         """Returns the names of the classes that most of `mids` have; empty if the graph has none."""
         concept = concept_of(self._graph, mids) if len(mids) else ""
@@ -223,6 +241,22 @@ class RelationValues:
         if not steps:
             raise ExpressionError("unknown relation: use the words in double quotes as the evidence shows them")
         return steps
+
+
+def _tails_by_head(edges: Edges) -> dict[int, list[int]]:
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
+        found[head].append(tail)
+    return dict(found)
+
+
+def _matches(operator: str, left: int, rights: Sequence[int], values: Mapping[int, Value]) -> bool | None:
+    """Returns True if `left` compares so with one of `rights`, for `!=` if with none; None without a common order."""
+    others = [values[right] for right in rights if right in values]
+    if operator in ("=", "!="):
+        is_equal = left in rights or (left in values and bool(compared("=", values[left], others)))
+        return is_equal == (operator == "=")
+    return compared(operator, values[left], others) if left in values else None
 
 
 def union_of(parts: Sequence[Edges]) -> Edges:

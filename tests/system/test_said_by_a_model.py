@@ -127,6 +127,12 @@ SAID = [
         "count, filter, S[loan], returned, minus, taken, >, V[number]",
         "with a number of days from “taken” to “returned” above 7 is 1.",
     ),
+    ("Are there more loans than members?", "outnumbers, S[loan], S[member]", "Loans: 5, members: 3."),
+    (
+        "How many loans came back on the day of taking, or later?",
+        "count, matching, S[loan], returned, >=, taken",
+        "is 4.",
+    ),
     ("How many loans had use of over an hour?", "count, filter, S[loan], use, >, V[number]", "is 2."),
     ("Which members had six or more loans?", "counted, S[member], ^member, <, V[number]", "Ada Brunnerby"),
     ("Which animal had which jab?", "pairs, S[jab row], ^jab, jab", "Mallowby: Rabivaxin"),

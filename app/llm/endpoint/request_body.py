@@ -134,7 +134,7 @@ def step_text(given: StepInput) -> str:
     """
     shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates", "public_terms"})
     lines = {
-        "public_terms": [f"{term.name}{_IS}{term.kind}{_IS}{term.means}" for term in given.public_terms],
+        "public_terms": _terms_by_kind(given.public_terms),
         "things": [f"{thing.name}{_IS}{_sized(thing.concept, thing.size)}" for thing in given.things],
         "evidence": [_fact_line(fact) for fact in given.evidence],
         "candidates": [] if given.graph else [_way_line(way) for way in given.candidates],
@@ -150,9 +150,12 @@ def step_text(given: StepInput) -> str:
 def read_step(text: str) -> StepInput:
     """Returns the input from the text that `step_text` returned for it. Raises ValueError."""
     shown: dict[str, Any] = json.loads(text)
-    read = {"public_terms": _public_term, "things": _thing, "evidence": _fact, "candidates": _way}
+    read = {"things": _thing, "evidence": _fact, "candidates": _way}
+    terms = shown.get("public_terms", {}).items()
     return StepInput.model_validate(
-        shown | {name: [make(line) for line in shown.get(name, ())] for name, make in read.items()}
+        shown
+        | {name: [make(line) for line in shown.get(name, ())] for name, make in read.items()}
+        | {"public_terms": [_public_term(kind, line) for kind, lines in terms for line in lines]}
     )
 
 
@@ -175,8 +178,15 @@ def _thing(line: str) -> Thing:
     return Thing(name=name, concept=concept, size=size)
 
 
-def _public_term(line: str) -> PublicTerm:
-    name, kind, means = line.split(_IS, 2)
+def _terms_by_kind(terms: Sequence[PublicTerm]) -> dict[str, list[str]]:
+    lines: dict[str, list[str]] = {}
+    for term in terms:
+        lines.setdefault(term.kind, []).append(f"{term.name}{_IS}{term.means}")
+    return lines
+
+
+def _public_term(kind: str, line: str) -> PublicTerm:
+    name, _, means = line.partition(_IS)
     return PublicTerm(name=name, kind=kind, means=means)
 
 

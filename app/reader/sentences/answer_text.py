@@ -27,7 +27,7 @@ from app.reader.sentences.phrases import (
     things_of,
 )
 from app.reader.sentences.question_text import of_two
-from kg_store.algebra.expressions import PERIODS, Call, Expression, Name, parse
+from kg_store.algebra.expressions import PERIODS, Call, Expression, Name, parse, written
 from kg_store.text.inflection import plural, with_article
 
 _TWO = ("compare", "argmin", "argmax")
@@ -208,7 +208,10 @@ _COMPARED = {
 
 def told_answer(expressions: Sequence[str], shown: StepInput) -> tuple[list[str], str]:
     """Returns the expressions of an answer and its text; to a yes or no, the values that decide it are added."""
-    text, parts = reply_text(expressions[0], shown), [*expressions]
+    asked, parts = parse(expressions[0]), [*expressions]
+    text = reply_text(expressions[0], shown)
+    if len(parts) == 1 and isinstance(asked, Call) and asked.function == "outnumbers":
+        return [*parts, *(f"count({written(each)})" for each in asked.operands)], text
     if len(parts) == 2:
         text = text.removesuffix(".") + (": {2}." if expressions[0].startswith("count(") else " ({2} in all).")
     for expression, sentence in deciding_values(expressions[0], shown) if len(expressions) == 1 else ():

@@ -130,7 +130,7 @@ def test_counts_of_two_things_are_compared(scorer: PathScorer) -> None:
     other = thing("Ex8y9z", "clinic")
     reply = stepped(scorer, "Does Eq7f2k have more wards than Ex8y9z?", [CLINIC, other, WARDS])
     wards = [f'reach({name}, "^part of")' for name in ("Eq7f2k", "Ex8y9z")]
-    assert reply.answer == [f"outnumbers({', '.join(wards)})", *(f"count({each})" for each in wards)]
+    assert reply.answer == [f"outnumbers({', '.join(wards)})"]
 
 
 @pytest.mark.parametrize(

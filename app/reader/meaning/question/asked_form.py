@@ -289,11 +289,12 @@ def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
 
 
 def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
-    """Returns the position of "all", "every" or "each", or -1; those in "at all" and "each month" do not count."""
+    """Returns the position of "all", "every" or "each", or -1; "at all", "all right" and "each month" do not count."""
     if "superlative" in roles:
         return -1
     for at in range(1, len(words) - 1):
-        is_phrase = words[at] == "all" and words[at - 1] in _AT_ALL and words[at + 1] in PREPOSITIONS
+        is_adverb = words[at - 1] in _AT_ALL and words[at + 1] in PREPOSITIONS
+        is_phrase = words[at] == "all" and (is_adverb or words[at + 1] == "right")
         if words[at] in _UNIVERSAL and not is_phrase and words[at + 1] not in _TIMES:
             return at
     return next((at for at in (1, 2) if words[at : at + 1] and words[at] in _EVERYBODY), -1)
