@@ -49,7 +49,8 @@ class AskOptions(TypedDict, total=False):
     `width`: relations a round; `depth`: rounds; `relations_per_concept`; `names`: how many of one set are restored;
     `language`: the language of names; `suggestions`: how many questions to ask next are made (0: none); `person`: who
     asks, if several persons share a key (the service gets only a digest of it); `reason`: why, for the service's
-    access record; `beside`: public graphs beside the asked one, in place of those that their owner put there.
+    access record; `beside`: public graphs beside the asked one, in place of those that their owner put there;
+    `looked_for`: words that public facts are looked for by, such as some of an answer's `looked_for`.
     """
 
     width: int
@@ -61,6 +62,7 @@ class AskOptions(TypedDict, total=False):
     person: str
     reason: str
     beside: Sequence[str]
+    looked_for: Sequence[str]
 
 
 class ChatOptions(AskOptions, total=False):

@@ -225,6 +225,7 @@ def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAn
         worked_out=worked_out(run),
         understood=understood(run),
         did_you_mean=list(run.ended.asks_back),
+        looked_for=list(run.found.demanded),
         turn=run.turn,
         strategy=run.strategy,
         sentences=list(run.ended.sentences),

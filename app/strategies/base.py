@@ -141,6 +141,8 @@ class StrategyInput:
     """Returns the names of the asked graph that a prompt may show, since only public files tell of what bears them."""
     beside: tuple[BesideGraph, ...] = ()
     """The public graphs beside the asked one; only for the strategy `demands`."""
+    looked_for: tuple[str, ...] | None = field(default=None, repr=False)
+    """Words that public facts are looked for by, as the asker chose them; they do not leave the service."""
 
     @property
     def asked(self) -> str:

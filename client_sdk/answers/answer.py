@@ -56,6 +56,7 @@ class Answer:
     explanation: str = ""
     confidence: float | None = None
     did_you_mean: tuple[str, ...] = ()
+    looked_for: tuple[str, ...] = ()
     strategy: str = ""
     sentences: tuple[RestoredSentence, ...] = ()
     removed: int = 0
@@ -152,6 +153,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
         usage=answer.usage,
         confidence=answer.confidence,
         did_you_mean=tuple(restore(each, table) for each in answer.did_you_mean),
+        looked_for=tuple(restore(each, short) for each in answer.looked_for),
         strategy=answer.strategy,
         sentences=tuple(_sentence(each, table, evidence) for each in answer.sentences),
         removed=answer.removed,

@@ -15,6 +15,7 @@ from client_sdk.cli.settings import (
     ApiKey,
     Beside,
     Language,
+    LookFor,
     Names,
     PlainHttp,
     Url,
@@ -106,6 +107,7 @@ def ask(
     stream: Annotated[bool, typer.Option("--stream", help="Show the stages, and the text as it comes")] = False,
     reason: Annotated[str, typer.Option(help="Why you ask, for the access record; name nobody")] = "",
     beside: Beside = [],  # noqa: B006 - typer copies it
+    look_for: LookFor = [],  # noqa: B006 - typer copies it
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
@@ -113,7 +115,7 @@ def ask(
     if stream and as_json:
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
-    options: AskOptions = {**names_options(names, language), **beside_options(beside)}
+    options: AskOptions = {**names_options(names, language), **beside_options(beside, look_for)}
     if reason:
         options["reason"] = reason
     if not (as_json or sys.stdout.isatty()):
@@ -151,7 +153,7 @@ def chat(
     """Talk with a graph. /help lists the commands: /why, /seen, /graph and others."""
 
     def open_chat(other: str | None) -> Chat:
-        options: AskOptions = {**names_options(names, language), **beside_options(beside)}
+        options: AskOptions = {**names_options(names, language), **beside_options(beside, [])}
         return _open_chat(url, api_key, other or graph, plain_http=plain_http, strategy=strategy, **options)
 
     choose(url, api_key, graph)

@@ -102,9 +102,16 @@ Beside = Annotated[
 ]
 
 
-def beside_options(beside: list[str]) -> AskOptions:
-    """Returns the option about public graphs beside the asked one, if any is named."""
-    return {"beside": beside} if beside else {}
+LookFor = Annotated[
+    list[str],
+    typer.Option(metavar="WORDS", help="Look for public facts by these; repeat it for more  [default: worked out]"),
+]
+
+
+def beside_options(beside: list[str], look_for: list[str]) -> AskOptions:
+    """Returns the options about public graphs: which stand beside the asked one, and what is looked for in them."""
+    options: AskOptions = {"beside": beside} if beside else {}
+    return {**options, "looked_for": look_for} if look_for else options
 
 
 def names_options(names: int, language: str | None) -> AskOptions:

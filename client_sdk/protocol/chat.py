@@ -98,6 +98,7 @@ PersonSign = Annotated[
 
 
 MAX_BESIDE: Final = 4
+MAX_LOOKED_FOR: Final = 12
 GraphName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
@@ -131,6 +132,13 @@ class ChatOptions(Wire):
         max_length=MAX_BESIDE,
         description="public graphs that stand beside the asked one, which this key may ask too; by default those that "
         "the owner put there",
+    )
+    looked_for: list[Annotated[str, StringConstraints(min_length=1, max_length=60)]] | None = Field(
+        default=None,
+        max_length=MAX_LOOKED_FOR,
+        repr=False,
+        description="everyday words that public facts are looked for by, in place of those that the service works "
+        "out; only for a reply from public graphs",
     )
 
 
@@ -311,6 +319,10 @@ class ChatAnswer(Wire):
         default_factory=list,
         max_length=2,
         description="questions that may have been meant, where none is surely: each can be asked as it stands",
+    )
+    looked_for: list[str] = Field(
+        default_factory=list,
+        description="pseudonyms of the public terms that facts were looked for by; `options.looked_for` takes others",
     )
     turn: str = Field(
         default="",

@@ -174,6 +174,12 @@ def test_a_fact_of_a_public_graph_says_which_it_is_of(visit: Visit) -> None:
         expect(evidence.get_by_text("public, from common (Some net, CC0)").first).to_be_visible()
         expect(visit.page.get_by_text("Looked for what is publicly known about").first).to_be_visible()
         visit.picture("public-facts")
+        visit.page.get_by_label("Look for something else too").fill("racket")
+        visit.page.get_by_role("button", name="Add").click()
+        expect(visit.page.get_by_role("button", name="Leave out racket")).to_be_visible()
+        visit.page.get_by_role("button", name="Leave out tennis").click()
+        expect(visit.page.get_by_role("button", name="Leave out tennis")).to_have_count(0)
+        expect(visit.page.get_by_role("button", name="Leave out racket")).to_be_visible()
     finally:
         house.call("DELETE", "/admin/graphs/demo/beside/common")
         house.call("DELETE", "/admin/graphs/common")

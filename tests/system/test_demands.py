@@ -52,8 +52,8 @@ async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         yield opened
 
 
-async def replied(bench: Bench, said: str, strategy: str = "demands") -> Answer:
-    dialogue = Dialogue("clinic", KeyPair.generate(), strategy, {})
+async def replied(bench: Bench, said: str, strategy: str = "demands", looked_for: list[str] | None = None) -> Answer:
+    dialogue = Dialogue("clinic", KeyPair.generate(), strategy, {"looked_for": looked_for} if looked_for else {})
     return dialogue.accept(said, await bench.services.chat.answer(CALLER, dialogue.request(said, None, {})))
 
 
@@ -97,6 +97,7 @@ async def test_a_withheld_word_brings_no_public_fact_and_no_stand_in_of_a_turn_i
         load.run(lambda _step, _done: None)
         bench.services.graphs.put_beside(TENANT, "clinic", "common")
         await replied(bench, said)
+        await replied(bench, said, looked_for=["brabble"])
         bodies = [body.decode() for body in bench.sent_from(0) if b'"messages"' in body]
     for body in bodies:
         assert "cello" not in body
@@ -118,6 +119,15 @@ async def test_a_reply_states_public_facts_and_says_where_they_are_from(bench: B
     assert answer.evidence
     assert {fact.public for fact in answer.evidence} == {"common (Some net, CC0)"}
     assert str(answer.evidence[0]).endswith(", from common (Some net, CC0)")
+
+
+async def test_an_asker_says_what_is_looked_for(bench: Bench) -> None:
+    first = await replied(bench, "I love tennis.")
+    assert "tennis" in first.looked_for
+    other = await replied(bench, "I love tennis.", looked_for=["racket"])
+    assert other.looked_for == ("racket",)
+    assert {"racket"} <= {end for fact in other.evidence for end in (fact.head, fact.tail)}
+    assert all("racket" in (fact.head, fact.tail) for fact in other.evidence)
 
 
 async def test_facts_of_both_graphs_stand_in_one_reply(bench: Bench) -> None:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, zip_longest
+from itertools import chain, compress, zip_longest
 from typing import Final
 
 import numpy as np
@@ -59,7 +59,7 @@ class DemandsStrategy:
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         own, _ = await asyncio.to_thread(self._dialogue.facts, inquiry, spoken_of(inquiry))
-        said = await self._demanded(inquiry) if inquiry.beside else None
+        said = await self._demanded(inquiry) if inquiry.beside and inquiry.looked_for is None else None
         known = await asyncio.to_thread(_knowledge, inquiry, said)
         public = dict[str, str]()
         facts = [*own, *_in_turn(inquiry, known, public)]
@@ -100,10 +100,15 @@ def _knowledge_of(inquiry: StrategyInput, graph: BesideGraph, asked: DemandsRepl
     terms = public_terms_of(graph.facts)
     said = DialogueTerms.of(terms, _turns(inquiry))
     topics = scored_topics(terms, said)
-    demands = embedded_demands(terms, said, topics) if asked is None else matched(terms, asked)
-    rows = (*told_first(terms, said, topics, MAX_FIRST), *select(terms, topics, *retrieved(terms, said, demands)))
+    if inquiry.looked_for is not None:
+        demands, first = _chosen(terms, inquiry), ()
+    else:
+        demands = embedded_demands(terms, said, topics) if asked is None else matched(terms, asked)
+        first = told_first(terms, said, topics, MAX_FIRST)
+    rows = (*first, *select(terms, topics, *retrieved(terms, said, demands)))
     facts = [graph.facts.fact(row) for row in dict.fromkeys(rows) if terms.is_meaningful(row)]
-    wanted = dict.fromkeys((*demands.explicit.terms[:MAX_NAMED], *demands.extended.terms[:MAX_NAMED]))
+    most = MAX_NAMED if inquiry.looked_for is None else None
+    wanted = dict.fromkeys((*demands.explicit.terms[:most], *demands.extended.terms[:most]))
     named = [graph.facts.phrases[term] for term in wanted if terms.means_something[term]]
     if not inquiry.reasoner.is_model:
         return PublicKnowledge(graph, facts, named)
@@ -120,6 +125,18 @@ def matched(graph: PublicTerms, reply: DemandsReply) -> Demands:
         return Demand(tuple(chain.from_iterable(_terms_like(graph, each) for each in listed.terms)), listed.thought)
 
     return Demands(of(reply.explicit), of(reply.implicit), of(reply.maintained), of(reply.extended))
+
+
+def _chosen(graph: PublicTerms, inquiry: StrategyInput) -> Demands:
+    """Returns the terms that the asker chose, as queries and as topics, so that facts between them come first.
+
+    A model is shown no fact for words that may not leave.
+    """
+    words = inquiry.looked_for or ()
+    if inquiry.reasoner.is_model:
+        words = tuple(compress(words, inquiry.may_leave(words)))
+    chosen = Demand(tuple(chain.from_iterable(_terms_like(graph, each) for each in words)))
+    return Demands(explicit=chosen, maintained=chosen)
 
 
 def _terms_like(graph: PublicTerms, words: str) -> Sequence[int]:

@@ -51,6 +51,12 @@ describe("what is sent", () => {
     expect(request.conversation).toBe("c");
   });
 
+  test("a turn is asked with the words that its reader chose to look for", () => {
+    const turn = { ...newTurn("I burnt my pan."), lookedFor: ["pan", "oven"] };
+    const request = requestOf({ ...newConversation("demo"), turns: [turn] }, turn, "public", {});
+    expect(request.options.looked_for).toEqual(["pan", "oven"]);
+  });
+
   test("names are wanted in a language where one is chosen", () => {
     expect(optionsOf({ names: 50 })).toEqual({ names: 50 });
     expect(optionsOf({ names: 50, language: "" })).toEqual({ names: 50 });

@@ -13,6 +13,7 @@ import { BarChart, isChart } from "./bar_chart";
 import { ByLine } from "./by_line";
 import { DidYouMean } from "./did_you_mean";
 import { Evidence } from "./evidence_view";
+import { LookedFor } from "./looked_for";
 import { NamedText } from "./named_text";
 import { NextQuestions } from "./next_questions";
 import { useNames } from "./opened";
@@ -60,6 +61,7 @@ export function Answered({ turn, reply, isLast }: Props) {
       {charts.map((each, at) => <BarChart key={at} table={each} />)}
       <ByLine reply={reply} table={table} />
       <Remarks turn={turn} reply={reply} table={table} />
+      {isLast && <LookedFor reply={reply} table={table} />}
       {isLast && <DidYouMean reply={reply} table={table} />}
       {isLast && <Ambiguous reply={reply} table={table} />}
       <AnswerBar

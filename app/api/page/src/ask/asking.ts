@@ -92,15 +92,15 @@ export async function ask(typed: string, sent: string = typed): Promise<void> {
   await answer(now, asked, turn);
 }
 
-/** Asks the last turn once more. */
-export async function askAgain(): Promise<void> {
+/** Asks the last turn once more; `lookedFor`: what public facts are then looked for by. */
+export async function askAgain(lookedFor?: string[]): Promise<void> {
   const now = session.value;
   const last = current.value.turns.at(-1);
   if (now === null || live.value !== null || last === undefined) {
     return;
   }
   const { rating: _old, ...unrated } = last;
-  const turn = { ...unrated, reply: null };
+  const turn = { ...unrated, ...(lookedFor === undefined ? {} : { lookedFor }), reply: null };
   await answer(now, withTurn(current.value, turn), turn);
 }
 

@@ -40,7 +40,11 @@ export function requestOf(
     conversation: conversation.conversation,
     strategy: "auto",
     // Each browser is a person: what is rated in one changes no answer in another, though they share an API key.
-    options: { ...options, person: publicKey.slice(-PERSON_CHARS) },
+    options: {
+      ...options,
+      ...(turn.lookedFor === undefined ? {} : { looked_for: turn.lookedFor }),
+      person: publicKey.slice(-PERSON_CHARS),
+    },
     public_key: publicKey,
     stream: true,
   };

@@ -83,6 +83,7 @@ export const chatAnswerOf = fields({
   worked_out: optional(list(text), []),
   understood: optional(list(fields({ pseudonym: text, concept: text })), []),
   did_you_mean: optional(list(text), []),
+  looked_for: optional(list(text), []),
   turn: optional(text, ""),
   strategy: optional(text, ""),
   sentences: optional(list(fields({ text, facts: optional(list(number), []), restated: optional(truth, false) })), []),
@@ -196,6 +197,7 @@ export interface ChatOptions {
   suggestions?: number;
   person?: string;
   beside?: string[];
+  looked_for?: string[];
 }
 
 export interface ChatRequest {

@@ -22,6 +22,7 @@ export type KeptKey = NativeKey | WrappedKey;
  * A question and its answer. `typed` is what the reader sees of the question, `sent` what the service is sent: they
  * differ where a choice was clicked, for then an ordinal travels and no name. `reply` is the answer as it came, its
  * names in its capsule: what is kept of names is sealed to this browser's key. `rating` is the reader's own of it.
+ * `lookedFor` is what public facts are looked for by, where the reader chose it.
  */
 export interface Turn {
   id: string;
@@ -30,6 +31,7 @@ export interface Turn {
   at: number;
   reply: ChatAnswer | null;
   rating?: "right" | "wrong";
+  lookedFor?: string[];
 }
 
 /** `conversation` is the service's id of it, null before the first answer; `title` is the reader's own for it. */
