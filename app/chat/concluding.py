@@ -24,7 +24,7 @@ from app.strategies.drafts import REFUSALS
 from app.strategies.retrieval import evidence_of
 from app.strategies.start import declares_kinds
 from client_sdk.protocol import Names, Sentence
-from kg_store.algebra.expressions import Expression, names_in, parse
+from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
 from kg_store.algebra.expressions import written as written_out
 from kg_store.algebra.missing_values import MissingValues
 from kg_store.errors import ExpressionError
@@ -248,6 +248,20 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
     return ConclusionResult(sentence=refusal(run))
 
 
+_CONDITIONS: Final = frozenset({"filter", "having", "matching"})
+
+
+def _tells_its_topic(expressions: Sequence[Expression]) -> bool:
+    """Returns True if the only result can be the one thing that a condition is put on: it answers no question."""
+    if len(expressions) != 1:
+        return False
+    (asked,) = expressions
+    narrowed = asked
+    while isinstance(narrowed, Call) and narrowed.function in _CONDITIONS:
+        narrowed = narrowed.operands[0]
+    return narrowed is not asked and isinstance(narrowed, Name) and narrowed.pseudonym[0] == "E"
+
+
 def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> ConclusionResult:
     if run.found.reply:
         return checked_reply(run, read_back)
@@ -263,7 +277,7 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         conclusion = run.executor.conclude(grounded, topics, found.in_order)
     except (NotGroundedError, ExpressionError):
         return ConclusionResult(grounded=False, sentence=NO_YEAR if _lacks_year(run) else NOT_GROUNDED)
-    if conclusion is None:
+    if conclusion is None or _tells_its_topic(grounded.expressions):
         return ConclusionResult(sentence=refusal(run))
     if _counts_nothing_of_many(run, grounded.expressions, conclusion):
         return ConclusionResult(sentence=refusal(run))

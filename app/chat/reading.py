@@ -47,7 +47,7 @@ from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
-from kg_store.graph.kinds import kinds_of
+from kg_store.graph.kinds import kinds_of, kinds_of_rows
 from kg_store.graph.schema import kinds_of_masked, masks_of, own_words_of, words_of_masked
 from kg_store.graph.traversal import concept_of, members_of, relations_to
 from kg_store.lexicon.lexicon import kinds_of as kinds_of_word
@@ -269,6 +269,7 @@ class QuestionReader:
                     *kinds_of(graph.in_house),
                     *chain.from_iterable(graph.in_house.kind_words.values()),
                     *own_words_of(graph.in_house).values(),
+                    *(kind.split()[-1] for kind in kinds_of_rows(graph.in_house)),
                 )
                 for word in kind.lower().split()
             },

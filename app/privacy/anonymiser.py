@@ -267,7 +267,7 @@ class Anonymiser:
         A value that the caller may not see is left out, so that its word stays in the text like any other.
         """
         # Where the graph does not say what its things are, such nouns are read apart (see `_by_kinds`).
-        for span in self._finder.categories(found, spans, sorts=self._is_concept is None):
+        for span in self._finder.categories(found, spans, self._kinds, sorts=self._is_concept is None):
             if not self._is_kind(found.text, span) and (mids := self._holds(span.mids)):
                 yield replace(span, mids=mids)
 
@@ -308,7 +308,7 @@ class Anonymiser:
         things = (
             word.word
             for word, span in zip(words, turn.spans, strict=True)
-            if span.source is not SpanSource.WORD and self._masks.keys().isdisjoint(span.mids)
+            if self._masks.keys().isdisjoint(span.mids) and _is_of_question(span, turn.text)
         )
         return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
 
@@ -355,6 +355,11 @@ def _meet(one: Span, other: Span) -> bool:
 
 def _is_within(one: Span, other: Span) -> bool:
     return other.start <= one.start and one.end <= other.end
+
+
+def _is_of_question(span: Span, text: str) -> bool:
+    """Returns False for everyday words, unless one is a month ("april"), which only its capital would tell."""
+    return span.source is not SpanSource.WORD or _meant(span, text[span.start : span.end])[0] is ValueKind.DATE
 
 
 def _meant(span: Span, written: str) -> tuple[ValueKind, str]:

@@ -217,13 +217,14 @@ class SpanFinder:
                 found = [*(each for each in found if each.end <= start), replace(span, start=start)]
         return found
 
-    def categories(self, read: Found, spans: Sequence[Span], *, sorts: bool) -> list[Span]:
+    def categories(self, read: Found, spans: Sequence[Span], kinds: Collection[str], *, sorts: bool) -> list[Span]:
         """Returns everyday words outside of `spans` that are values of the graph; with `sorts` also names of things
-        that others share."""
+        that others share, `kinds` being the words of the graph's kinds.
+        """
         text, cache = read.text, read.cache
         covered = cover(text, spans)
         found = self._linker.find_categories(text, self._lexicon.public, cache)
-        found += self._linker.find_sorts(text, self._lexicon.public, cache) if sorts else []
+        found += self._linker.find_sorts(text, self._lexicon.public, cache, kinds) if sorts else []
         return [
             Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind)
             for each in found

@@ -157,8 +157,8 @@ class DraftChecks:
 
     def _asks_for_things(self) -> bool:
         """Returns True if the question asks for things or stored values, not for a computed result such as a count."""
-        if self.asked.form != "things":
-            return False
+        if self.asked.form != "things" or self.asked.words[:1] == ("any",):
+            return False  # "Any walks in May?" is answered by a yes as well as by the walks.
         if self.meant is not None and self.meant.is_known:
             return not self.meant.is_worked_out
         is_said = self.asked.wh in (*_PLACES, "when", "which") or noun_of(self.asked, self.graph) is not None

@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 
 from kg_store.algebra.expressions import (
-    MINUS,
     Call,
     Expression,
     ExpressionResult,
@@ -332,8 +331,8 @@ class _Evaluation:
     def _filter(self, call: Call) -> Result:
         entities, (label, operator, *number) = self._set(call, 0), call.words
         other = Decimal(number[0]) if number else self.result_of(call.operands[1])
-        if len(self._relations.parts_of(label, MINUS)) == 2:
-            return self._of_difference(entities, label, operator, other)
+        if self._relations.sides_of(label) is not None:
+            return self._of_worked_out(entities, label, operator, other)
         edges = self._relations.edges(as_mids(entities.mids), label)
         tails = self._passing(edges, operator, other)
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
@@ -343,7 +342,7 @@ class _Evaluation:
         found = self._relations.matching(as_mids(entities.mids), first, operator, second)
         return entities.keep(np.isin(entities.mids, found))
 
-    def _of_difference(self, entities: ResultSet, label: str, operator: str, other: Result) -> ResultSet:
+    def _of_worked_out(self, entities: ResultSet, label: str, operator: str, other: Result) -> ResultSet:
         measured, limits = self._measured(entities, label), self._comparands(other)[1]
         passing = [
             entity

@@ -4,7 +4,8 @@
     argument   = expression | relation | operator | direction | period | whole number
     relation   = the words in double quotes, as the evidence shows them
                  (`^` in front: walked backwards; `a|b`: through a mediator; `a then b`: two relations in a row;
-                 where a number is taken, `a minus b`: the difference of two values of one entity, dates in days)
+                 where a number is taken, `a minus b` and `a times b`: the difference of two values of one entity,
+                 dates in days, and their product)
 
 | expression                                     | gives                                                      |
 |------------------------------------------------|------------------------------------------------------------|
@@ -98,8 +99,9 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
 OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
 DIRECTIONS = ("ascending", "descending")
 PERIODS = ("year", "month")
-THEN, MINUS = "then", "minus"
-"""Words between two relations: the second is walked from where the first leads to, or its value is taken away."""
+THEN, MINUS, TIMES = "then", "minus", "times"
+"""Words between two relations: the second is walked from where the first leads to, or the value of the first is taken
+less, or times, that of the second."""
 MAX_NODES = 40
 
 _TOKEN = re.compile(

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from kg_store.algebra.expressions import MINUS, Call, Expression, written
+from kg_store.algebra.expressions import Call, Expression, written
 from kg_store.algebra.relation_values import ORDERED, RelationValues
 from kg_store.terms import Mids, ValueKind
 
@@ -80,7 +80,8 @@ class MissingValuesFinder:
         members = self._members_of(call.operands[0])
         members = members if within is None else members[np.isin(members, within)]
         said = call.words[: 2 if call.function in ("sums", "averages") else 1]
-        for label in (part for each in said for part in self._relations.parts_of(each, MINUS)):
+        sides = (self._relations.sides_of(each) or ("", each) for each in said)
+        for label in (part for _, *parts in sides for part in parts):
             if "^" in label:
                 continue  # Walked backwards, most things lead nowhere, and nothing is missing.
             found = self._lacking(call, members, label, denied=denied)

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from kg_store.algebra.expressions import MINUS, THEN
+from kg_store.algebra.expressions import MINUS, THEN, TIMES
 from kg_store.errors import ExpressionError
 from kg_store.graph.adjacency import distinct_pairs
 from kg_store.graph.blind_graph import BlindGraph
@@ -103,8 +103,15 @@ class RelationValues:
         self._hops = dict(hops)
 
     def parts_of(self, label: str, word: str) -> list[str]:
-        """Returns the relations that `word` (THEN or MINUS) joins in `label`: one, if it joins none."""
+        """Returns the relations that `word` (THEN, MINUS or TIMES) joins in `label`: one, if it joins none."""
         return [label] if label in self._hops else label.split(f" {word} ")
+
+    def sides_of(self, label: str) -> tuple[str, str, str] | None:
+        """Returns (MINUS or TIMES, first relation, second) of a number worked out of two; None of any other label."""
+        for word in (MINUS, TIMES):
+            if len(sides := self.parts_of(label, word)) == 2:
+                return word, sides[0], sides[1]
+        return None
 
     def ordered_kind(self, label: str) -> ValueKind | None:
         """Returns the kind of most values that the relations called `label` lead to, if it is numbers or dates."""
@@ -139,8 +146,8 @@ class RelationValues:
 
         A value counts once for each node in between by which the relation reaches it. Differences are numbers.
         """
-        if len(sides := self.parts_of(label, MINUS)) == 2:
-            return self._differences(mids, *sides)
+        if sides := self.sides_of(label):
+            return self._worked_out(mids, *sides)
         first, *later = self.parts_of(label, THEN)
         if later:
             return self.measures(self._chained(mids, first, later))
@@ -157,17 +164,18 @@ class RelationValues:
                 edges = distinct_pairs(edges.heads, edges.tails)
         return edges
 
-    def _differences(self, mids: Mids, first: str, second: str) -> Measures:
-        """Returns for each entity its value of `first` less that of `second`; for dates, the days between them.
+    def _worked_out(self, mids: Mids, word: str, first: str, second: str) -> Measures:
+        """Returns for each entity its value of `first` less, or times, that of `second`; less, for dates, in days.
 
         Entities without exactly one value on each side are left out, as are dates without a day. Raises
         ExpressionError if there are no two numbers and no two dates of one entity.
         """
         sides = [self._single_values(mids, label) for label in (first, second)]
         both = [(entity, sides[0][entity], sides[1][entity]) for entity in sides[0] if entity in sides[1]]
-        keys = {entity: found for entity, one, other in both if (found := _difference(one, other)) is not None}
+        of_two = _difference if word == MINUS else _product
+        keys = {entity: found for entity, one, other in both if (found := of_two(one, other)) is not None}
         if both and not keys:
-            raise ExpressionError("a difference takes two numbers, or two dates")
+            raise ExpressionError("a difference takes two numbers or two dates, a product two numbers")
         return Measures(ValueKind.NUMBER, tuple((entity, entity) for entity in keys), keys)
 
     def _single_values(self, mids: Mids, label: str) -> dict[int, Value]:
@@ -343,6 +351,11 @@ def _difference(first: Value, second: Value) -> Decimal | None:
         shared = min(one.precision, other.precision)
         return days_between(other, one) if shared >= Precision.DAY else None
     return None
+
+
+def _product(first: Value, second: Value) -> Decimal | None:
+    one, other = (each.read_as(each.kind) if each.kind is ValueKind.NUMBER else None for each in (first, second))
+    return one * other if isinstance(one, Decimal) and isinstance(other, Decimal) else None
 
 
 def _keys(values: Mapping[int, Value], kind: ValueKind) -> dict[int, Decimal]:

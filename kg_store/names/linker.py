@@ -26,6 +26,7 @@ from kg_store.names.other_forms import (
     longest_mentions,
     merged,
     no_facts,
+    nouns_before_kinds,
     nouns_behind_a,
     plural_names_of,
     well_known,
@@ -277,13 +278,18 @@ class EntityLinker:
         ]
         return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed)) if mentions else []
 
-    def find_sorts(self, text: str, public: PublicWords, cache: SearchCache | None = None) -> list[Mention]:
-        """Returns plurals and nouns behind "a" that are the name of a thing shared by others: "how many violins"."""
+    def find_sorts(
+        self, text: str, public: PublicWords, cache: SearchCache | None = None, kinds: Collection[str] = ()
+    ) -> list[Mention]:
+        """Returns plurals, nouns behind "a" and nouns before a word of `kinds` that are the name of a thing shared by
+        others: "how many violins", "solo walks".
+        """
         cache = cache or SearchCache()
-        behind_a = nouns_behind_a(cache.hits_in(text, self.index), text)
+        hits = cache.hits_in(text, self.index)
+        placed = (*nouns_behind_a(hits, text), *nouns_before_kinds(hits, text, kinds))
         mentions = [
             Mention(hit.start, hit.end, hit.mids, None)
-            for hit in (*plural_names_of(self._inflected(text, cache), text), *behind_a)
+            for hit in (*plural_names_of(self._inflected(text, cache), text), *placed)
             if hit.linkable
             and all(map(is_ordinary, hit.text.split()))
             and _says_much(text[hit.start : hit.end], public)

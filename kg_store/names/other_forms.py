@@ -22,7 +22,7 @@ from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.name_words import COMMON_WORDS
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural
-from kg_store.text.inflection import in_other_number, lemmas
+from kg_store.text.inflection import in_other_number, lemmas, singular
 from kg_store.text.normalise import normalise
 from kg_store.text.words import longest_spans
 
@@ -107,6 +107,15 @@ def nouns_behind_a(hits: Iterable[NameHit], text: str) -> Iterator[NameHit]:
         before = _WORD_BEFORE.search(text, 0, hit.start)
         is_one = before is not None and before[1].lower() in ("a", "an")
         if hit.kind == "name" and is_one and text[hit.start : hit.end].islower():
+            yield hit
+
+
+def nouns_before_kinds(hits: Iterable[NameHit], text: str, kinds: Collection[str]) -> Iterator[NameHit]:
+    """Yields names among `hits` in small letters before a word of `kinds`: "solo walks", if a type is called Solo."""
+    for hit in hits:
+        after = _WORD.match(text, hit.end + 1) if text[hit.end : hit.end + 1] == " " else None
+        is_before = after is not None and singular(after[0].lower()) in kinds
+        if hit.kind == "name" and is_before and text[hit.start : hit.end].islower():
             yield hit
 
 

@@ -11,13 +11,13 @@ from typing import Final
 from kg_store.formats.json_rows import SEPARATOR
 from kg_store.lexicon.lexicon import in_large_lexicon
 from kg_store.proposals.empty_marks import empty_marks, shape_of
-from kg_store.sources.cell_values import FALSE_WORDS, TRUE_WORDS, read_cell
+from kg_store.sources.cell_values import read_cell
 from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.abbreviations import ABBREVIATIONS
 from kg_store.text.inflection import singular
 from kg_store.text.labels import readable
-from kg_store.text.literals import is_year
+from kg_store.text.literals import FALSE_WORDS, TRUE_WORDS, is_year
 from kg_store.text.notation import (
     DecimalMark,
     FirstPart,

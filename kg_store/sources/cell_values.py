@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
-from kg_store.text.literals import parse_value
+from kg_store.text.literals import FALSE_WORDS, TRUE_WORDS, parse_value
 from kg_store.text.notation import compact_date, date_of_serial, is_serial, iso_date, plain_number_in, worded_date
-
-TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "ja", "j", "oui", "si", "sí", "wahr", "x"})
-FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "nein", "non", "falsch"})
 
 
 def read_cell(cell: str, column: ColumnPolicy) -> str | None:

@@ -122,6 +122,8 @@ def _without_separators(digits: str) -> str:
 Parsed = Decimal | PartialDate | str | bool
 
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "ja", "j", "oui", "si", "sí", "wahr", "x"})
+FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "nein", "non", "falsch"})
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
 _PADDED = re.compile(r"0\d+", re.ASCII)
 
@@ -185,10 +187,15 @@ def parse_value(lexical: str, kind: ValueKind) -> Parsed:
 
 
 def read_asked(text: str, kind: ValueKind) -> Parsed | YearlyDate:
-    """Returns a value as a question says it, where a date may lack its year. Raises ValueError."""
+    """Returns a value as a question says it: a date may lack its year, a truth value may be a cell's mark ("n").
+
+    Raises ValueError.
+    """
     try:
         return parse_value(text, kind)
     except ValueError:
+        if kind is ValueKind.TRUTH and text.strip().lower() in TRUE_WORDS | FALSE_WORDS:
+            return text.strip().lower() in TRUE_WORDS
         if kind is not ValueKind.DATE:
             raise
         return read_yearly_date(text)

@@ -133,6 +133,11 @@ SAID = [
         "count, matching, S[loan], returned, >=, taken",
         "is 4.",
     ),
+    (
+        "What does the use come to, each minute at the daily fee of its tool?",
+        "sum, S[loan], use, times, ^loan, then, daily fee",
+        "The total product of “use” and “daily fee” of the loans is 2065.",
+    ),
     ("How many loans had use of over an hour?", "count, filter, S[loan], use, >, V[number]", "is 2."),
     ("Which members had six or more loans?", "counted, S[member], ^member, <, V[number]", "Ada Brunnerby"),
     ("Which animal had which jab?", "pairs, S[jab row], ^jab, jab", "Mallowby: Rabivaxin"),

@@ -6,7 +6,7 @@ called a tree) are in Polish notation: a function, then its arguments in the ord
 
     tree     = word | function tree ... | "follow" way ... | "both" tree tree
     word     = pseudonym | "way(2)" | "hint" | "none" | "more"
-    relation = label | label "then" relation | relation "minus" relation
+    relation = label | label "then" relation | relation "minus" relation | relation "times" relation
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kg_store.algebra.expressions import (
     OPERATORS,
     PERIODS,
     THEN,
+    TIMES,
     Call,
     Expression,
     Name,
@@ -50,6 +51,7 @@ WORDS: Final = (
     FOLLOW,
     BOTH,
     THEN,
+    TIMES,
     *(name for name in FUNCTIONS if name != NONE),
     *OPERATORS,
     *DIRECTIONS,
@@ -230,9 +232,9 @@ class _Parser:
     def _relations(self, at: int) -> Iterator[tuple[str, int]]:
         """Yields every relation that may begin at `at`, the longest first: a label, several steps, or a difference."""
         for first, end in self._steps(at):
-            if self._word(end) == MINUS:
+            if (word := self._word(end)) in (MINUS, TIMES):
                 rest = self._steps(end + 1)
-                yield from ((f" {MINUS} ".join((_in_a_row(first), _in_a_row(second))), last) for second, last in rest)
+                yield from ((f" {word} ".join((_in_a_row(first), _in_a_row(second))), last) for second, last in rest)
             yield _in_a_row(first), end
 
     def _steps(self, at: int) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -18,7 +18,7 @@ from app.reader.sentences.phrases import (
     phrase_of,
     things_of,
 )
-from kg_store.algebra.expressions import MINUS, THEN, Call, Expression, Name
+from kg_store.algebra.expressions import MINUS, THEN, TIMES, Call, Expression, Name
 from kg_store.text.inflection import with_article
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -201,6 +201,8 @@ def measure_of(words: Sequence[str], facts: KnownFacts) -> str:
         if facts.value_kind(first) == "date":
             return f"number of days from “{second}” to “{first}”"
         return f"difference between “{first}” and “{second}”"
+    if words and len(factors := words[0].split(f" {TIMES} ")) == 2:
+        return "product of “{}” and “{}”".format(*(each.rpartition(f" {THEN} ")[2] for each in factors))
     return noun_of([words[0].rpartition(f" {THEN} ")[2]]) if words else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from kg_store.algebra.expressions import MINUS, THEN
+from kg_store.algebra.expressions import MINUS, THEN, TIMES
 from kg_store.lexicon.lexicon import kinds_of
 from kg_store.terms import is_mask_word
 from kg_store.text.english import NOUNS
@@ -70,7 +70,7 @@ def phrase_of(step: str) -> RelationPhrase | None:
     In a path through a record (`has admission|ward`), all hops must have the same direction.
     """
     hops = step.split("|")
-    if any(f" {word} " in step for word in (THEN, MINUS)):
+    if any(f" {word} " in step for word in (THEN, MINUS, TIMES)):
         return None
     if any(is_mask_word(hop.lstrip("^")) for hop in hops):
         return None

@@ -101,10 +101,10 @@ def _knowledge_of(inquiry: StrategyInput, graph: BesideGraph, asked: DemandsRepl
     said = DialogueTerms.of(terms, _turns(inquiry))
     topics = scored_topics(terms, said)
     if inquiry.looked_for is not None:
-        demands, first = _chosen(terms, inquiry), ()
+        demands = _chosen(terms, inquiry)
     else:
         demands = embedded_demands(terms, said, topics) if asked is None else matched(terms, asked)
-        first = told_first(terms, said, topics, MAX_FIRST)
+    first = told_first(terms, said, topics, MAX_FIRST) if inquiry.looked_for is None else ()
     rows = (*first, *select(terms, topics, *retrieved(terms, said, demands)))
     facts = [graph.facts.fact(row) for row in dict.fromkeys(rows) if terms.is_meaningful(row)]
     most = MAX_NAMED if inquiry.looked_for is None else None

@@ -32,13 +32,13 @@ one name); any other in the question is for words that the graph does not know. 
 withheld. `public_terms` are public things and values by name, for each kind; a large kind may be shown in part. Use \
 one where the question means it. Things are answered by their names, which may be numbers or dates.
 `answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
-stand-in or another expression), r is a relation of the things of A, or r then r then r; for a number, r minus r is \
-the difference, of dates in days:
+stand-in or another expression), r is a relation of the things of A, or r then r then r; for a number, r times r is \
+the product, r minus r the difference, of dates in days:
 reach A r: what r leads to from A. intersect A B, union A B, difference A B.
 filter A r < V: those of A whose r is so; also <= > >= = !=. V may be E or a number; a V that is a year or a month \
 equals every date in it.
 matching A r < m: those of A whose r compares so with their m, two relations of the same thing; = for one in common.
-having A r: those that have an r, or for which it is true.
+having A r: those that have an r, or for which it is true. filter A r = V finds the cells of a truth too (n, yes).
 having A E, having A V: those of A that it belongs to, where its kind or r is not clear.
 argmax A r, argmin A r: those with the greatest or latest, least or earliest r. compare A B r: the one with the \
 greater r. sort A r descending. limit A 3: the first of a sort or group.
@@ -47,7 +47,8 @@ A r m: by the sum of m of what r leads to.
 count A. sum A r, average A r, min A r, max A r. minus A B.
 Yes or no: exists A, none A, outnumbers A B, holds A (of truth values); is the r of A over that of B: \
 exists filter A r > reach B r.
-group A r: how many of A for each r; group A r year. sums A r m, averages A r m: of m for each r.
+group A r: how many of A for each r; group A r month or year, of a date r. sums A r m, averages A r m: of m for each \
+r; sums A r m month. limit group A r 1: the r of most.
 both A B: two answers. pairs A r, pairs A r r: which goes with which. hint: a first reading, which may be wrong.
 Example, how many of S1a2b3 does E4c5d6 not own: count difference S1a2b3 reach E4c5d6 owns
 Reply none alone if the graph can't answer the question exactly as it is asked."""
