@@ -19,7 +19,7 @@ from app.llm.embeddings.embedder import Likeness
 from app.llm.tasks import LEADS_TO, PublicTerm, SchemaStep
 from app.strategies.base import PublicName, StrategyInput
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.kinds import kinds_of, kinds_of_rows
+from kg_store.graph.kinds import kinds_of, kinds_of_rows, nameless_kinds
 from kg_store.graph.traversal import ConceptScope, members_of, paths_of, tail_concept, walk
 from kg_store.terms import Hop, NodeKind, Schema, SignatureId, as_mids, cached_by_version
 from kg_store.text.words import asked_words
@@ -53,7 +53,7 @@ def schema_shown(inquiry: StrategyInput, likeness: Likeness, most: int = MAX_SHO
     if not (most and inquiry.reasoner.is_model and inquiry.reasoner.is_capable and inquiry.profile is Profile.KIND):
         return ShownSchema()
     steps = _single_steps(inquiry.graph)
-    lines = {(step.kind, f"{step.label}{LEADS_TO}{step.value or step.concept}"): step for step in steps}
+    lines = {_line_of(inquiry.graph.schema, step): step for step in steps}
     is_whole = len(lines) <= most
     if not is_whole:
         texts = [f"{step.shown} | {step.kind} to {step.value or step.concept}" for step in lines.values()]
@@ -65,6 +65,19 @@ def schema_shown(inquiry: StrategyInput, likeness: Likeness, most: int = MAX_SHO
     for kind, line in lines:
         shown[kind].append(line)
     return ShownSchema(_of_alike_kinds(shown), is_whole)
+
+
+def _line_of(schema: Schema, step: SchemaStep) -> tuple[str, str]:
+    """Returns the kind of a step and its line; rows that are counted under a class are called by the class alone."""
+    classes = _classes_of_rows(schema)
+    ends = dict.fromkeys(classes.get(kind, kind) for kind in step.concept.split(", "))
+    return classes.get(step.kind, step.kind), f"{step.label}{LEADS_TO}{step.value or ', '.join(ends)}"
+
+
+@cached_by_version
+def _classes_of_rows(schema: Schema) -> dict[str, str]:
+    rows = nameless_kinds(schema)
+    return {kind: str(schema.concepts[ids[0]]) for kind, ids in rows.items() if kind not in kinds_of_rows(schema)}
 
 
 def _of_alike_kinds(shown: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -148,7 +161,7 @@ def _kinds_asked(inquiry: StrategyInput) -> frozenset[str]:
 
 def steps_with_rows(inquiry: StrategyInput) -> tuple[SchemaStep, ...]:
     """Returns every step of one relation, with nameless nodes (rows, events) as kinds; empty if the graph has none."""
-    return _single_steps(inquiry.graph) if kinds_of_rows(inquiry.graph.schema) else ()
+    return _single_steps(inquiry.graph) if nameless_kinds(inquiry.graph.schema) else ()
 
 
 def labels_within(inquiry: StrategyInput) -> list[str]:
@@ -162,7 +175,7 @@ def _single_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
 
     They are computed once for each version of a graph.
     """
-    schema, nameless = graph.schema, kinds_of_rows(graph.schema)
+    schema, nameless = graph.schema, nameless_kinds(graph.schema)
     known = schema.derived.get(_single_steps)
     if isinstance(known, tuple):
         return known
@@ -202,7 +215,7 @@ def _ends_of(graph: BlindGraph, kind: str, hop: Hop) -> str:
 def _leading_to(schema: Schema) -> dict[Hop, dict[str, list[SignatureId]]]:
     """Maps each hop that leads to nameless nodes to the kinds of those, with their signatures."""
     found: defaultdict[Hop, dict[str, list[SignatureId]]] = defaultdict(dict)
-    for kind, ids in kinds_of_rows(schema).items():
+    for kind, ids in nameless_kinds(schema).items():
         for hop in (hop for each in ids for hop in schema.signatures[each].hops):
             found[hop.reversed()][kind] = ids
     return dict(found)

@@ -55,7 +55,7 @@ from app.strategies.sets.times import TimedPaths
 from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
 from app.strategies.shown_schema import MAX_SHOWN, public_terms_shown, schema_shown, steps_with_rows
 from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
-from kg_store.graph.kinds import kinds_of_rows
+from kg_store.graph.kinds import nameless_kinds
 from kg_store.graph.schema import own_words_of
 from kg_store.terms import Path
 from kg_store.text.labels import words_of_kinds, words_of_steps
@@ -173,7 +173,7 @@ class SetsStrategy:
             if progress.graph:
                 progress.terms = await asyncio.to_thread(public_terms_shown, inquiry, self._embedder.similarity)
             if progress.graph or not inquiry.reasoner.is_model:
-                progress.nameless = whole_kinds(inquiry, kinds_of_rows(inquiry.graph.schema))
+                progress.nameless = whole_kinds(inquiry, nameless_kinds(inquiry.graph.schema))
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
