@@ -262,6 +262,7 @@ class QuestionReader:
             leading=lambda mids: relations_to(graph.blind, mids),
             masked_words=words_of_masked(graph.in_house),
             notation=notation_of(graph.policy),
+            private=graph.private_names,
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
             kinds={
                 word

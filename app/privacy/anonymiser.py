@@ -95,6 +95,7 @@ class Anonymiser:
         today: Today = utc_today,
         leading: Leading = leads_nowhere,
         *,
+        private: NameIndex | None = None,
         is_concept: Callable[[str], bool] | None = None,
         kinds: Collection[str] = (),
         masked_words: Mapping[str, int] | None = None,
@@ -103,12 +104,13 @@ class Anonymiser:
         """`masks`: the word for each masked relation and class, by the MID (internal number) of its own words.
 
         `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
-        `is_concept`: if given, common nouns are also read as names, except those for which it is true.
+        `private`: the names of what not only public files tell of, where there are others; words that are like another
+        name stay. `is_concept`: if given, common nouns are also read as names, except those for which it is true.
         `kinds`: the words of the graph's concepts, of masked classes too. `masked_words`: for single words of masked
         relations and classes, the MID of the only one that has it. `notation`: in which numbers and dates are read.
         """
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
-        self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
+        self._finder = SpanFinder(linker, private or names, lexicon, regions, self._masks.values(), recogniser)
         self._is_concept, self._kinds, self._masked_words = is_concept, frozenset(kinds), masked_words or {}
         # Kind, words and equal values of what was typed, for one dialogue.
         self._literals: dict[tuple[str, ValueKind | None, str], tuple[ValueKind, str, tuple[int, ...]]] = {}

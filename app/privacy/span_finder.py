@@ -153,7 +153,9 @@ class SpanFinder:
         masks: Collection[str] = (),
         recogniser: Recogniser | None = None,
     ) -> None:
-        """`masks`: the opaque words of the graph's masked relations; they occur in answers and may stay."""
+        """`names`: those that the guard blocks. `masks`: the opaque words of the graph's masked relations; they occur in
+        answers and may stay.
+        """
         self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
 
@@ -283,7 +285,9 @@ class SpanFinder:
         The text is searched twice: as it is, and with the signs between its words replaced by spaces.
         """
         parted = _PARTING.sub(" ", text) if _MAY_PART.search(text) else text
-        hits = self._names.secret_among(cache.hits_in(text, self._names), text)
+        is_shared = self._names is self._linker.index
+        found = cache.hits_in(text, self._names) if is_shared else self._names.find(text)
+        hits = self._names.secret_among(found, text)
         for hit in [*hits, *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.kind == "name" else hit.value_kind or ValueKind.TEXT
             yield Span(hit.start, hit.end, SpanSource.PROTECTED, hit.mids, kind)

@@ -24,8 +24,8 @@ from kg_store.graph.traversal import ConceptScope, members_of, paths_of, tail_co
 from kg_store.terms import Hop, NodeKind, Schema, SignatureId, as_mids, cached_by_version
 from kg_store.text.words import asked_words
 
-MAX_SHOWN: Final = 120
-"""A model that can write answers is shown at most this many steps of the schema, counted for each kind: about 900
+MAX_SHOWN: Final = 200
+"""A model that can write answers is shown at most this many steps of the schema, counted for each kind: about 1,500
 tokens. Chosen by hand."""
 MAX_TERMS: Final = 120
 """A prompt shows at most this many public things and texts by name: about 900 tokens. Chosen by hand."""

@@ -21,6 +21,7 @@ from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name, stan
 from kg_store.lexicon.lexicon import in_lexicon, in_lexicon_of
 from kg_store.names.name_words import COMMON_WORDS, MAX_TYPED_CHARS, may_name, one_slip_away
 from kg_store.text.english import PublicWords, may_be_proper, stems
+from kg_store.text.inflection import singular
 from kg_store.text.normalise import normalise
 
 _GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
@@ -240,7 +241,8 @@ def _by_place(turn: TurnTokens, parts: Collection[str]) -> Iterator[tuple[int, i
 def _is_unproved(turn: TurnTokens, at: int) -> bool:
     """True if the word may name something by itself, and its place does not show that the common word is meant."""
     word, names = base_of(turn.tokens[at].word), turn.lexicon.names
-    if names.tells_of_a_text(word) and not is_in_any_question(turn, at):
+    is_of_schema = is_in_any_question(turn, at) or turn.lexicon.is_own(singular(word))
+    if names.tells_of_a_text(word) and not is_of_schema:
         return True  # An article before it proves nothing: "the one with the cello".
     may_be_meant = word in names.said_alone or may_be_somebodys(turn, at)
     return may_be_meant and may_name(word) and not reads_as_common(turn, at)
