@@ -48,6 +48,7 @@ def test_what_the_loser_of_two_overlapping_spans_has_more_goes_too(public: Publi
         ("between March and June 2023", ["2023-03", "June 2023"]),
         ("out in april", ["april"]),
         ("on the 3rd of may", ["3rd of may"]),
+        ("anna berg april", [None, "april"]),
         ("since twenty March 2020", ["2020-03-20"]),
     ],
 )

@@ -96,7 +96,7 @@ def categories(text: str, public: Sequence[str]) -> Spans:
 def shared_nouns(text: str) -> Spans:
     names = {"Zip line": 12, "swing": 3, "otter": 2}
     linker = EntityLinker(index_of(names, ["yard"]), counts_of(names))
-    return spans(text, linker.find_sorts(text, PublicWords.of(["yard"])))
+    return spans(text, linker.find_sorts(text, PublicWords.of(["yard"]), kinds=["visit"]))
 
 
 def in_other_number(text: str) -> Spans:

@@ -24,6 +24,12 @@ def test_read(text: str, date: YearlyDate) -> None:
     assert read_yearly_date(date.lexical) == date
 
 
+def test_a_truth_value_is_read_as_cells_have_it() -> None:
+    assert [read_asked(text, ValueKind.TRUTH) for text in ("n", "Y", "nein", "true")] == [False, True, False, True]
+    with pytest.raises(ValueError, match="truth"):
+        read_asked("maybe", ValueKind.TRUTH)
+
+
 @pytest.mark.parametrize("text", ["31 June", "April 2024", "Aprilia", "", "18", "marching"])
 def test_no_date_without_a_year(text: str) -> None:
     assert not is_yearly(text)
