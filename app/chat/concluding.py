@@ -251,15 +251,16 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
 _CONDITIONS: Final = frozenset({"filter", "having", "matching"})
 
 
-def _tells_its_topic(expressions: Sequence[Expression]) -> bool:
-    """Returns True if the only result can be the one thing that a condition is put on: it answers no question."""
+def _tells_its_topic(run: QuestionRun, expressions: Sequence[Expression]) -> bool:
+    """Returns True if the only result can be the one named thing that a condition is put on: it answers no question."""
     if len(expressions) != 1:
         return False
     (asked,) = expressions
     narrowed = asked
     while isinstance(narrowed, Call) and narrowed.function in _CONDITIONS:
         narrowed = narrowed.operands[0]
-    return narrowed is not asked and isinstance(narrowed, Name) and narrowed.pseudonym[0] == "E"
+    named = {topic.pseudonym for topic in run.read.dialogue.topics if topic.newest and len(topic.mids) == 1}
+    return narrowed is not asked and isinstance(narrowed, Name) and narrowed.pseudonym in named
 
 
 def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> ConclusionResult:
@@ -277,7 +278,7 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         conclusion = run.executor.conclude(grounded, topics, found.in_order)
     except (NotGroundedError, ExpressionError):
         return ConclusionResult(grounded=False, sentence=NO_YEAR if _lacks_year(run) else NOT_GROUNDED)
-    if conclusion is None or _tells_its_topic(grounded.expressions):
+    if conclusion is None or _tells_its_topic(run, grounded.expressions):
         return ConclusionResult(sentence=refusal(run))
     if _counts_nothing_of_many(run, grounded.expressions, conclusion):
         return ConclusionResult(sentence=refusal(run))

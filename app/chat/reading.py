@@ -263,6 +263,7 @@ class QuestionReader:
             masked_words=words_of_masked(graph.in_house),
             notation=notation_of(graph.policy),
             private=graph.private_names,
+            heads={kind.split()[-1].lower() for kind in (*kinds_of(graph.in_house), *kinds_of_rows(graph.in_house))},
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
             kinds={
                 word
@@ -270,7 +271,6 @@ class QuestionReader:
                     *kinds_of(graph.in_house),
                     *chain.from_iterable(graph.in_house.kind_words.values()),
                     *own_words_of(graph.in_house).values(),
-                    *(kind.split()[-1] for kind in kinds_of_rows(graph.in_house)),
                 )
                 for word in kind.lower().split()
             },

@@ -96,6 +96,7 @@ class Anonymiser:
         leading: Leading = leads_nowhere,
         *,
         private: NameIndex | None = None,
+        heads: Collection[str] = (),
         is_concept: Callable[[str], bool] | None = None,
         kinds: Collection[str] = (),
         masked_words: Mapping[str, int] | None = None,
@@ -106,10 +107,12 @@ class Anonymiser:
         `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
         `private`: the names of what not only public files tell of, where there are others; words that are like another
         name stay. `is_concept`: if given, common nouns are also read as names, except those for which it is true.
-        `kinds`: the words of the graph's concepts, of masked classes too. `masked_words`: for single words of masked
-        relations and classes, the MID of the only one that has it. `notation`: in which numbers and dates are read.
+        `kinds`: the words of the graph's concepts, of masked classes too; `heads`: the last word of each kind.
+        `masked_words`: for single words of masked relations and classes, the MID of the only one that has it.
+        `notation`: in which numbers and dates are read.
         """
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
+        self._heads = frozenset(heads)
         self._finder = SpanFinder(linker, private or names, lexicon, regions, self._masks.values(), recogniser)
         self._is_concept, self._kinds, self._masked_words = is_concept, frozenset(kinds), masked_words or {}
         # Kind, words and equal values of what was typed, for one dialogue.
@@ -269,7 +272,7 @@ class Anonymiser:
         A value that the caller may not see is left out, so that its word stays in the text like any other.
         """
         # Where the graph does not say what its things are, such nouns are read apart (see `_by_kinds`).
-        for span in self._finder.categories(found, spans, self._kinds, sorts=self._is_concept is None):
+        for span in self._finder.categories(found, spans, self._heads, sorts=self._is_concept is None):
             if not self._is_kind(found.text, span) and (mids := self._holds(span.mids)):
                 yield replace(span, mids=mids)
 

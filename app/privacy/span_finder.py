@@ -153,8 +153,8 @@ class SpanFinder:
         masks: Collection[str] = (),
         recogniser: Recogniser | None = None,
     ) -> None:
-        """`names`: those that the guard blocks. `masks`: the opaque words of the graph's masked relations; they occur in
-        answers and may stay.
+        """`names`: those that the guard blocks. `masks`: the opaque words of the graph's masked relations; they occur
+        in answers and may stay.
         """
         self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
