@@ -252,7 +252,7 @@ _CONDITIONS: Final = frozenset({"filter", "having", "matching"})
 
 
 def _tells_its_topic(run: QuestionRun, expressions: Sequence[Expression]) -> bool:
-    """Returns True if the only result can be the one named thing that a condition is put on: it answers no question."""
+    """Returns True if the only result can be the one named thing that a condition is put on: it answers nothing."""
     if len(expressions) != 1:
         return False
     (asked,) = expressions

@@ -364,8 +364,13 @@ def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
 
 
 def _with_names_out(run: QuestionRun) -> str:
-    """Returns the last turn as typed, with NAME in place of each name of the graph. It stays inside the service."""
+    """Returns the last turn as typed, with NAME in place of each name of the graph. It stays inside the service.
+
+    The letters of a mask are drawn anew for each load, so they must not decide how a turn is read.
+    """
     question, table = str(run.read.dialogue.question), run.conversation.table
+    for mask, words in own_words_of(run.graph.in_house).items():
+        question = question.replace(mask, words)
     for word in table.known(question):
         meaning = table.meaning(word)
         is_held = len(table.resolve(word, run.graph.blind)[0]) > 0

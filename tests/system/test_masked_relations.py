@@ -60,6 +60,35 @@ async def test_the_reader_in_the_house_reads_other_forms_of_its_own_words_and_se
         assert canaries_in(sent) == [], question
 
 
+COUPLE = """@prefix : <http://stage.invalid/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:a a :Actor ; rdfs:label "Petra Lindqvarn" ; :bornIn :t ; :joined "2015-03-27" ; :marriedTo :b .
+:b a :Actor ; rdfs:label "Victor Saltmarch" ; :bornIn :t ; :joined "2015-08-05" .
+:c a :Actor ; rdfs:label "Nell Abernathe" ; :bornIn :t ; :joined "2016-08-05" .
+:t a :Town ; rdfs:label "Thornbie" .
+"""
+
+
+async def test_the_letters_of_a_mask_do_not_decide_how_a_question_is_read(tmp_path: Path) -> None:
+    (tmp_path / "stage.ttl").write_text(COUPLE, "utf-8")
+    policy = (
+        propose_policy([tmp_path / "stage.ttl"]).to_toml()
+        + '\n[relations."http://stage.invalid/marriedTo"]\nmask = true\n'
+    )
+    found = set()
+    async with Bench("embedded") as opened:
+        for number in range(8):  # Each graph has a key of its own, by which its masks are drawn.
+            opened.load(f"stage{number}", [tmp_path / "stage.ttl"], policy)
+            dialogue, question = (
+                Dialogue(f"stage{number}", KeyPair.generate(), "auto", {}),
+                "Who is Petra Lindqvarn married to?",
+            )
+            answer = dialogue.accept(
+                question, await opened.services.chat.answer(CALLER, dialogue.request(question, None, {}))
+            )
+            found.add((answer.strategy, *answer.names))
+    assert found == {("sets", "Victor Saltmarch")}
+
+
 async def test_a_model_is_told_no_word_of_it_beside_a_reader_that_reads_them(tmp_path: Path) -> None:
     """Also where the service reads the question for itself, before the model or after it."""
     file = tmp_path / "house.ttl"
