@@ -104,8 +104,12 @@ def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> Questi
 
 
 def _uses_what_is_named(run: QuestionRun) -> bool:
-    """Returns False if the answer uses none of the things that the question names, so it answers another question."""
-    topics = {topic.pseudonym for topic in run.read.dialogue.topics if topic.newest and not topic.doubtful}
+    """Returns False if the answer uses none of the things that the question names, so it answers another question.
+
+    Words that the graph does not hold ("contraindicated") name nothing.
+    """
+    held = (each for each in run.read.dialogue.topics if len(each.mids) or each.value_kind is not ValueKind.TEXT)
+    topics = {topic.pseudonym for topic in held if topic.newest and not topic.doubtful}
     named = {topic for topic in topics if topic in run.read.dialogue.question}
     if not named or run.found.draft is None:
         return True

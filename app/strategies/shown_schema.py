@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import Final
 
 import numpy as np
@@ -27,9 +27,11 @@ from kg_store.text.words import asked_words
 MAX_SHOWN: Final = 200
 """A model that can write answers is shown at most this many steps of the schema, counted for each kind: about 1,500
 tokens. Chosen by hand."""
-MAX_TERMS: Final = 120
-"""A prompt shows at most this many public things and texts by name: about 900 tokens. Chosen by hand."""
-MAX_OF_WHOLE_KINDS: Final = 90
+MAX_TERMS: Final = 200
+"""A prompt shows at most this many public things and texts by name: about 1,500 tokens. Chosen by hand."""
+MIN_LETTERS: Final = 4
+"""Shorter words of a question are not compared alone. Chosen by hand."""
+MAX_OF_WHOLE_KINDS: Final = 150
 """So many of them are whole kinds; the others are chosen by likeness. Chosen by hand."""
 
 
@@ -97,7 +99,9 @@ def public_terms_shown(inquiry: StrategyInput, likeness: Likeness, most: int = M
     names = inquiry.public_names()
     if not names:
         return []
-    near = np.argsort(-likeness(asked_words(inquiry.dialogue.question), [each.words for each in names]), kind="stable")
+    words = [each.words for each in names]
+    best = np.max([likeness(part, words) for part in _parts_of(asked_words(inquiry.dialogue.question))], axis=0)
+    near = np.argsort(-best, kind="stable")
     whole = _smallest_kinds(names, MAX_OF_WHOLE_KINDS)
     ranked = [*(each for each in names if each.kind in whole), *(names[int(at)] for at in near)]
     chosen = sorted(list(dict.fromkeys(ranked))[:most], key=lambda each: (each.kind, each.words))
@@ -110,6 +114,13 @@ def public_terms_shown(inquiry: StrategyInput, likeness: Likeness, most: int = M
         )
         for each in chosen
     ]
+
+
+def _parts_of(question: str) -> list[str]:
+    """Returns the question, its words of some length, and each two words in a row, of which one may mean a term."""
+    words = question.split()
+    pairs = map(" ".join, pairwise(words))
+    return list(dict.fromkeys([question, *(word for word in words if len(word) >= MIN_LETTERS), *pairs]))
 
 
 def _smallest_kinds(names: Sequence[PublicName], most: int) -> frozenset[str]:

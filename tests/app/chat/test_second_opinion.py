@@ -32,12 +32,13 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import Dialect
 from app.llm.reasoner import Reasoner, ReasonerError
+from app.privacy.safe_text import Topic
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import RetrievalResult
 from app.strategies.drafts import REFUSALS
 from app.wiring.store import ServiceContext
 from kg_store.algebra.expressions import ExpressionResult
-from kg_store.terms import as_mids
+from kg_store.terms import NO_MIDS, ValueKind, as_mids
 from tests.support.asking import secrets_in
 from tests.support.house import DOCTOR_OF, House, drafting, sets_house, step, visible
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn
@@ -211,7 +212,8 @@ async def test_what_a_model_reads_alone_is_told_as_its_own(around: Around, serve
 def test_a_table_with_a_row_for_what_is_named_uses_it(mid: int, is_used: bool) -> None:
     """Takings by cash, card and cheque: cheque is a row of the answer."""
     run = Mock(found=Mock(draft=Mock(expressions=['sums(S1a2b3, "how", "amount")']), evidence=()))
-    run.read.dialogue = Mock(topics=[Mock(pseudonym="E1a2b3", newest=True, doubtful=False)], question="by E1a2b3")
+    cheque, unknown = Topic("E1a2b3", as_mids([mid])), Topic("V7h8k9", NO_MIDS, ValueKind.TEXT)
+    run.read.dialogue = Mock(topics=[cheque, unknown], question="V7h8k9 by E1a2b3")
     run.conversation.table.known.return_value = ["S1a2b3"]
     run.conversation.table.resolve.return_value = (as_mids([mid]), False)
     run.executor.result_of.return_value = ExpressionResult("table", rows=((7, Decimal(2)),))
