@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -94,7 +94,7 @@ class DialogueState:
     of them already asked about. `choices`: the things of one name that the last question left open. `told`: the set
     that the last answer told. `subject`: the thing that "it" stands for; `stays`: the last question called it "it".
     `exchanges`: the things that each of the last questions was about, and those that its answer named, since the last
-    question without an answer.
+    question without an answer. `narrowed`: the set told before the last answer, and the part of it that this told.
     """
 
     question: str = ""
@@ -106,6 +106,7 @@ class DialogueState:
     subject: str = ""
     stays: bool = False
     exchanges: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    narrowed: tuple[str, str] | None = None
 
 
 class FollowUps:
@@ -186,6 +187,7 @@ class FollowUps:
         before.exchanges = (*before.exchanges, (about, ones))[-MAX_EXCHANGES:] if said else ()
         if listed := self._listed_in(text, before):
             before.listed, before.choices = listed, ()
+        before.narrowed = self._narrowed(before.told, new)
         before.told = next((word for word in reversed(new) if len(self._meanings.mids(word)) > 1), "")
         self._persons.hear([self._meanings.one(word) or word for word in said])
         if len(new) > 1 and len(about) == 1:
@@ -194,6 +196,12 @@ class FollowUps:
             before.subject = about[0]
         elif len(ones) == 1 and not before.stays and not self._meanings.is_person(ones[0]):
             before.subject = ones[0]
+
+    def _narrowed(self, whole: str, told: Sequence[str]) -> tuple[str, str] | None:
+        if not whole or not told:
+            return None
+        all_of_them, part = (set(self._meanings.mids(word).tolist()) for word in (whole, told[-1]))
+        return (whole, told[-1]) if part and part < all_of_them else None
 
     def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
         """Returns the things that an answer listed: the members of the last set that it names."""
@@ -207,6 +215,8 @@ class FollowUps:
         if not before.question:
             return CompletedQuestion(SafeText(typed))
         text = corrected(typed)
+        if asks_rest(text) and before.narrowed and not (before.told and self._meanings.has_rest(before.told)):
+            return CompletedQuestion(SafeText("Which of {} are not {}?".format(*before.narrowed)), leans=True)
         if before.told and asks_rest(text):
             return CompletedQuestion(SafeText(text), rest=before.told)
         if chosen := self._chosen(text, before):
