@@ -354,10 +354,10 @@ class Extremes:
             yield None, ONLY_ONE
 
     def _is_only(self, hop: SchemaHop, kinds: frozenset[str]) -> bool:
-        alike = {
-            each.label for each, _ in self._graph.leaving(kinds) if each.value == hop.value and "|" not in each.label
-        }
-        return alike == {hop.label}
+        hops = [each for each, _ in self._graph.leaving(kinds) if "|" not in each.label]
+        if hop.is_date:  # Years that are stored as numbers are no other numbers.
+            return {each.label for each in hops if each.is_date} == {hop.label}
+        return {each.label for each in hops if each.value == hop.value and not each.is_date} == {hop.label}
 
 
 def _first(text: str, label: str, sign: int, first: FirstOf) -> str:
