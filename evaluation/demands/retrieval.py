@@ -39,6 +39,8 @@ RESAMPLES: Final = 2_000
 WHOLE: Final = "demands, embedded"
 T_RAG: Final = "T-RAG"
 SETS_DRAWN: Final = 500
+COUNTS: Final = (5, 10, 20, 30, 50)
+"""The numbers of selected facts at which the curve of the recall is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class RetrievalFigures:
     `found`: for each method, how many of these facts it selected, one number a pair; `joining`: how many there are.
     `empty_foreseen`: the share of all pairs without a foreseen fact. `swapped_recall`: the share that the whole method
     selects of the facts that join a reply of another dialogue, which is what chance gives. `processor_ms`: one a pair.
+    `curve`: the recall of a method for each of COUNTS.
     """
 
     found: Mapping[str, npt.NDArray[np.int64]] = field(repr=False)
@@ -56,6 +59,7 @@ class RetrievalFigures:
     empty_foreseen: float = 0.0
     swapped_recall: float = 0.0
     processor_ms: tuple[float, ...] = ()
+    curve: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def recall(self, method: str) -> float:
         return float(self.found[method].sum() / max(1, self.joining.sum()))
@@ -99,14 +103,14 @@ class FactRetrieval:
         """Returns facts as a model reads them: (head, relation, tail)."""
         return [f"({', '.join(self.graph.facts.fact(row))})" for row in rows]
 
-    def embedded(self, history: Sequence[str]) -> tuple[tuple[int, ...], Demands, Ints]:
+    def embedded(self, history: Sequence[str], most: int = MAX_SELECTED) -> tuple[tuple[int, ...], Demands, Ints]:
         """Returns the selected facts, the demands, and the foreseen facts of the whole method."""
         graph = self.graph
         said = DialogueTerms.of(graph, history)
         topics = scored_topics(graph, said)
         demands = embedded_demands(graph, said, topics)
         foreseen, unforeseen = retrieved(graph, said, demands)
-        return select(graph, topics, foreseen, unforeseen), demands, foreseen
+        return select(graph, topics, foreseen, unforeseen, most), demands, foreseen
 
     def without_parts(self, history: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Returns the facts selected without each part that has a counterpart without a model."""
@@ -133,28 +137,34 @@ def measure_retrieval(
     retrieval: FactRetrieval, matcher: HardMatcher, pairs: Sequence[DialoguePair], show: Show
 ) -> RetrievalFigures:
     """Asks every method for the facts of every pair whose true reply a fact joins to the history."""
-    found: dict[str, list[int]] = {}
+    found, curves = dict[str, list[int]](), dict[str, list[list[int]]]()
     joining, empty, times = list[int](), 0, list[float]()
     swapped = swapped_found = 0
     number = {triple: at for at, triple in enumerate(retrieval.triples)}
     for done, pair in enumerate(pairs):
         show("retrieving", done, len(pairs))
         began = time.process_time()
-        chosen, _, foreseen = retrieval.embedded(pair.history)
+        ranked, _, foreseen = retrieval.embedded(pair.history, max(COUNTS))
+        chosen = ranked[:MAX_SELECTED]
         times.append((time.process_time() - began) * 1000)
         empty += not len(foreseen)
         gold = {number[fact] for fact in matcher.facts_between(pair.history, pair.reply)}
         other = {number[fact] for fact in matcher.facts_between(pair.history, pairs[done - 1].reply)}
         swapped, swapped_found = swapped + len(other), swapped_found + len(other.intersection(chosen))
         if gold:
-            methods = {WHOLE: chosen, T_RAG: retrieval.t_rag(pair.history), **retrieval.without_parts(pair.history)}
+            nearest = retrieval.t_rag(pair.history, max(COUNTS))
+            methods = {WHOLE: chosen, T_RAG: nearest[:MAX_SELECTED], **retrieval.without_parts(pair.history)}
+            for name, rows in ((WHOLE, ranked), (T_RAG, nearest)):
+                curves.setdefault(name, []).append([len(gold.intersection(rows[:count])) for count in COUNTS])
             joining.append(len(gold))
             for name, rows in methods.items():
                 found.setdefault(name, []).append(len(gold.intersection(rows)))
     counts = {name: np.array(each, np.int64) for name, each in found.items()}
     most = max(1, len(pairs))
     by_chance = swapped_found / max(1, swapped)
-    return RetrievalFigures(counts, np.array(joining, np.int64), len(pairs), empty / most, by_chance, tuple(times))
+    curve = {name: tuple((np.sum(each, axis=0) / sum(joining)).tolist()) for name, each in curves.items()}
+    gold_counts = np.array(joining, np.int64)
+    return RetrievalFigures(counts, gold_counts, len(pairs), empty / most, by_chance, tuple(times), curve)
 
 
 def sets_that_differ(facts: PublicFacts, seed: int, count: int = SETS_DRAWN) -> int:

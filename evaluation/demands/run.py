@@ -13,6 +13,7 @@ from evaluation.bench.question_sets import Show
 from evaluation.demands.dialogues import draw, read_dialogues, read_facts
 from evaluation.demands.matching import HardMatcher
 from evaluation.demands.retrieval import (
+    COUNTS,
     SETS_DRAWN,
     T_RAG,
     WHOLE,
@@ -79,8 +80,10 @@ def retrieval_table(figures: RetrievalFigures) -> str:
         rows.append([name, f"{figures.recall(name):.3f}", f"{low:.3f} to {high:.3f}", f"{least:.2f} to {most:.2f}"])
     head = ["method", "recall among 20", "95 % interval", f"ratio to {T_RAG}, 95 %"]
     slow = float(np.percentile(figures.processor_ms, 95)) if figures.processor_ms else 0.0
+    curve = [[name, *(f"{each:.3f}" for each in found)] for name, found in figures.curve.items()]
     return (
         f"{markdown_table(head, rows)}\n"
+        f"{markdown_table(['recall among', *map(str, COUNTS)], curve)}\n"
         f"{int(figures.joining.sum())} facts join history and true reply in {len(figures.joining)} of {figures.pairs} "
         f"dialogues. Of the facts that join a reply of another dialogue, {figures.swapped_recall:.3f} were selected. "
         f"The foreseen set was empty in {figures.empty_foreseen:.1%}. Processor time at p95: {slow:.1f} ms.\n"

@@ -37,6 +37,7 @@ def test_every_method_is_measured_on_the_pairs_that_a_fact_joins() -> None:
     figures = measure_retrieval(FactRetrieval(TRIPLES, Embedder()), HardMatcher(TRIPLES), PAIRS, lambda *_: None)
     assert figures.joining.tolist() == [1, 1]
     assert figures.recall(WHOLE) == figures.recall(T_RAG) == 1
+    assert figures.curve[WHOLE][-1] == figures.curve[T_RAG][-1] == 1
     assert figures.empty_foreseen == pytest.approx(1 / 3)
     assert figures.interval(WHOLE) == (1, 1)
     assert len(figures.processor_ms) == 3
