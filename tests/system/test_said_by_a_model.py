@@ -147,7 +147,6 @@ SAID = [
     ("What was the last jab?", "argmax, S[jab row], given on", "animal: Rufusson."),
     ("How many jabs are there?", "count, S[jab]", "is 3."),
     ("How many loans are there, leaving tools aside?", "count, S[loan]", "The number of loans is 5."),
-    ("Which tool has the highest daily fee?", "hint", "Vexler hammer drill"),
     ("Which loans are outstanding?", "difference, S[loan], having, S[loan], returned", "member: Priya Nandhakumar;"),
     ("Which loans did Ada Brunnerby make?", "reach, E[member], ^member", "tool: Brackley orbital sander;"),
 ]

@@ -26,11 +26,12 @@ follow way(n) ... shows where up to 3 lead; more: none fits; none: not in the gr
 _GRAPH_WORDS = SafeText(
     """Answer from a private graph. `graph` lists its kinds with their relations and what each leads to; ^ means \
 backwards. Some kinds are rows or events without names: count and filter them like things, and reach from them what \
-is asked; a|b in a hint is b of the rows that a leads to. `things` are stand-ins: E for a thing (of one of the kinds \
-behind it), V for a value, S for all things of a kind (of two S for one kind, that of the question is for those of \
-one name); any other in the question is for words that the graph does not know. R is a relation or kind whose name is \
-withheld. `public_terms` are public things and values by name, for each kind; a large kind may be shown in part. Use \
-one where the question means it. Things are answered by their names, which may be numbers or dates.
+is asked. `things` are stand-ins: E for a thing (of one of the kinds behind it), V for a value, S for all things of a \
+kind (of two S for one kind, that of the question is for those of one name). One in the question that stands nowhere \
+else, and a V of text, may be for words that the graph does not know; an E may be for an ordinary word that is a name \
+too. R is a relation or kind whose name is withheld: use one only where no other fits and its end does.
+`public_terms` are public things and values by name, for each kind; a large kind may be shown in part. Use one where \
+the question means it. Things are answered by their names, which may be numbers or dates.
 `answer`: the words of one expression, each function before what it takes, without brackets. A and B are sets (a \
 stand-in or another expression), r is a relation of the things of A, or r then r then r; for a number, r times r is \
 the product, r minus r the difference, of dates in days:
@@ -49,7 +50,7 @@ Yes or no: exists A, none A, outnumbers A B, holds A (of truth values); is the r
 exists filter A r > reach B r.
 group A r: how many of A for each r; group A r month or year, of a date r. sums A r m, averages A r m: of m for each \
 r; sums A r m month. limit group A r 1: the r of most.
-both A B: two answers. pairs A r, pairs A r r: which goes with which. hint: a first reading, which may be wrong.
+both A B: two answers. pairs A r, pairs A r r: which goes with which.
 Example, how many of S1a2b3 does E4c5d6 not own: count difference S1a2b3 reach E4c5d6 owns
 Reply none alone if the graph can't answer the question exactly as it is asked."""
 )

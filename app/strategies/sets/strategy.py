@@ -189,7 +189,8 @@ class SetsStrategy:
         meaning = await meaning_of(inquiry, (*start.frontier, *start.kinds))
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
-        progress.meaning = meaning if self._hints else None
+        # Where the schema is shown, the model reads for itself: most first readings that are not sure are wrong.
+        progress.meaning = meaning if self._hints and not progress.graph else None
         near = await asyncio.to_thread(near_relations, inquiry, self._embedder.similarity)
         progress.near = list(dict.fromkeys([*(meaning.labels if meaning and near else ()), *near]))
         try:
@@ -305,7 +306,7 @@ class SetsStrategy:
             progress.path = nearest_paths(inquiry, ways)
         is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
         has_none = progress.meaning is None and not declares_kinds(inquiry.graph.schema)
-        if self._hints and number == 1 and is_asked and has_none:
+        if self._hints and number == 1 and is_asked and has_none and not progress.graph:
             progress.meaning = await asyncio.to_thread(
                 read_prompt, inquiry.language, _step(inquiry, progress, whole, number, further, is_last=False)
             )
