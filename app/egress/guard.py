@@ -14,11 +14,13 @@ from urllib.parse import unquote
 
 from app.privacy.safe_text import Egress, PrivacyError, Segment
 from app.privacy.visible_text import Visible
-from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, Lexicon, words_in
+from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, Lexicon, base_of, words_in
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.names.index import NameIndex
 from kg_store.text.normalise import normalise, skeleton_of
 from kg_store.text.number_expressions import in_figures
 from kg_store.text.symbols import SYMBOLS
+from kg_store.text.words import without_accents
 
 MIN_STATIC_BYTES: Final = 16
 """Static segments shorter than this are read as well, because a name could be split around one. Chosen by hand."""
@@ -69,7 +71,8 @@ class Guard:
     permits. Among these words is no name, alias or protected value of `private`, or else of `names`, and no form of a
     name that the linker would recognise (docs/linking.md), plain or escaped (JSON, percent, HTML, several times over),
     except public words.
-    A public segment holds the name of a node that `private` lacks, as a whole, and no name of `private` in any form.
+    A public segment holds the name of a node that `private` lacks, as a whole, and no name of `private` in any form,
+    no word of one that is not common, and some word that is of none.
     Condition: `names` is the index of the graph that the request is about, with its public words marked, `lexicon`
     belongs to that graph, and only files that its owner declared public tell of what `private` lacks; without
     `private` nothing is public. Not promised: to find an everyday word that is only a part of a name.
@@ -100,11 +103,17 @@ class Guard:
         """Returns True if `words` are the name of a public node, and no private name stands in them."""
         if self._private is None:
             return False
-        forms = list(readings(words))
+        forms = [form for form in readings(words) if _undo_json(form) == form]
         if not any(hit.start == 0 and hit.end == len(form) for form in forms for hit in self._all_names.find(form)):
             return False
         plain = {*forms, *map(skeleton_of, forms), *map(in_figures, forms)}
-        return not any(self._holds_private(self._private, text) for text in plain)
+        return not any(self._holds_private(self._private, text) or self._is_of_names(text) for text in plain)
+
+    def _is_of_names(self, text: str) -> bool:
+        """Returns True if a word of a private name stands in `text` that is no common word, or no other word does."""
+        words = [without_accents(base_of(match[0].lower())) for match in words_in(text)]
+        held = [word for word in words if self._lexicon.names.has(word)]
+        return bool(held) and (len(held) == len(words) or not all(map(in_lexicon, held)))
 
     @staticmethod
     def _holds_private(private: NameIndex, text: str) -> bool:

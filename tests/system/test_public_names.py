@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from evaluation.bench.bench import CALLER, TENANT, Bench
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from tests.system.test_public_terms import DEMO, PEOPLE, SAID, write_public
 
 pytestmark = pytest.mark.model
 
@@ -40,7 +41,7 @@ class NamesAnEffect(ScriptedEndpoint):
     """Replies with those who take what has the public side effect `wanted`; keeps the terms that it was shown."""
 
     wanted = "Dizziness"
-    shown: list[PublicTerm]
+    shown: Sequence[PublicTerm] = ()
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         return StepReply(action="not_in_graph") if task == "step" else super().reply_to(task, block)
@@ -49,8 +50,10 @@ class NamesAnEffect(ScriptedEndpoint):
         given = read_step(block) if task == "step" else None
         if given is None or not given.graph:
             return super().written(task, block, reply)
-        self.shown = given.public_terms
-        (name,) = (term.name for term in self.shown if term.means == self.wanted)
+        self.shown = [*self.shown, *given.public_terms]
+        if not self.wanted:
+            return super().written(task, block, reply)
+        (name,) = (term.name for term in given.public_terms if term.means == self.wanted)
         (drugs,) = (thing.name for thing in given.things if thing.name[0] == "S" and thing.concept == "drug")
         return json.dumps({"answer": ["reach", "filter", drugs, "side effect", "=", name, "^drug"]})
 
@@ -80,3 +83,21 @@ async def test_a_public_side_effect_is_named_and_no_private_name(bench: Bench, s
     assert {"keep dry", "keep cool"} <= set(means)
     sent = " ".join(request.body.decode() for request in scripted.received).casefold()
     assert not [name for name in PRIVATE if name in sent]
+
+
+async def test_no_name_or_word_of_one_is_shown_of_500_terms_that_are_called_so(tmp_path: Path) -> None:
+    """Every name of the demo graph, and every word of one, is a public term too."""
+    scripted, policy = NamesAnEffect(), (DEMO / "clinic.policy.toml").read_text()
+    scripted.wanted, words = "", {word.casefold() for name in PEOPLE for word in name.split()}
+    async with Bench("scripted", scripted=scripted, changes={"disclosure": "tell"}) as opened:
+        files = [DEMO / "clinic.ttl", write_public(tmp_path)]
+        load = opened.services.graphs.load(TENANT, "clinic", files, f'{policy}\n[public]\nfiles = ["terms.ttl"]\n')
+        load.run(lambda *_: None)
+        for said in SAID:
+            dialogue = Dialogue("clinic", KeyPair.generate(), "auto", {})
+            await opened.services.chat.answer(CALLER, dialogue.request(said.format(PEOPLE[0]), None, {}))
+    shown = {term.means.casefold() for term in scripted.shown}
+    assert shown
+    assert not [term for term in shown if not words.isdisjoint(term.split())]
+    sent = " ".join(request.body.decode() for request in scripted.received).casefold()
+    assert not [name for name in PEOPLE if name.casefold() in sent]
