@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, cast
 
 from app.strategies.base import PublicName
 from kg_store.names.index import MAX_VALUE_WORDS
+from kg_store.names.name_words import NameWords
 from kg_store.open_graphs import PrivateGraph
 from kg_store.storage.vault import VaultRecord, readable_name
 from kg_store.terms import Mid, NodeKind, Signature, ValueKind, as_mids
@@ -17,15 +18,22 @@ MAX_NAMES: Final = 2_000
 few members of a large kind without being linked to them. Chosen by hand."""
 
 
-def public_names(graph: PrivateGraph, is_public_term: Callable[[str], bool]) -> tuple[PublicName, ...]:
-    """Returns the names of things and texts of which only public files tell, by kind; once for each version.
+def public_names(
+    graph: PrivateGraph, names: NameWords, is_public_term: Callable[[str], bool]
+) -> tuple[PublicName, ...]:
+    """Returns the names of things and texts of which only public files tell, by kind.
 
-    `is_public_term`: the guard's word for the graph, so that no name in which a private one stands is among them.
+    `is_public_term`: the guard's word for the graph, so that no name in which a private one stands is among them. They
+    are found once for each version, and again when `names`, those of the tenant's graphs, are others. A kind that
+    private things have too is left out whole: who knows the public files could tell by what is missing which of its
+    things stand in the private ones.
     """
-    known = graph.blind.schema.derived.get(public_names)
-    if not isinstance(known, tuple):
-        known = graph.blind.schema.derived[public_names] = tuple(_names(graph, is_public_term))
-    return known
+    derived = graph.blind.schema.derived
+    known = cast(tuple[NameWords, tuple[PublicName, ...]] | None, derived.get(public_names))
+    if known is None or known[0] is not names:
+        known = names, tuple(_names(graph, is_public_term))
+        derived[public_names] = known
+    return known[1]
 
 
 def _names(graph: PrivateGraph, is_public_term: Callable[[str], bool]) -> Iterator[PublicName]:
@@ -43,12 +51,21 @@ def _names(graph: PrivateGraph, is_public_term: Callable[[str], bool]) -> Iterat
 def _by_kind(graph: PrivateGraph) -> dict[str, list[int]]:
     """Maps the kind of things, and the label of the relation that leads to texts, to public nodes."""
     schema, found = graph.blind.schema, defaultdict[str, list[int]](list)
-    mids = as_mids(sorted(graph.public_nodes))
+    mids, private = as_mids(sorted(graph.public_nodes)), _private_kinds(graph.whole or graph)
     for mid, at in zip(mids.tolist(), graph.blind.signatures_of(mids).tolist(), strict=True):
         kind = "" if at < 0 else _kind_of(graph, schema.signatures[at])
-        if kind:
+        if kind and private.isdisjoint((kind, *schema.signatures[at].classes)):
             found[kind].append(mid)
     return found
+
+
+def _private_kinds(graph: PrivateGraph) -> frozenset[str]:
+    """Returns the concepts and classes that things have of which private files tell."""
+    schema, found = graph.blind.schema, set[str]()
+    for each in (each for each in schema.signatures if each.kind is NodeKind.ENTITY):
+        if not graph.public_nodes.issuperset(graph.blind.members([each.id]).tolist()):
+            found |= {str(schema.concepts[each.id]), *each.classes}
+    return frozenset(found)
 
 
 def _kind_of(graph: PrivateGraph, signature: Signature) -> str:

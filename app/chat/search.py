@@ -366,7 +366,7 @@ class GraphSearch:
 def _public_names(run: QuestionRun, guarded: GuardedReasoner | None) -> Callable[[], Sequence[PublicName]]:
     if guarded is None or not run.graph.public_nodes:
         return lambda: ()
-    return partial(public_names, run.graph, guarded.guard.is_public_term)
+    return partial(public_names, run.graph, run.lexicon.names, guarded.guard.is_public_term)
 
 
 def _typed(run: QuestionRun) -> Mapping[str, str]:

@@ -81,6 +81,8 @@ async def test_a_public_side_effect_is_named_and_no_private_name(bench: Bench, s
     means = {term.means: term.kind for term in scripted.shown}
     assert means["Dizziness"] == means["Nausea"] == means["Übelkeit"] == "side effect"
     assert {"keep dry", "keep cool"} <= set(means)
+    # Of a kind that private things have too nothing is listed: what is missing would tell which drugs the ward has.
+    assert {"Xylon", "Yentil", "Oxtal"}.isdisjoint(means)
     sent = " ".join(request.body.decode() for request in scripted.received).casefold()
     assert not [name for name in PRIVATE if name in sent]
 

@@ -306,7 +306,7 @@ class SetsStrategy:
             progress.path = nearest_paths(inquiry, ways)
         is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
         has_none = progress.meaning is None and not declares_kinds(inquiry.graph.schema)
-        if self._hints and number == 1 and is_asked and has_none and not progress.graph:
+        if self._hints and number == 1 and is_asked and has_none:
             progress.meaning = await asyncio.to_thread(
                 read_prompt, inquiry.language, _step(inquiry, progress, whole, number, further, is_last=False)
             )
