@@ -244,7 +244,7 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
         return ConclusionResult(Conclusion(said, (), {}), sentence=said)
     # If a name is ambiguous, the reply asks for that first.
     if asks_back and not run.read.ambiguous:
-        return ConclusionResult(sentence=did_you_mean(asks_back), asks_back=asks_back)
+        return ConclusionResult(sentence=did_you_mean([each.question for each in asks_back]), asks_back=asks_back)
     return ConclusionResult(sentence=refusal(run))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import secrets
 import zlib
@@ -13,8 +14,10 @@ from sqlalchemy import Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.names_read import NamesRead
+from app.chat.turns import folded
 from app.database.tables import conversations
 from app.egress.ledger.retention import LedgerUpkeep
+from app.llm.in_house import OfferedReading
 from app.memory.cases import MAX_RATABLE, RatableAnswer
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Fact
@@ -24,6 +27,7 @@ from kg_store.terms import Schema
 PURPOSE = "conversation"
 ID_BYTES = 18
 _MANY = 500
+_DIGITS = 16
 
 # The statements are built once, because SQLAlchemy needs longer to build one than SQLite needs to find the row.
 _FIND = select(conversations.c.version, conversations.c.sealed).where(
@@ -72,6 +76,18 @@ class Conversation:
     """Digests of the facts that the conversation's prompts have shown (`app.accounts.quotas`)."""
     answers: dict[str, RatableAnswer] = field(default_factory=dict, repr=False)
     """The newest answers that can still be rated, by id."""
+
+    offered: dict[str, str] = field(default_factory=dict, repr=False)
+    """The expressions of the questions that the last turn offered, by the digest of each."""
+
+    def offer(self, readings: Sequence[OfferedReading]) -> None:
+        """Remembers what a turn offers, and forgets what the turn before offered."""
+        self.offered.clear()
+        self.offered.update({_digest(each.question): each.expression for each in readings})
+
+    def chosen(self, question: str) -> str:
+        """Returns the expression of a question, in pseudonyms, that the last turn offered; empty if it did not."""
+        return self.offered.get(_digest(question), "")
 
     def may_be_rated(self, answer_id: str, answer: RatableAnswer) -> None:
         """Remembers an answer so that it can be rated, and forgets all but the newest MAX_RATABLE."""
@@ -196,19 +212,29 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
         "expressions": reason.expressions,
         "revealed": sorted(conversation.revealed),
         "answers": {answer_id: answer.to_json() for answer_id, answer in conversation.answers.items()},
+        "offered": conversation.offered,
     }
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode())
 
 
-def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer]]:
+_Content = tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer], dict[str, str]]
+
+
+def _read(plain: bytes, schema: Schema) -> _Content:
     """Reads the bytes that `_written` returned. Raises ValueError.
 
-    Old rows are not compressed, and may lack the ratable answers.
+    Old rows are not compressed, and may lack the ratable answers and what was offered.
     """
     content = json.loads(plain if plain.startswith(b"{") else zlib.decompress(plain))
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
-    return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content["revealed"]), answers
+    table = PseudonymTable.from_bytes(content["table"].encode(), schema)
+    return table, reason, set(content["revealed"]), answers, content.get("offered", {})
+
+
+def _digest(question: str) -> str:
+    """Returns a digest of a question that is the same whatever its capitals and blanks."""
+    return hashlib.sha256(folded(question).encode()).hexdigest()[:_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)

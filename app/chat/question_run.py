@@ -20,6 +20,7 @@ from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.language.protocol import Language
 from app.llm.embeddings.embedder import Likeness
+from app.llm.in_house import OfferedReading
 from app.llm.reasoner import Reasoner
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
 from app.privacy.anonymised import Anonymised
@@ -191,7 +192,7 @@ class QuestionReading:
 class ConclusionResult:
     """The result of a question: a conclusion, or the sentence that says why there is none.
 
-    `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. Three fields belong to
+    `asks_back`: readings that may have been meant; the sentence holds their questions. Three fields belong to
     a reply in dialogue. `sentences`: those that are shown. `removed`: the number of those left out. `attachment`: the
     share (0 to 1) of the cited facts that are shown in the sentences as written, not reworded by the service. `known`:
     the least share of things for which the values are known by which the answer compares or counts them.
@@ -200,7 +201,7 @@ class ConclusionResult:
     conclusion: Conclusion | None = None
     grounded: bool = True
     sentence: str = ""
-    asks_back: tuple[str, ...] = ()
+    asks_back: tuple[OfferedReading, ...] = ()
     sentences: tuple[Sentence, ...] = ()
     removed: int = 0
     attachment: float | None = None

@@ -139,6 +139,7 @@ class AnswerKeeper:
         cited = cited_by(run.conversation.table, run.found, run.ended.conclusion)
         reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
         reason.expressions[:] = draft.expressions if draft and run.ended.conclusion else ()
+        run.conversation.offer(run.ended.asks_back)
         leaned = _keep_ratable(run, self._cases) if self._cases else ()
         self._conversations.save(run.conversation, run.graph.blind.schema)
         if self._cases and leaned:
@@ -224,7 +225,7 @@ def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAn
         notes=[*read.notes, *run.remarks, *leans],
         worked_out=worked_out(run),
         understood=understood(run),
-        did_you_mean=list(run.ended.asks_back),
+        did_you_mean=[each.question for each in run.ended.asks_back],
         looked_for=list(run.found.demanded),
         turn=run.turn,
         strategy=run.strategy,

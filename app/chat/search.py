@@ -335,6 +335,7 @@ class GraphSearch:
             cases=run.near_cases.gains,
             typed=_typed(run),
             public_names=_public_names(run, guarded),
+            chosen=run.conversation.chosen(run.read.dialogue.question),
             looked_for=None if asked.looked_for is None else tuple(asked.looked_for),
             beside=await asyncio.to_thread(self._beside, run) if run.strategy == PUBLIC_STRATEGY else (),
         )

@@ -12,7 +12,7 @@ from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer,
 from app.chat.question_thread import in_one_thread, in_service_loop, told_in_loop
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
-from app.chat.search import GraphSearch, Strategies, goes_on_from, is_sure, joined
+from app.chat.search import GraphSearch, Strategies, goes_on_from, joined
 from app.chat.turns import with_questions
 from app.chat.understanding import with_nearest
 from app.egress.guard import StaticSegments
@@ -111,7 +111,7 @@ class ChatService:
     async def _answered_in_parts(self, run: QuestionRun, timer: StageTimer) -> QuestionRun | None:
         """Answers a turn that asks two questions as if they came one after the other; returns None otherwise.
 
-        Only the embedded reasoner reads it so, and only if it is sure of both answers. With a model, reading the parts
+        Only the embedded reasoner reads it so, and only if it answers both. With a model, reading the parts
         would change which requests of a conversation share their words.
         """
         is_plain = run.turn == "question" and run.known is None and not run.read.ambiguous
@@ -124,7 +124,7 @@ class ChatService:
             asked = replace(run, request=run.request.model_copy(update={"messages": messages}), known=None)
             asked = await timer.in_thread("linking", self._reader.read, asked)
             asked = await self._search.search(asked, timer)
-            if not is_sure(asked) or not all(goes_on_from(asked, each) for each in answered):
+            if asked.ended.conclusion is None or not all(goes_on_from(asked, each) for each in answered):
                 return None
             answered.append(asked)
             messages = [*messages, Message(role="assistant", content=asked.ended.sentence)]

@@ -34,10 +34,11 @@ def was_offered(dialogue: SafeDialogue) -> bool:
     """Returns True if the question is one that the turn before it offered with "Did you mean:", word for word."""
     before = dialogue.turns[-2].text if len(dialogue.turns) > 1 else ""
     offered = before.removeprefix(DID_YOU_MEAN).split(_OR) if before.startswith(DID_YOU_MEAN) else []
-    return _folded(dialogue.question) in map(_folded, offered)
+    return folded(dialogue.question) in map(folded, offered)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Returns a text without differences of capitals and blanks."""
     return " ".join(text.casefold().split())
 
 

@@ -18,6 +18,7 @@ from app.egress.budgets import Account, QuestionBudgetUsedUpError
 from app.egress.disclosure import QuestionDisclosure, ask_in_house
 from app.egress.guard import BORDER, BlockedError, Guard, digest_of
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome, RequestLog
+from app.llm.in_house import OfferedReading
 from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, Task, TaskModel
 from app.privacy.pseudonyms import PseudonymTable
@@ -55,7 +56,7 @@ class PseudonymSubstitution:
         if not self.words:
             return reply
         back = {word: own for own, word in self.words.items()}
-        asks_back = tuple(_in(reply.asks_back, back))
+        asks_back = tuple(OfferedReading(*_in(each, back)) for each in reply.asks_back)
         return replace(reply, value=_renamed(reply.value, back), asks_back=asks_back)
 
 

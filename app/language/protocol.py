@@ -17,6 +17,7 @@ from app.language.readings import (
     AskedOfKind,
     AskedStep,
     Contradiction,
+    LikelyReadings,
     ResultKind,
     SureReading,
     UnansweredQuestion,
@@ -157,10 +158,10 @@ class Language(Protocol):
         """
         ...
 
-    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
+    def likely_readings(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> LikelyReadings:
         """Returns what the question may mean, as expressions over the schema `given.steps`, the likeliest first.
 
-        Empty if the question is read surely, or if no reading is likely. Promise: none is executed.
+        `result_of` executes an expression. Promise: what is offered does not depend on any result.
         """
         ...
 

@@ -48,6 +48,21 @@ class SureReading:
 
 
 @dataclass(frozen=True, slots=True)
+class LikelyReadings:
+    """What a question may mean: `answered`, if one reading is likely enough, else the expressions that are `offered`.
+
+    `is_doubted`: the words decide for a reading that is not likely, so that it must not be answered.
+    """
+
+    answered: SureReading | None = None
+    offered: tuple[str, ...] = ()
+    is_doubted: bool = False
+
+
+NOTHING_LIKELY: Final = LikelyReadings()
+
+
+@dataclass(frozen=True, slots=True)
 class UnansweredQuestion:
     """The words of a question without an answer that may explain why there is none.
 

@@ -34,9 +34,12 @@ of `arog eval confidence`.
 """
 
 
-BY_HAND: Final[Mapping[str, Mapping[str, float]]] = {"other": {"intercept": 2.2, "silent": -0.7}}
-"""The coefficients of questions in other languages: no answer to the seen half of `arog eval languages` was wrong, so
-that nothing could be fitted. By hand, and lower where a step was not said."""
+BY_HAND: Final[Mapping[str, Mapping[str, float]]] = {
+    "other": {"intercept": 2.2, "silent": -0.7},
+    "ranked": {"intercept": 0.0, "logit": 1.0, "doubtful_names": -0.7},
+}
+"""Coefficients that are not fitted here. Questions in other languages: no answer to the seen half of `arog eval
+languages` was wrong; by hand, and lower where a step was not said. A ranked reading has its chance already."""
 
 
 def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, float]:
@@ -45,6 +48,9 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
     `doubtful_names`: a name in the question was misspelt, or several things share it.
     """
     found = {"margin": min(1.0, max(0.0, scores.margin)), "doubtful_names": float(doubtful_names)}
+    if scores.road == "ranked":
+        share = min(MAX_CONFIDENCE, max(MIN_CONFIDENCE, scores.share))
+        return {"logit": math.log(share / (1 - share)), "doubtful_names": found["doubtful_names"]}
     if scores.road == "other":
         return {"silent": float(min(MAX_SILENT, scores.silent)), "doubtful_names": found["doubtful_names"]}
     if scores.road == "whole":
@@ -71,7 +77,7 @@ def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
 
 def is_likely(scores: ReadingScores) -> bool:
     """Returns True if readings with such scores are right often enough to give their answer without asking back."""
-    least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(scores.road, MIN_LIKELY)
+    least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE, "ranked": 0.0}.get(scores.road, MIN_LIKELY)
     return confidence_of(scores, doubtful_names=False) >= least
 
 

@@ -16,7 +16,8 @@ class ReadingScores:
 
     `road`: the way of reading. `margin`: the lead in score over the next reading with another meaning. `weakest`: the
     likeness (0 to 1) of the step that the words explain worst. `steps`: the number of steps; `silent`: how many of
-    them no word names. `share`: the part (0 to 1) of all weight that the winner of a vote got.
+    them no word names. `share`: the part (0 to 1) of all weight that the winner of a vote got, or the chance of a
+    ranked reading.
 
     The other fields are set if the road is "whole", where the whole question was compared and not its single words.
     `likeness`: the cosine of the question and the reading; `margin` is in cosines too. `pull`: the gain in `likeness`
@@ -24,7 +25,7 @@ class ReadingScores:
     named, and gives the kind asked for. `accounted`: each run of unread words may name a silent step.
     """
 
-    road: Literal["meaning", "whole", "path", "vote", "other"]
+    road: Literal["meaning", "whole", "path", "vote", "other", "ranked"]
     score: float
     margin: float
     weakest: float = 1.0
@@ -62,6 +63,13 @@ class HeldMeaning:
 
     expression: str
     scores: ReadingScores
+
+
+class OfferedReading(NamedTuple):
+    """A reading that is offered to the asker: the `question` that says it, and its `expression`, in pseudonyms."""
+
+    question: str
+    expression: str
 
 
 class CasePath(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
-from app.llm.in_house import ReadingScores
+from app.llm.in_house import OfferedReading, ReadingScores
 from app.llm.tasks import CallOptions, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress
 
@@ -32,14 +32,14 @@ class Reply(Generic[ReplyT]):
     """A parsed reply to a task. Nothing in it is trusted, evaluated or restored without checks.
 
     `words`: the reply as a model wrote it; None if the embedded reasoner gave it. Only the embedded reasoner sets
-    `scores` (of its reading) and `asks_back` (questions, in pseudonyms, that may have been meant).
+    `scores` (of its reading) and `asks_back` (readings that may have been meant).
     """
 
     value: ReplyT
     tokens: Tokens = field(default_factory=Tokens)
     words: str | None = field(default=None, repr=False)
     scores: ReadingScores | None = None
-    asks_back: tuple[str, ...] = ()
+    asks_back: tuple[OfferedReading, ...] = ()
 
     @property
     def is_of_model(self) -> bool:

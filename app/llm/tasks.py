@@ -250,6 +250,9 @@ class StepInput(TaskModel):
     likely: SkipJsonSchema[tuple[str, ...]] = Field(
         default=(), exclude=True, description="what the question may mean, as expressions, the likeliest first"
     )
+    is_doubted: SkipJsonSchema[bool] = Field(
+        default=False, exclude=True, description="the words decide for a reading that is not likely"
+    )
     cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(default=(), exclude=True)
 
     @property

@@ -9,13 +9,13 @@ from app.language.readings import (
     AskedForm,
     AskedOfKind,
     AskedStep,
+    LikelyReadings,
     ResultKind,
     SureReading,
     UnansweredQuestion,
     WrittenSentence,
     schema_steps,
 )
-from app.llm.confidence import is_likely
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.multilingual import MultilingualEmbedder
 from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
@@ -107,11 +107,9 @@ class EnglishReader:
         """Returns the best reading whose expression has a result when it is executed."""
         return held_meaning(self.paths, given, KnownGraph(alike, frozenset(named), result_of))
 
-    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
-        """Returns what a question that is not read surely may mean, the likeliest first; empty if none is likely."""
-        read = read_meaning(self.paths, given)
-        is_sure = read is not None and read.is_sure and is_likely(read.scores)
-        return () if is_sure else likely_readings(self.paths, given)
+    def likely_readings(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> LikelyReadings:
+        """Returns what a question may mean: the reading that is answered, or those that are offered."""
+        return likely_readings(self.paths, given, result_of)
 
     def other_language(self, question: str) -> str:
         """Returns the language (ISO 639-1) of a question that is read by meaning alone; "" for English."""

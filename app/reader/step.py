@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from app.language.readings import AskedForm
 from app.llm.confidence import is_likely
-from app.llm.in_house import ReadingScores
+from app.llm.in_house import OfferedReading, ReadingScores
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 from app.reader.answer_plans import plan_turned
 from app.reader.language.answer_form import Quantifier, read_form, read_quantifier
 from app.reader.language.question_words import content_words
 from app.reader.meaning.answer_forms import Meaning
-from app.reader.meaning.in_context import sense_of
 from app.reader.meaning.question.one_question import AND_HOW_MANY, AND_WHO
 from app.reader.meaning.read_meaning import MIN_MARGIN, ReadMeaning, executed, read_meaning
 from app.reader.meaning.reading import operands_of
@@ -72,29 +72,29 @@ def scores_of_settled(given: StepInput) -> ReadingScores:
     return ReadingScores("path", SURE, MARGIN, steps=steps)
 
 
-# Greatest numbers of questions offered, of readings tried, and of wordings tried for each reading; few, so that asking
-# back stays short. Chosen by hand.
-MAX_OFFERED: Final = 2
+# Greatest numbers of questions offered, and of readings tried; few, so that asking back stays short. Chosen by hand.
+MAX_OFFERED: Final = 3
 MAX_TRIED: Final = 4
-MAX_WORDINGS: Final = 2
 
 
-def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
+def ask_back(given: StepInput, found: ReadMeaning | None) -> NextAction | None:
     """Returns an action that answers nothing and offers at most MAX_OFFERED questions; None if it can offer none."""
     if found is None or _is_answered(found) or given.further:
         return None
-    return offered(scorer, given, [each.expression for each in _near(found)])
+    return offered(given, [each.expression for each in _near(found)])
 
 
-def offered(scorer: PathScorer, given: StepInput, expressions: Sequence[str]) -> NextAction | None:
-    """Returns an action that answers nothing and offers a question for some of `expressions`; None if it can't."""
-    writer, questions = QuestionWriter(given, plain_words), list[str]()
+def offered(given: StepInput, expressions: Sequence[str]) -> NextAction | None:
+    """Returns an action that answers nothing and offers a question for some of `expressions`; None if it can't.
+
+    The conversation remembers what each question offers, so that it need not be read again.
+    """
+    writer, found = QuestionWriter(given, plain_words), dict[str, str]()
     for expression in expressions if not given.further else ():
-        if question := _worded(scorer, given, writer, expression):
-            questions.append(question)
-        if len(questions) == MAX_OFFERED:
-            break
-    return NextAction(0.0, asks_back=tuple(questions)) if questions else None
+        for question in writer.questions(expression)[:1]:
+            found.setdefault(question, expression)
+    told = tuple(OfferedReading(*each) for each in islice(found.items(), MAX_OFFERED))
+    return NextAction(0.0, asks_back=told) if told else None
 
 
 def _is_answered(found: ReadMeaning) -> bool:
@@ -111,18 +111,6 @@ def _near(found: ReadMeaning) -> list[Meaning]:
         return []
     near = [each for each in (found.meaning, *found.others) if each.score > found.meaning.score - MIN_MARGIN]
     return sorted(near, key=lambda each: (-round(each.score, 2), each.silent, len(each.expression)))[:MAX_TRIED]
-
-
-def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, expression: str) -> str:
-    """Returns a question that is read as `expression` with certainty, or an empty string if there is none."""
-    wordings = writer.questions(expression)[:MAX_WORDINGS]
-    return next((text for text in wordings if _reads_as(scorer, given, text, expression)), "")
-
-
-def _reads_as(scorer: PathScorer, given: StepInput, text: str, expression: str) -> bool:
-    """Returns True if `text`, asked without the turns before it, is read with certainty as `expression`."""
-    read = read_meaning(scorer, given.model_copy(update={"question": text, "dialogue": []}))
-    return read is not None and _is_answered(read) and sense_of(read.meaning.expression) == sense_of(expression)
 
 
 # The least score of a path that may answer; chosen by the curve in docs/results.md ("When to refuse").
@@ -228,16 +216,18 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
 
 def _plan_over_kinds(scorer: PathScorer, given: StepInput, answers_unsure: bool) -> NextAction | None:
     """Returns the next action over a graph that says what its things are; None if no reading fits the question."""
-    if given.meant is not None:
-        return _plan_expression(given.meant.expression, given, given.meant.scores)
     if settled := settled_expression(given):
         return _plan_expression(settled, given, scores_of_settled(given))
+    if given.meant is not None:
+        return _plan_expression(given.meant.expression, given, given.meant.scores)
     found = read_meaning(scorer, given)
-    if given.likely and not answers_unsure and (action := offered(scorer, given, given.likely)):
+    if given.likely and not answers_unsure and (action := offered(given, given.likely)):
         return action
+    if given.is_doubted and not answers_unsure:
+        return None
     if found is not None and not answers_unsure and not is_likely(found.scores):
-        return ask_back(scorer, given, found)
-    return _plan_meaning(scorer, found, given, answers_unsure) or ask_back(scorer, given, found)
+        return ask_back(given, found)
+    return _plan_meaning(scorer, found, given, answers_unsure) or ask_back(given, found)
 
 
 def _is_contrary(path: KnownPath, question: str) -> bool:

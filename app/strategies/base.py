@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 
 from app.egress.disclosure import Profile
 from app.language.protocol import Language
-from app.llm.in_house import CasePath, ReadingScores
+from app.llm.in_house import CasePath, OfferedReading, ReadingScores
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
@@ -144,6 +144,9 @@ class StrategyInput:
     looked_for: tuple[str, ...] | None = field(default=None, repr=False)
     """Words that public facts are looked for by, as the asker chose them; they do not leave the service."""
 
+    chosen: str = ""
+    """The expression of the question, if the turn before offered it and the asker chose it."""
+
     @property
     def asked(self) -> str:
         """The question for the language reader inside the service.
@@ -224,7 +227,7 @@ class RetrievalResult:
     candidates that ranked too low to be offered. `over_budget`: the token budget ended the search too early.
     `withheld`: the search ended because the next prompt would have shown too much. `said`: the reply to a turn that
     asks nothing of the graph. `contradicted`: a sentence for the asker if the draft contradicts the question. `own`:
-    the service's own reading, if it has one. `asks_back`: questions, in pseudonyms, that may have been meant.
+    the service's own reading, if it has one. `asks_back`: readings that may have been meant.
 
     For dialogue: `reply` holds sentences. `reply_facts` holds, for each sentence, the positions in `evidence` of the
     facts that it states. `is_worded`: a model wrote the sentences, so each has to be checked. `in_order` sorts things
@@ -242,7 +245,7 @@ class RetrievalResult:
     said: str = ""
     contradicted: str = ""
     own: OwnReading | None = None
-    asks_back: tuple[str, ...] = ()
+    asks_back: tuple[OfferedReading, ...] = ()
     reply: tuple[str, ...] = ()
     reply_facts: tuple[tuple[int, ...], ...] = ()
     is_worded: bool = False

@@ -13,7 +13,7 @@ from app.egress.disclosure import Profile
 from app.language.protocol import DraftChecks, Language
 from app.language.readings import Contradiction, ResultKind, schema_steps
 from app.llm.endpoint.closed_schemas import labels_in
-from app.llm.in_house import ReadingScores
+from app.llm.in_house import OfferedReading, ReadingScores
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput, StepReply, Task, TaskModel
 from app.strategies.base import Draft, OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
@@ -121,7 +121,7 @@ class CheckedDrafts:
 
     `meant`: the kind of result that the question asks for. `refusal`: why the last draft is refused, else empty.
     `read`: the service's own reading of the question, if a model is asked. `own`: the reading that belongs to the last
-    reply; `asks_back`: the questions that this reply offers.
+    reply; `asks_back`: the readings that this reply offers.
     """
 
     inquiry: StrategyInput
@@ -129,7 +129,7 @@ class CheckedDrafts:
     refusal: str = ""
     read: OwnReading | None = None
     own: OwnReading | None = None
-    asks_back: tuple[str, ...] = ()
+    asks_back: tuple[OfferedReading, ...] = ()
     _checks: DraftChecks | None = field(default=None, init=False)
 
     async def ask(self, task: Task[ReplyT]) -> ReplyT:

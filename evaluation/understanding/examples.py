@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from sys import intern
 from typing import Any, Final, cast
 
 from app.demo import POLICY_FILE
 from app.language.protocol import Language
+from app.language.readings import LikelyReadings
 from app.llm.confidence import is_likely
 from app.llm.tasks import StepInput
 from app.reader.meaning.read_meaning import read_meaning
 from app.reader.ranking.candidates import candidates_of
+from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
+from app.reader.ranking.ranker import is_empty, key_of
 from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import RetrievalResult, Strategy, StrategyInput
 from evaluation.bench.bench import TENANT, Bench
@@ -37,11 +41,13 @@ class RankingExample:
     """A question of the graph `group` with the features of each reading, and whether its answer is right.
 
     No reading is right for a question that the graph can't answer, and for one that is read in no right way.
+    `results`: readings of one number give the same; it is negative for those that give nothing.
     """
 
     group: str
-    features: tuple[Mapping[str, float], ...]
+    features: tuple[ReadingFeatures, ...]
     is_right: tuple[bool, ...]
+    results: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -53,7 +59,7 @@ class WatchedStrategy:
 
     inner: Strategy
     scorer: PathScorer
-    seen: list[tuple[Mapping[str, float], ExpressionResult | None]] = field(default_factory=list, repr=False)
+    seen: list[tuple[ReadingFeatures, ExpressionResult | None]] = field(default_factory=list, repr=False)
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         language = _WatchedLanguage(inquiry.language, self, inquiry.result_of)
@@ -71,7 +77,7 @@ class _WatchedLanguage:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
+    def likely_readings(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> LikelyReadings:
         if not self.watch.seen:
             candidates, read = candidates_of(self.watch.scorer, given), read_meaning(self.watch.scorer, given)
             sure = read.meaning.expression if read and read.is_sure and is_likely(read.scores) else ""
@@ -79,7 +85,7 @@ class _WatchedLanguage:
             self.watch.seen += [
                 (told, self.result_of(each.text)) for told, each in zip(features, candidates, strict=True)
             ]
-        return self.inner.likely_readings(given)
+        return self.inner.likely_readings(given, result_of)
 
 
 async def ranking_examples(show: Show) -> list[RankingExample]:
@@ -113,14 +119,39 @@ async def natural_examples(show: Show) -> list[RankingExample]:
 
 def written(examples: Sequence[RankingExample], file: Path) -> None:
     """Writes examples as JSON."""
-    file.write_text(json.dumps([asdict(each) for each in examples]), encoding="utf-8")
+    names = sorted(
+        {name for each in examples for reading in each.features for name in (*reading.numbers, *reading.pairs)}
+    )
+    at = {name: number for number, name in enumerate(names)}
+    told = [
+        {
+            "group": each.group,
+            "features": [
+                [[at[name], value] for name, value in one.numbers.items() if value] + [at[pair] for pair in one.pairs]
+                for one in each.features
+            ],
+            "is_right": each.is_right,
+            "results": each.results,
+        }
+        for each in examples
+    ]
+    file.write_text(json.dumps({"names": names, "examples": told}), encoding="utf-8")
 
 
 def read(file: Path) -> list[RankingExample]:
-    """Reads the examples that `written` wrote."""
+    """Reads the examples that `written` wrote; numbers that are 0 are left out."""
+    told = json.loads(file.read_text("utf-8"))
+    names = list(map(intern, told["names"]))
+
+    def features(parts: Sequence[int | list[float]]) -> ReadingFeatures:
+        numbers = {names[int(part[0])]: part[1] for part in parts if isinstance(part, list)}
+        return ReadingFeatures(numbers, tuple(names[part] for part in parts if isinstance(part, int)))
+
     return [
-        RankingExample(each["group"], tuple(each["features"]), tuple(each["is_right"]))
-        for each in json.loads(file.read_text("utf-8"))
+        RankingExample(
+            each["group"], tuple(map(features, each["features"])), tuple(each["is_right"]), tuple(each["results"])
+        )
+        for each in told["examples"]
     ]
 
 
@@ -138,8 +169,18 @@ async def _examples(
             await ask(bench, new_dialogue(graph), question.question)
         if watched.seen:
             is_right = tuple(_is_right(question, result, opened) for _, result in watched.seen)
-            yield RankingExample(graph, tuple(told for told, _ in watched.seen), is_right)
+            results = [result for _, result in watched.seen]
+            yield RankingExample(graph, tuple(told for told, _ in watched.seen), is_right, _numbered(results))
     strategies["sets"] = watched.inner
+
+
+def _numbered(results: Sequence[ExpressionResult | None]) -> tuple[int, ...]:
+    """Returns one number for equal results, and a negative one for each that is nothing."""
+    known: dict[object, int] = {}
+    return tuple(
+        -1 - at if each is None or is_empty(each) else known.setdefault(key_of(each), len(known))
+        for at, each in enumerate(results)
+    )
 
 
 def _is_right(question: NaturalQuestion, result: ExpressionResult | None, graph: PrivateGraph) -> bool:
@@ -151,7 +192,7 @@ def _equals(gold: Gold, result: ExpressionResult, graph: PrivateGraph) -> bool:
     if gold.type == "unanswerable":
         return False
     if result.truth is not None:
-        return gold.type == "boolean" and gold.texts == ["yes" if result.truth else "no"]
+        return gold.type == "boolean" and [text.lower() in ("yes", "true") for text in gold.texts] == [result.truth]
     if result.number is not None:
         return gold.type != "boolean" and _same(gold.texts, [[str(result.number)]])
     if result.rows:

@@ -1,87 +1,155 @@
 """Fits the ranker of readings: a conditional logit whose choices are the readings of a question and "none of these".
 
 The likelihood is that of the right readings together, so that it need not be known which of them was meant. Each graph
-weighs as the root of its number of questions. The features are standardised, and a ridge penalty keeps weights small.
+weighs as the root of its number of questions. Numbers are standardised; pairs count if enough questions of enough
+graphs have them; a ridge penalty keeps weights small.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from scipy.optimize import minimize
 
 from app.graphs.markdown_table import markdown_table
-from app.reader.ranking.ranker import MAX_LIKELY, FittedRanker
+from app.reader.ranking.clues import ReadingFeatures
+from app.reader.ranking.ranker import MAX_EXECUTED, MIN_ANSWERED, MIN_CHANCE, MIN_SURE, FittedRanker
 from app.reader.step import MAX_OFFERED
 from evaluation.understanding.examples import RankingExample
 
-PENALTY: Final = 1.0
-LEAST: Final = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
-"""The chances at which the table of left-out graphs is given."""
+PENALTY, PENALTY_OF_PAIRS = 1.0, 3.0
+MIN_QUESTIONS, MIN_GRAPHS = 5, 3
+"""A pair is weighed if so many questions of so many graphs have it, so that no weight tells of one graph's words."""
+LEAST: Final = (0.6, 0.7, MIN_ANSWERED, 0.9, 1.1)
+"""The least chances of a result that the words don't decide for, at which the table of left-out graphs is given."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    """One example as arrays: standardised features (readings, features), and which readings are right (readings,)."""
+class Columns:
+    """The columns of the design matrix: numbers with their means and spreads, then pairs."""
 
-    features: Floats
+    numbers: tuple[str, ...]
+    mean: Floats
+    spread: Floats
+    pairs: Mapping[str, int]
+
+    @classmethod
+    def of(cls, examples: Sequence[RankingExample]) -> Columns:
+        """Chooses the columns for some examples."""
+        numbers = sorted({name for each in examples for one in each.features for name in one.numbers})
+        every = np.concatenate([_numbers(each.features, numbers) for each in examples])
+        counts, graphs = Counter[str](), defaultdict[str, set[str]](set)
+        for each in examples:
+            for pair in {pair for one in each.features for pair in one.pairs}:
+                counts[pair] += 1
+                graphs[pair].add(each.group)
+        kept = sorted(p for p, n in counts.items() if n >= MIN_QUESTIONS and len(graphs[p]) >= MIN_GRAPHS)
+        pairs = {pair: at for at, pair in enumerate(kept)}
+        return cls(tuple(numbers), every.mean(axis=0), every.std(axis=0) + 1e-6, pairs)
+
+    @property
+    def penalties(self) -> Floats:
+        """The penalty of each weight; that of the bias, which comes last, is 0."""
+        return np.array([*[PENALTY] * len(self.numbers), *[PENALTY_OF_PAIRS] * len(self.pairs), 0.0])
+
+    def matrix(self, readings: Sequence[ReadingFeatures]) -> sparse.csr_matrix:
+        """Returns the standardised features of some readings, shape (readings, columns); the last column is 1."""
+        numbers = (_numbers(readings, self.numbers) - self.mean) / self.spread
+        own = [sorted({self.pairs[pair] for pair in each.pairs if pair in self.pairs}) for each in readings]
+        begins = np.cumsum([0, *map(len, own)])
+        flat = np.array([at for each in own for at in each], dtype=np.int64)
+        pairs = sparse.csr_matrix((np.ones(len(flat)), flat, begins), shape=(len(readings), len(self.pairs)))
+        return sparse.hstack([sparse.csr_matrix(numbers), pairs, np.ones((len(readings), 1))]).tocsr()
+
+    def ranker(self, weights: Floats) -> FittedRanker:
+        """Returns the ranker with these weights, for features that are not standardised."""
+        count = len(self.numbers)
+        plain = weights[:count] / self.spread
+        named = dict(zip(self.numbers, plain.tolist(), strict=True))
+        named |= {pair: float(weights[count + at]) for pair, at in self.pairs.items()}
+        return FittedRanker(named, float(weights[-1] - plain @ self.mean))
+
+
+def _numbers(readings: Sequence[ReadingFeatures], names: Sequence[str]) -> Floats:
+    return np.array([[each.numbers.get(name, 0.0) for name in names] for each in readings]).reshape(-1, len(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All readings of all questions as one matrix, shape (readings, columns), and which are right, shape (readings,).
+
+    `begins`: the first row of each question; `weights`: how much each question weighs.
+    """
+
+    features: sparse.csr_matrix
     is_right: npt.NDArray[np.bool_]
-    weight: float
+    begins: npt.NDArray[np.int64]
+    weights: Floats
+
+    @classmethod
+    def of(cls, examples: Sequence[RankingExample], columns: Columns) -> Prepared:
+        """Prepares examples that have readings."""
+        counts = Counter(each.group for each in examples)
+        weights = np.array([counts[each.group] ** -0.5 for each in examples])
+        begins = np.cumsum([0, *(len(each.features) for each in examples[:-1])])
+        right = np.array([right for each in examples for right in each.is_right])
+        features = columns.matrix([one for each in examples for one in each.features])
+        return cls(features, right, begins, weights / weights.mean())
 
 
 def fitted(examples: Sequence[RankingExample]) -> FittedRanker:
     """Returns the ranker with the greatest penalised likelihood."""
-    names = sorted({name for each in examples for reading in each.features for name in reading})
-    rows = [np.array([[reading.get(name, 0.0) for name in names] for reading in each.features]) for each in examples]
-    every = np.concatenate(rows)
-    mean, spread = every.mean(axis=0), every.std(axis=0) + 1e-9
-    counts = Counter(each.group for each in examples)
-    weights = np.array([counts[each.group] ** -0.5 for each in examples])
-    prepared = [
-        _Prepared((row - mean) / spread, np.array(each.is_right), float(weight))
-        for row, each, weight in zip(rows, examples, weights / weights.mean(), strict=True)
-    ]
-    begin = np.zeros(len(names) + 1)
-    found = minimize(_loss, begin, (prepared,), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
-    plain = found[:-1] / spread
-    return FittedRanker(dict(zip(names, plain.tolist(), strict=True)), float(found[-1] - plain @ mean))
+    examples = [each for each in examples if each.features]
+    columns = Columns.of(examples)
+    given = Prepared.of(examples, columns), columns.penalties
+    begin = np.zeros(len(columns.penalties))
+    return columns.ranker(minimize(loss_of, begin, given, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x)
 
 
-def _loss(weights: Floats, examples: Sequence[_Prepared]) -> tuple[float, Floats]:
-    """Returns the penalised negative logarithm of the likelihood, and its gradient; the last weight is the bias."""
-    loss = 0.5 * PENALTY * float(weights[:-1] @ weights[:-1])
-    gradient = np.append(PENALTY * weights[:-1], 0.0)
-    for each in examples:
-        utilities = np.append(each.features @ weights[:-1] + weights[-1], 0.0)
-        chances = np.exp(utilities - utilities.max())
-        chances /= chances.sum()
-        right = np.append(each.is_right, not each.is_right.any())
-        together = max(float(chances[right].sum()), 1e-12)
-        pull = (np.where(right, chances / together, 0.0) - chances)[:-1]
-        loss -= each.weight * float(np.log(together))
-        gradient -= each.weight * np.append(each.features.T @ pull, pull.sum())
-    return loss, gradient
+def loss_of(weights: Floats, examples: Prepared, penalties: Floats) -> tuple[float, Floats]:
+    """Returns the penalised negative logarithm of the likelihood, and its gradient."""
+    begins, right = examples.begins, examples.is_right
+    utilities = examples.features @ weights
+    question = np.repeat(np.arange(len(begins)), np.diff([*begins, len(utilities)]))
+    most = np.maximum(np.maximum.reduceat(utilities, begins), 0.0)
+    odds, none = np.exp(utilities - most[question]), np.exp(-most)
+    total = np.add.reduceat(odds, begins) + none
+    has_right = np.logical_or.reduceat(right, begins)
+    of_right = np.add.reduceat(np.where(right, odds, 0.0), begins)
+    together = np.maximum(np.where(has_right, of_right, none), 1e-300)
+    wanted = np.where(right, odds / np.maximum(of_right, 1e-300)[question], 0.0)
+    pull = examples.weights[question] * (odds / total[question] - wanted)
+    loss = -float(examples.weights @ np.log(together / total)) + 0.5 * float(penalties @ weights**2)
+    return loss, examples.features.T @ pull + penalties * weights
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A question of a graph that was left out of the fit: the chance of each of its likeliest readings, and if it is
-    right.
+    """A question of a graph that was left out of the fit.
 
-    `can_be`: some reading is right. `is_sure`: the words decide for one, so that nothing is offered.
+    `sure`: the chance of the result of a reading that the words decide for, and if it is right; None without one.
+    `best`: the same of the likeliest result. `has_offer`: a right reading is among those that would be offered.
     """
 
     group: str
-    likeliest: tuple[tuple[float, bool], ...]
     can_be: bool
-    is_sure: bool
+    sure: tuple[float, bool] | None
+    best: tuple[float, bool]
+    has_offer: bool
+
+    def given(self, least_sure: float, least: float) -> bool | None:
+        """Returns True or False if the answer that is given is right or wrong, None if none is given."""
+        if self.sure is not None and self.sure[0] >= least_sure:
+            return self.sure[1]
+        return self.best[1] if self.best[0] >= least else None
 
 
 def left_out(examples: Sequence[RankingExample]) -> list[LeftOut]:
@@ -89,41 +157,47 @@ def left_out(examples: Sequence[RankingExample]) -> list[LeftOut]:
     found: list[LeftOut] = []
     for group in sorted({each.group for each in examples}):
         ranker = fitted([each for each in examples if each.group != group])
-        found += [_ranked(ranker, each) for each in examples if each.group == group]
+        found += [ranked(ranker, each) for each in examples if each.group == group]
     return found
 
 
-def _ranked(ranker: FittedRanker, example: RankingExample) -> LeftOut:
-    ranked = sorted(zip(ranker.chances(example.features), example.is_right, strict=True), key=lambda each: -each[0])
-    return LeftOut(example.group, tuple(ranked[:MAX_LIKELY]), any(example.is_right), _is_sure(example))
-
-
-def _is_sure(example: RankingExample) -> bool:
-    return any(each.get("sure") for each in example.features)
+def ranked(ranker: FittedRanker, example: RankingExample) -> LeftOut:
+    """Returns how a question would be answered by a ranker."""
+    chances = ranker.chances(example.features)
+    order = sorted(range(len(chances)), key=lambda at: -chances[at])
+    offers = [at for at in order[:MAX_OFFERED] if chances[at] >= MIN_CHANCE]
+    is_sure = [bool(each.numbers.get("sure")) for each in example.features]
+    groups: dict[int, list[int]] = {}
+    for place, at in enumerate(order):
+        if is_sure[at] or (place < MAX_EXECUTED and example.results[at] >= 0):
+            groups.setdefault(example.results[at], []).append(at)
+    told = [
+        (sum(chances[at] for at in each), example.is_right[each[0]], any(is_sure[at] for at in each))
+        for each in groups.values()
+    ]
+    told.sort(key=lambda each: -each[0])
+    return LeftOut(
+        example.group,
+        any(example.is_right),
+        next(((chance, right) for chance, right, sure in told if sure), None),
+        told[0][:2] if told else (0.0, False),
+        any(example.is_right[at] for at in offers),
+    )
 
 
 def fit_markdown(outcomes: Sequence[LeftOut]) -> str:
-    """Returns a table over questions of left-out graphs that are not read surely, by the least chance of a reading.
+    """Returns a table over all questions of left-out graphs, by the least chance of a result that words don't decide
+    for: how many answers are right and wrong, and for how many a right reading is answered or among those offered.
 
-    For how many one or two readings are offered, and for how many the right one is among them; and how often the
-    likeliest one alone would be right or wrong.
+    Its first row is what the words alone would answer.
     """
-    rows, unsure = list[tuple[object, ...]](), [each for each in outcomes if not each.is_sure]
-    for least in LEAST:
-        offers = [[right for chance, right in each.likeliest[:MAX_OFFERED] if chance >= least] for each in unsure]
-        given = [each.likeliest[0][1] for each in unsure if each.likeliest and each.likeliest[0][0] >= least]
-        can = sum(each.can_be for each in unsure)
-        found = sum(map(any, offers))
-        rows.append((least, len(unsure), can, sum(map(bool, offers)), found, sum(given), len(given) - sum(given)))
-    head = (
-        "least chance",
-        "questions",
-        "with a right reading",
-        "offered",
-        "right among these",
-        "first right",
-        "first wrong",
-    )
+    rows = list[tuple[object, ...]]()
+    for name, least_sure, least in (("words alone", 0.0, 1.1), *((each, MIN_SURE, each) for each in LEAST)):
+        given = [each.given(least_sure, least) for each in outcomes]
+        helped = sum(right or (right is None and each.has_offer) for right, each in zip(given, outcomes, strict=True))
+        can = sum(each.can_be for each in outcomes)
+        rows.append((name, len(outcomes), can, given.count(True), given.count(False), helped))
+    head = ("least chance", "questions", "with a right reading", "right", "wrong", "right or offered")
     return markdown_table(head, rows)
 
 
@@ -135,5 +209,6 @@ def as_toml(ranker: FittedRanker) -> str:
         "",
         "[weights]",
     ]
-    told: Mapping[str, float] = ranker.weights
-    return "\n".join([*lines, *(f"{name} = {told[name]:.4f}" for name in sorted(told))]) + "\n"
+    told = {name: f"{weight:.3f}" for name, weight in ranker.weights.items()}
+    kept = (f'"{name}" = {told[name]}' for name in sorted(told) if float(told[name]))
+    return "\n".join([*lines, *kept]) + "\n"

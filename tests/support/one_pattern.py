@@ -15,6 +15,7 @@ from app.language.readings import (
     AskedForm,
     AskedOfKind,
     AskedStep,
+    LikelyReadings,
     ResultKind,
     SureReading,
     UnansweredQuestion,
@@ -97,8 +98,8 @@ class OnePattern:
     ) -> HeldMeaning | None:
         return None
 
-    def likely_readings(self, given: StepInput) -> tuple[str, ...]:
-        return ()
+    def likely_readings(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> LikelyReadings:
+        return LikelyReadings()
 
     def read_held(
         self,

@@ -16,7 +16,7 @@ from app.llm.confidence import is_likely
 from app.llm.in_house import HeldMeaning, ReadingScores
 from app.llm.tasks import SchemaStep, StepInput
 from app.reader.language.question_words import names_a_group, words_in
-from app.reader.language.relation_wording import nouns_made_of, particle_verbs, unmask_words
+from app.reader.language.relation_wording import Wordings, nouns_made_of, particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
 from app.reader.meaning.in_context import Meanings, NearestMeaning, nearest_in_context, sense_of
 from app.reader.meaning.question.one_question import one_question
@@ -275,7 +275,7 @@ def meanings(scorer: PathScorer, given: StepInput, by_likeness: bool = False) ->
         verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
         asked = read_question(question, units, phrases, numbers, verbs)
         asked = without_apposed(asked, graph.kinds_said, named.things)
-        near = _nearest_hops(scorer, asked, graph, named) if by_likeness else {}
+        near = _nearest_hops(scorer, asked, graph, named, further) if by_likeness else {}
         builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer, near)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
         is_unread = about_earlier or any(is_contrary(asked.words, phrase) for phrase in phrases)
@@ -285,12 +285,15 @@ def meanings(scorer: PathScorer, given: StepInput, by_likeness: bool = False) ->
 
 
 def _nearest_hops(
-    scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, named: NamedThings
+    scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, named: NamedThings, further: Wordings
 ) -> dict[SchemaHop, NearHop]:
-    """Returns how like each hop is to the whole question, among the hops that leave the same kind; may be empty."""
+    """Returns how like each hop is to the whole question, among the hops that leave the same kind; may be empty.
+
+    `further`: the owner's words for each relation, by label.
+    """
     kinds = {name: min(concepts, default="thing") for name, concepts in named.things.items()} | dict(named.values)
     words = [kinds.get(word, "thing").lower() if is_pseudonym(word) else word for word in asked.words]
-    scores = scorer.late.of(words, [hop.text for hop in graph.hops])
+    scores = scorer.late.of(words, [" ".join((hop.text, *further.get(hop.label, ()))) for hop in graph.hops])
     if scores is None:
         return {}
     by_kind: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)

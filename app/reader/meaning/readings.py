@@ -90,6 +90,11 @@ class ReadingBuilder:
         self._within = PlacesWithin(asked, graph, named, self.nouns)
         self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 
+    @property
+    def persons(self) -> frozenset[str]:
+        """The kinds whose things are people."""
+        return self._named.persons
+
     def readings(self) -> list[Reading]:
         """Returns all readings, best first."""
         level = list(self._beginnings())

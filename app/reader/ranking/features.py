@@ -14,6 +14,7 @@ from app.reader.meaning.question.question_tokens import LABEL
 from app.reader.meaning.question.token_roles import said_words
 from app.reader.meaning.schema_graph import NearHop
 from app.reader.ranking.candidates import Candidate
+from app.reader.ranking.clues import ReadingFeatures, WordingClues, head_of
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.english import zipf_frequency
 from kg_store.text.inflection import may_be_noun, verbs_of
@@ -24,24 +25,25 @@ MAX_BEHIND: Final = 4.0
 """A reading that lies farther behind the best score counts as this far. Chosen by hand."""
 
 
-def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str = "") -> list[dict[str, float]]:
-    """Returns the features of each candidate, by name; `sure`: the expression for which the words decide, if any."""
+def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str = "") -> list[ReadingFeatures]:
+    """Returns the features of each candidate; `sure`: the expression for which the words decide, if any."""
     if not candidates:
         return []
-    likeness = _likeness(scorer, candidates)
+    likeness, wordings = _likeness(scorer, candidates), dict[int, WordingClues]()
     best, nearest = max(each.meaning.score for each in candidates), max(whole for whole, _ in likeness)
-    return [
-        _of_reading(each)
-        | _of_words(each)
-        | {
+    found: list[ReadingFeatures] = []
+    for each, (whole, read) in zip(candidates, likeness, strict=True):
+        clues = wordings.setdefault(id(each.found), WordingClues(scorer, each.found)).of(each)
+        compared = {
             "sure": float(bool(sure) and each.meaning.expression == sure),
             "behind": min(MAX_BEHIND, best - each.meaning.score),
             "likeness": whole,
             "less_like": nearest - whole,
             "pull": read - whole,
         }
-        for each, (whole, read) in zip(candidates, likeness, strict=True)
-    ]
+        numbers = _of_reading(each) | _of_words(each) | clues.numbers | compared
+        found.append(ReadingFeatures(numbers, clues.pairs))
+    return found
 
 
 def _of_reading(each: Candidate) -> dict[str, float]:
@@ -115,7 +117,7 @@ def _of_words(each: Candidate) -> dict[str, float]:
         "left_rare": min(6.0, sum(rare)),
         "left_nouns": float(sum(may_be_noun(word) and not verbs_of(word) for word in words)),
         "left_verbs": float(sum(bool(verbs_of(word)) for word in words)),
-        "left_asked": float(asked.asked >= 0 and any(at == _head(each) for at in content)),
+        "left_asked": float(head_of(asked) in content),
     }
 
 
@@ -123,11 +125,6 @@ def _ends_in_value(each: Candidate) -> bool:
     """Returns True if the last step of the reading leads to values."""
     labels = LABEL.findall(each.meaning.expression)
     return bool(labels) and bool(each.found.builder.values.get(labels[-1], ""))
-
-
-def _head(each: Candidate) -> int:
-    asked = each.found.asked
-    return next((at for at in range(asked.asked, len(asked.roles)) if asked.roles[at] != "grammar"), -1)
 
 
 def _likeness(scorer: PathScorer, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:

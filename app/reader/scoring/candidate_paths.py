@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.language.readings import AskedForm, WordedPath
-from app.llm.in_house import ReadingScores, VotedPaths, gains_of
+from app.llm.in_house import OfferedReading, ReadingScores, VotedPaths, gains_of
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.relation_wording import with_descriptions
 from app.reader.scoring.path_scoring import PathScorer
@@ -176,7 +176,7 @@ class NextAction:
     expressions: tuple[str, ...] = ()
     choices: tuple[int, ...] = ()
     scores: ReadingScores | None = None
-    asks_back: tuple[str, ...] = ()
+    asks_back: tuple[OfferedReading, ...] = ()
 
 
 REFUSAL = NextAction(0.0)

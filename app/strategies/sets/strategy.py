@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
-from app.language.readings import schema_steps
+from app.language.readings import NOTHING_LIKELY, LikelyReadings, schema_steps
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.closed_schemas import labels_in
-from app.llm.in_house import HeldMeaning
+from app.llm.in_house import HeldMeaning, ReadingScores
 from app.llm.tasks import Evidence, PathTriple, PublicTerm, StepInput, StepReply, Task, Thing
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.drafts import CheckedDrafts, QuestionMeaning, draft_of, meaning_of, read_prompt
@@ -115,13 +115,16 @@ class SearchProgress:
     phrases: PhrasesByPath = field(default_factory=dict)
     voted: VotedWays | None = None
     held: HeldMeaning | None = None
-    likely: tuple[str, ...] = ()
+    likely: LikelyReadings = NOTHING_LIKELY
     timed: TimedPaths | None = None
     graph: dict[str, list[str]] = field(default_factory=dict)
     is_part: bool = False
     terms: list[PublicTerm] = field(default_factory=list)
     nameless: tuple[Thing, ...] = ()
 
+
+CHOSEN: Final = ReadingScores("ranked", 1.0, 0.0, share=0.97)
+"""The scores of a reading that the asker chose among those offered; its chance is set by hand."""
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
 
@@ -184,8 +187,12 @@ class SetsStrategy:
             progress.held = await asyncio.to_thread(inquiry.language.read_other_language, given, inquiry.result_of)
             if progress.held is None:
                 return replace(_found(progress, None), contradicted=NOT_SURE)
+        elif not inquiry.reasoner.is_model and inquiry.chosen:
+            progress.held = HeldMeaning(inquiry.chosen, CHOSEN)
         elif not inquiry.reasoner.is_model and progress.kinds and timed is None:
             progress.likely = await asyncio.to_thread(_likely_readings, inquiry, progress)
+            if answered := progress.likely.answered:
+                progress.held = HeldMeaning(answered.expression, answered.scores)
         meaning = await meaning_of(inquiry, (*start.frontier, *start.kinds))
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
@@ -357,7 +364,8 @@ def _step(
         **_schema(inquiry, progress),
         voted=progress.voted.shown(inquiry) if progress.voted else None,
         meant=progress.held,
-        likely=progress.likely,
+        likely=progress.likely.offered,
+        is_doubted=progress.likely.is_doubted,
         cases=inquiry.cases,
         nearest=offered.nearest,
         phrases=phrases_of(inquiry, candidates, progress.phrases) if inquiry.reasoner.is_model else (),
@@ -369,10 +377,11 @@ def _step(
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
 
 
-def _likely_readings(inquiry: StrategyInput, progress: SearchProgress) -> tuple[str, ...]:
-    """Returns what a question that is not read surely may mean, to be offered."""
+def _likely_readings(inquiry: StrategyInput, progress: SearchProgress) -> LikelyReadings:
+    """Returns what a question may mean: the reading to be answered, or those to be offered."""
     given = _step(inquiry, progress, numbered(inquiry, ()), 1, 0, is_last=False)
-    return inquiry.language.likely_readings(given.model_copy(update={"question": inquiry.asked_in_house}))
+    given = given.model_copy(update={"question": inquiry.asked_in_house})
+    return inquiry.language.likely_readings(given, inquiry.result_of)
 
 
 def _schema(inquiry: StrategyInput, progress: SearchProgress) -> dict[str, Any]:

@@ -114,7 +114,7 @@ async def test_words_for_a_relation_that_a_role_is_not_shown_are_unknown_to_it(c
 
 async def test_a_refusal_knows_nothing_that_a_role_is_not_shown(chat: ChatService) -> None:
     """Neither a name, which reads like one that nobody has, nor a relation; nor what is masked."""
-    question = "Which umbrella has {}?"
+    question = "What is the umbrella of {}?"
     whole = (await ask(chat, question.format("Ottoline Brackwater"))).text
     assert "I do know Ottoline Brackwater, a doctor. Of a doctor I can tell: " in whole
     assert "monthly salary" in whole

@@ -84,7 +84,7 @@ async def test_a_model_that_says_what_we_read_is_as_sure_as_our_reading(
     server.replies = drafting("{treated by}")
     ours, theirs = await embedded.ask(DOCTOR_OF), await asking(model).ask(DOCTOR_OF)
     assert theirs.names == ours.names
-    assert theirs.confidence == ours.confidence
+    assert theirs.confidence == pytest.approx(ours.confidence, abs=0.05)
 
 
 async def test_a_model_that_says_otherwise_is_doubted(
