@@ -49,7 +49,7 @@ class SureReading:
 
 @dataclass(frozen=True, slots=True)
 class LikelyReadings:
-    """What a question may mean: `answered`, if one reading is likely enough, else the expressions that are `offered`.
+    """The likely readings of a question: the one that is `answered`, else the expressions that are `offered`.
 
     `is_doubted`: the words decide for a reading that is not likely, so that it must not be answered.
     """

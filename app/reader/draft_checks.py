@@ -9,8 +9,8 @@ from typing import Final, TypeGuard
 
 from app.language.readings import TRUTH, Contradiction, ResultKind
 from app.llm.tasks import AnswerInput, StepInput
-from app.reader.draft_kinds import DraftKinds, words_of
 from app.reader.language.language_detection import foreign_language
+from app.reader.meaning.draft_kinds import DraftKinds, words_of
 from app.reader.meaning.question.asked_form import TRUTHS
 from app.reader.meaning.question.question_tokens import SORTS, AskedQuestion, read_question
 from app.reader.meaning.schema_graph import SchemaGraph, schema_graph

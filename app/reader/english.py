@@ -23,11 +23,11 @@ from app.llm.in_house import AskedTime, HeldMeaning
 from app.llm.tasks import Candidate, ReplyInput, StepInput, Thing
 from app.reader.concept_namer import ConceptNamer
 from app.reader.draft_checks import checks_of_question
-from app.reader.draft_kinds import DraftKinds
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.reader.language.answer_form import read_form
 from app.reader.language.language_detection import read_words, remark_on
 from app.reader.language.relation_wording import read_unanswered
+from app.reader.meaning.draft_kinds import DraftKinds
 from app.reader.meaning.question.asked_form import asked_time
 from app.reader.meaning.question.one_question import two_questions
 from app.reader.meaning.read_meaning import KnownGraph, executed, held_meaning, read_meaning

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.llm.tasks import SchemaStep
-from app.reader.draft_kinds import DraftKinds
+from app.reader.meaning.draft_kinds import DraftKinds
 from app.reader.meaning.schema_graph import SchemaGraph
 from tests.support.tasks import fact, thing, way
 

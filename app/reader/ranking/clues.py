@@ -15,8 +15,8 @@ from typing import Final
 
 from app.language.readings import ResultKind
 from app.llm.tasks import Thing
-from app.reader.draft_kinds import DraftKinds
 from app.reader.language.relation_wording import voice_of
+from app.reader.meaning.draft_kinds import DraftKinds
 from app.reader.meaning.in_context import Meanings
 from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.schema_graph import SchemaHop
@@ -71,7 +71,7 @@ class WordingClues:
 
     @cached_property
     def _said(self) -> tuple[str, ...]:
-        """What a question says, as the second half of a pair: nothing, its question word, each of its own words."""
+        """The second halves of pairs: nothing, the question word, and each word that is no name."""
         asked = self._asked
         plain = [word for word, role in zip(asked.words, asked.roles, strict=True) if role not in _NAMED]
         endings = [f"~{ending}" for word in plain if (ending := _ending(word)) and ending != "s"]

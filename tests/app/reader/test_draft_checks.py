@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.language.readings import Contradiction, ResultKind
 from app.reader.draft_checks import DraftChecks, denies
-from app.reader.draft_kinds import DraftKinds
+from app.reader.meaning.draft_kinds import DraftKinds
 from app.reader.meaning.question.question_tokens import read_question
 from kg_store.algebra.expressions import parse
 from tests.support.drafts import GRAPH, SHOWN, THINGS
