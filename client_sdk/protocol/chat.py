@@ -317,7 +317,7 @@ class ChatAnswer(Wire):
     )
     did_you_mean: list[str] = Field(
         default_factory=list,
-        max_length=2,
+        max_length=3,
         description="questions that may have been meant, where none is surely: each can be asked as it stands",
     )
     looked_for: list[str] = Field(
