@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 
 from app.graphs.markdown_table import markdown_table
 from app.reader.ranking.clues import ReadingFeatures
-from app.reader.ranking.ranker import MAX_EXECUTED, MIN_ANSWERED, MIN_CHANCE, MIN_SURE, FittedRanker
+from app.reader.ranking.ranker import MAX_EXECUTED, MIN_ANSWERED, MIN_CHANCE, MIN_SURE, FittedRanker, may_be_answered
 from app.reader.step import MAX_OFFERED
 from evaluation.understanding.examples import RankingExample
 
@@ -136,7 +136,8 @@ class LeftOut:
     """A question of a graph that was left out of the fit.
 
     `sure`: the chance of the result of a reading that the words decide for, and if it is right; None without one.
-    `best`: the same of the likeliest result. `has_offer`: a right reading is among those that would be offered.
+    `best`: the same of the likeliest result; its chance is 0 if it may not be answered. `has_offer`: a right reading is
+    among those that would be offered.
     """
 
     group: str
@@ -176,11 +177,13 @@ def ranked(ranker: FittedRanker, example: RankingExample) -> LeftOut:
         for each in groups.values()
     ]
     told.sort(key=lambda each: -each[0])
+    may_be = [may_be_answered(example.features[each[0]]) for each in groups.values()]
+    best = max(zip(told, may_be, strict=True), default=None, key=lambda each: each[0][0])
     return LeftOut(
         example.group,
         any(example.is_right),
         next(((chance, right) for chance, right, sure in told if sure), None),
-        told[0][:2] if told else (0.0, False),
+        best[0][:2] if best and best[1] else (0.0, False),
         any(example.is_right[at] for at in offers),
     )
 

@@ -232,7 +232,7 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
     # Rank 1 on that board, in that year; not on the one, and rank 1 or that year on another.
-    (BENCHES, "Which members of the Harbour Board have rank 1?", {"Ivo Lund"}),
+    (BENCHES, "Which councillors of the Harbour Board have rank 1?", {"Ivo Lund"}),
     # Who: the people of the rows, not the rows.
     (BOARDS, "Who has rank 1 in the Harbour Board?", {"Ivo Lund", "Sven Oster"}),
     (BENCHES, "How many current committees are there?", {"2"}),

@@ -27,6 +27,9 @@ from kg_store.algebra.expressions import FUNCTIONS, PERIODS, parse
 SAID: Final = 0.5
 """The likeness from which a word counts as one that says a hop, so that its place and form are clues. By hand."""
 
+GIVES_ROWS: Final = "gives_rows"
+"""The number that is 1 for a reading that gives nameless nodes, which no answer can name."""
+
 _ENDINGS: Final = ("est", "ing", "ed", "er", "ly", "or", "s")
 _NAMED: Final = ("thing", "value")
 _OPERATION: Final = re.compile(rf"\b({'|'.join(sorted(FUNCTIONS, key=len, reverse=True))})\(")
@@ -135,6 +138,7 @@ class WordingClues:
         text, roles = each.meaning.expression, {*self._asked.roles}
         chooses, denies = not operations.isdisjoint(_CHOOSING), not operations.isdisjoint(_DENYING)
         return {
+            GIVES_ROWS: float(bool(gives.kinds) and gives.kinds <= self._found.graph.rows),
             "operations": float(len(operations)),
             "nested": float(text.count("(")),
             "having": float(text.count("having(")),

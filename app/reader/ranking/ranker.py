@@ -22,7 +22,7 @@ from app.llm.tasks import StepInput
 from app.reader.meaning.question.question_tokens import LABEL
 from app.reader.meaning.read_meaning import read_meaning
 from app.reader.ranking.candidates import Candidate, candidates_of
-from app.reader.ranking.clues import ReadingFeatures
+from app.reader.ranking.clues import GIVES_ROWS, ReadingFeatures
 from app.reader.ranking.features import features_of
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import ExpressionResult
@@ -35,7 +35,11 @@ left out of the fit: `arog train ranker`.
 MIN_SURE, MIN_ANSWERED = 0.4, 0.8
 """The least chance of the result of a reading that the words decide for (MIN_SURE), and of one for which they don't
 (MIN_ANSWERED), to be answered. Chosen by hand on left-out graphs: below MIN_SURE more than half were wrong, and from
-MIN_ANSWERED six of seven were right.
+MIN_ANSWERED, with MAX_UNLIKE, sixteen of seventeen were right.
+"""
+MAX_UNLIKE: Final = 0.55
+"""Greatest sum of how unlike (1 less the likeness in context) the unread words are to what is read, for a reading that
+the words don't decide for to be answered: "where does X live" is not X's birth city. Chosen as the two above.
 """
 MAX_EXECUTED: Final = 12
 """Greatest number of readings that are executed, the likeliest first; limits the time."""
@@ -72,23 +76,30 @@ class FittedRanker:
 
 @dataclass(frozen=True, slots=True)
 class RankedReading:
-    """A reading with its `chance` (0 to 1); `is_sure`: the words decide for it."""
+    """A reading with its `chance` (0 to 1). `is_sure`: the words decide for it; else it is answered if it `may_be`."""
 
     candidate: Candidate
     chance: float
     is_sure: bool
+    may_be: bool
 
 
 def ranked_readings(scorer: PathScorer, given: StepInput, ranker: FittedRanker) -> list[RankedReading]:
     """Returns the readings of a question, the likeliest first."""
     candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
     sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
-    chances = ranker.chances(features_of(scorer, candidates, sure))
+    told = features_of(scorer, candidates, sure)
     found = [
-        RankedReading(each, chance, bool(sure) and each.meaning.expression == sure)
-        for each, chance in zip(candidates, chances, strict=True)
+        RankedReading(each, chance, bool(sure) and each.meaning.expression == sure, may_be_answered(features))
+        for each, chance, features in zip(candidates, ranker.chances(told), told, strict=True)
     ]
     return sorted(found, key=lambda each: -each.chance)
+
+
+def may_be_answered(features: ReadingFeatures) -> bool:
+    """Returns True if a reading may be answered that the words don't decide for, by what it leaves unread."""
+    numbers = features.numbers
+    return numbers.get("left_far_in_context", 0.0) <= MAX_UNLIKE and not numbers.get(GIVES_ROWS)
 
 
 def likely_readings(
@@ -102,8 +113,8 @@ def likely_readings(
     ranked = ranked_readings(scorer, given, ranker or FittedRanker.boxed())
     groups = _by_result(ranked, result_of)
     for each in groups:
-        least = MIN_SURE if each.has_sure else MIN_ANSWERED
-        if each.chance >= least and (each.has_sure or each is groups[0]):
+        is_likely_alone = each is groups[0] and each.may_be and each.chance >= MIN_ANSWERED
+        if is_likely_alone or (each.has_sure and each.chance >= MIN_SURE):
             return LikelyReadings(answered=SureReading(each.text, each.scores))
     likely = [each.candidate.meaning.expression for each in ranked[:MAX_LIKELY] if each.chance >= MIN_CHANCE]
     return LikelyReadings(offered=tuple(likely), is_doubted=any(each.is_sure for each in ranked))
@@ -111,12 +122,13 @@ def likely_readings(
 
 @dataclass(frozen=True, slots=True)
 class _SameResult:
-    """Readings with one result: the likeliest of them, and the chance of all."""
+    """Readings with one result: the likeliest of them, and the chance of all; see RankedReading."""
 
     text: str
     chance: float
     steps: int
     has_sure: bool
+    may_be: bool
 
     @property
     def scores(self) -> ReadingScores:
@@ -136,6 +148,7 @@ def _by_result(ranked: Sequence[RankedReading], result_of: ResultOf) -> list[_Sa
             sum(one.chance for one in each),
             len(set(LABEL.findall(each[0].candidate.text))),
             any(one.is_sure for one in each),
+            each[0].may_be,
         )
         for each in groups.values()
     ]

@@ -13,7 +13,7 @@ from app.llm.tasks import StepInput
 from app.reader.ranking.candidates import MAX_RANKED, candidates_of
 from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
-from app.reader.ranking.ranker import MAX_EXECUTED, MAX_LIKELY, MIN_ANSWERED, FittedRanker, likely_readings
+from app.reader.ranking.ranker import MAX_LIKELY, MIN_ANSWERED, FittedRanker, likely_readings
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import ExpressionResult
 from tests.app.reader.test_step import CITY, KINDS, STEPS
@@ -79,17 +79,25 @@ def test_the_likeliest_readings_are_offered_first(scorer: PathScorer, question: 
     assert likely.answered is None
 
 
-def test_readings_with_one_result_count_together(scorer: PathScorer, question: StepInput) -> None:
+def test_readings_with_one_result_count_together(scorer: PathScorer) -> None:
+    question = asked("which doctors treat patients in Ez9y8x")
     every = [each.text for each in candidates_of(scorer, question)]
-    even, some = FittedRanker({}, 0.0), every[:MAX_EXECUTED]
-    assert (
-        likely_readings(scorer, question, results({text: at for at, text in enumerate(some)}), even).answered is None
-    )
-    many = FittedRanker({"behind": -3.0}, 9.0)
-    alike = likely_readings(scorer, question, results(dict.fromkeys(every, 7)), many)
+    # Every reading is as likely as any other, and "none of these" is out.
+    even, apart = FittedRanker({}, 9.0), {text: at for at, text in enumerate(every)}
+    assert likely_readings(scorer, question, results(apart), even).answered is None
+    alike = likely_readings(scorer, question, results(dict.fromkeys(every, 7)), FittedRanker({"behind": -3.0}, 9.0))
     assert alike.answered is not None
     assert alike.answered.scores.share >= MIN_ANSWERED
     assert alike.offered == ()
+
+
+def test_what_is_unlike_the_unread_words_is_not_answered(scorer: PathScorer) -> None:
+    """The result of all readings is one, but no word of them is like "juggle"."""
+    question, ranker = asked("which doctors juggle Ez9y8x"), FittedRanker({"behind": -3.0}, 9.0)
+    every = [each.text for each in candidates_of(scorer, question)]
+    likely = likely_readings(scorer, question, results(dict.fromkeys(every, 7)), ranker)
+    assert likely.answered is None
+    assert likely.offered
 
 
 def test_what_is_offered_does_not_depend_on_results(scorer: PathScorer, question: StepInput) -> None:
