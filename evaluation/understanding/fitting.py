@@ -136,8 +136,8 @@ class LeftOut:
     """A question of a graph that was left out of the fit.
 
     `sure`: the chance of the result of a reading that the words decide for, and if it is right; None without one.
-    `best`: the same of the likeliest result; its chance is 0 if it may not be answered. `has_offer`: a right reading is
-    among those that would be offered.
+    `best`: the same of the likeliest result; its chance is 0 if it may not be answered. `has_offer`: a right reading
+    is among those that would be offered.
     """
 
     group: str
