@@ -7,22 +7,21 @@ import hashlib
 import json
 import secrets
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.names_read import NamesRead
-from app.chat.turns import folded
 from app.database.tables import conversations
 from app.egress.ledger.retention import LedgerUpkeep
-from app.llm.in_house import OfferedReading
 from app.memory.cases import MAX_RATABLE, RatableAnswer
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Fact
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.terms import Schema
+from kg_store.text.words import folded_text
 
 PURPOSE = "conversation"
 ID_BYTES = 18
@@ -80,10 +79,10 @@ class Conversation:
     offered: dict[str, str] = field(default_factory=dict, repr=False)
     """The expressions of the questions that the last turn offered, by the digest of each."""
 
-    def offer(self, readings: Sequence[OfferedReading]) -> None:
-        """Remembers what a turn offers, and forgets what the turn before offered."""
+    def offer(self, readings: Mapping[str, str]) -> None:
+        """Remembers the expression of each question that a turn offers, and forgets what the turn before offered."""
         self.offered.clear()
-        self.offered.update({_digest(each.question): each.expression for each in readings})
+        self.offered.update({_digest(question): expression for question, expression in readings.items()})
 
     def chosen(self, question: str) -> str:
         """Returns the expression of a question, in pseudonyms, that the last turn offered; empty if it did not."""
@@ -234,7 +233,7 @@ def _read(plain: bytes, schema: Schema) -> _Content:
 
 def _digest(question: str) -> str:
     """Returns a digest of a question that is the same whatever its capitals and blanks."""
-    return hashlib.sha256(folded(question).encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(folded_text(question).encode()).hexdigest()[:_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class AnswerKeeper:
         cited = cited_by(run.conversation.table, run.found, run.ended.conclusion)
         reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
         reason.expressions[:] = draft.expressions if draft and run.ended.conclusion else ()
-        run.conversation.offer(run.ended.asks_back)
+        run.conversation.offer({each.question: each.expression for each in run.ended.asks_back})
         leaned = _keep_ratable(run, self._cases) if self._cases else ()
         self._conversations.save(run.conversation, run.graph.blind.schema)
         if self._cases and leaned:

@@ -20,6 +20,7 @@ from app.privacy.safe_text import SafeDialogue
 from app.strategies.base import TurnKind
 from client_sdk.protocol import Message
 from kg_store.text.inflection import plural
+from kg_store.text.words import folded_text
 
 DID_YOU_MEAN: Final = "Did you mean:"
 _OR: Final = " Or: "
@@ -34,12 +35,7 @@ def was_offered(dialogue: SafeDialogue) -> bool:
     """Returns True if the question is one that the turn before it offered with "Did you mean:", word for word."""
     before = dialogue.turns[-2].text if len(dialogue.turns) > 1 else ""
     offered = before.removeprefix(DID_YOU_MEAN).split(_OR) if before.startswith(DID_YOU_MEAN) else []
-    return folded(dialogue.question) in map(folded, offered)
-
-
-def folded(text: str) -> str:
-    """Returns a text without differences of capitals and blanks."""
-    return " ".join(text.casefold().split())
+    return folded_text(dialogue.question) in map(folded_text, offered)
 
 
 TO_TRY: Final = "Questions to try:"

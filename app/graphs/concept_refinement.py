@@ -25,6 +25,7 @@ from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import RefineEstimate
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import Hop, NodeKind, Schema, Signature, SignatureId
+from kg_store.text.words import folded_text
 
 MAX_RELATIONS = 15
 """The most relations shown of one signature; the rarest are chosen, because they say most. Chosen by hand."""
@@ -76,7 +77,7 @@ def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
 
 def plain_concept(text: str) -> str | None:
     """Returns `text` in lower case, or None if it is not one to three words of letters."""
-    words = " ".join(text.casefold().split())
+    words = folded_text(text)
     return words if _PLAIN.fullmatch(words) else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from app.language.protocol import DraftChecks
 from app.language.readings import (
+    NOTHING_LIKELY,
     AskedForm,
     AskedOfKind,
     AskedStep,
@@ -108,8 +109,11 @@ class EnglishReader:
         return held_meaning(self.paths, given, KnownGraph(alike, frozenset(named), result_of))
 
     def likely_readings(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> LikelyReadings:
-        """Returns what a question may mean: the reading that is answered, or those that are offered."""
-        return likely_readings(self.paths, given, result_of)
+        """Returns what a question may mean: the reading that is answered, or those that are offered.
+
+        None are ranked if the reasoner answers what it is not sure of: then the words alone decide.
+        """
+        return NOTHING_LIKELY if self.reasoner.answers_unsure else likely_readings(self.paths, given, result_of)
 
     def other_language(self, question: str) -> str:
         """Returns the language (ISO 639-1) of a question that is read by meaning alone; "" for English."""

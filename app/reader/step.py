@@ -221,9 +221,9 @@ def _plan_over_kinds(scorer: PathScorer, given: StepInput, answers_unsure: bool)
     if given.meant is not None:
         return _plan_expression(given.meant.expression, given, given.meant.scores)
     found = read_meaning(scorer, given)
-    if given.likely and not answers_unsure and (action := offered(given, given.likely)):
+    if given.likely and (action := offered(given, given.likely)):
         return action
-    if given.is_doubted and not answers_unsure:
+    if given.is_doubted:
         return None
     if found is not None and not answers_unsure and not is_likely(found.scores):
         return ask_back(given, found)

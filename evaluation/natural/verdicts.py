@@ -15,6 +15,7 @@ from app.chat.concluding import NOT_IN_GRAPH
 from client_sdk.answers.answer import Answer
 from evaluation.checks.metrics import comparable
 from evaluation.datasets.questions import read_lines
+from kg_store.text.words import folded_text
 
 Half = Literal["seen", "shut"]
 GoldType = Literal["entities", "values", "number", "boolean", "table", "describe", "smalltalk", "unanswerable"]
@@ -167,7 +168,7 @@ def _plain(text: str) -> str:
 
 def _described(gold: Gold, text: str) -> Verdict:
     """Returns "right" if the text names the thing with its kind and tells enough facts, "partly" if only some."""
-    folded = _folded(text)
+    folded = folded_text(text)
     told = sum(any(_is_said(value, folded) for value in values) for values in _facts(gold))
     if not told:
         return "wrong"
@@ -195,7 +196,7 @@ def _is_said(value: str, folded: str) -> bool:
 
 def _forms(value: str) -> Iterator[str]:
     """Yields `value` as a sentence may write it: a date in words, a number with separated thousands."""
-    plain = _folded(_MIDNIGHT.sub("", value.casefold()))
+    plain = folded_text(_MIDNIGHT.sub("", value.casefold()))
     yield plain
     with suppress(ValueError):
         day = date.fromisoformat(plain)
@@ -203,7 +204,3 @@ def _forms(value: str) -> Iterator[str]:
         yield from (f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}")
     with suppress(ValueError):
         yield from (f"{float(plain):,.2f}", f"{float(plain):,.15g}", f"{float(plain):.15g}")
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())

@@ -18,7 +18,7 @@ from app.reader.meaning.read_meaning import read_meaning
 from app.reader.ranking.candidates import candidates_of
 from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
-from app.reader.ranking.ranker import is_empty, key_of
+from app.reader.ranking.ranker import result_key
 from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import RetrievalResult, Strategy, StrategyInput
 from evaluation.bench.bench import TENANT, Bench
@@ -178,8 +178,7 @@ def _numbered(results: Sequence[ExpressionResult | None]) -> tuple[int, ...]:
     """Returns one number for equal results, and a negative one for each that is nothing."""
     known: dict[object, int] = {}
     return tuple(
-        -1 - at if each is None or is_empty(each) else known.setdefault(key_of(each), len(known))
-        for at, each in enumerate(results)
+        -1 - at if each is None else known.setdefault(result_key(each), len(known)) for at, each in enumerate(results)
     )
 
 

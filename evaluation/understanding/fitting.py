@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 
 from app.graphs.markdown_table import markdown_table
 from app.reader.ranking.clues import ReadingFeatures
-from app.reader.ranking.ranker import MAX_EXECUTED, MIN_ANSWERED, MIN_CHANCE, MIN_SURE, FittedRanker, may_be_answered
+from app.reader.ranking.ranker import MIN_ANSWERED, MIN_CHANCE, MIN_SURE, FittedRanker, ranked_readings, ranked_results
 from app.reader.step import MAX_OFFERED
 from evaluation.understanding.examples import RankingExample
 
@@ -164,27 +164,16 @@ def left_out(examples: Sequence[RankingExample]) -> list[LeftOut]:
 
 def ranked(ranker: FittedRanker, example: RankingExample) -> LeftOut:
     """Returns how a question would be answered by a ranker."""
-    chances = ranker.chances(example.features)
-    order = sorted(range(len(chances)), key=lambda at: -chances[at])
-    offers = [at for at in order[:MAX_OFFERED] if chances[at] >= MIN_CHANCE]
-    is_sure = [bool(each.numbers.get("sure")) for each in example.features]
-    groups: dict[int, list[int]] = {}
-    for place, at in enumerate(order):
-        if is_sure[at] or (place < MAX_EXECUTED and example.results[at] >= 0):
-            groups.setdefault(example.results[at], []).append(at)
-    told = [
-        (sum(chances[at] for at in each), example.is_right[each[0]], any(is_sure[at] for at in each))
-        for each in groups.values()
-    ]
-    told.sort(key=lambda each: -each[0])
-    may_be = [may_be_answered(example.features[each[0]]) for each in groups.values()]
-    best = max(zip(told, may_be, strict=True), default=None, key=lambda each: each[0][0])
+    readings = ranked_readings(ranker, example.features)
+    results = ranked_results(readings, lambda at: example.results[at] if example.results[at] >= 0 else None)
+    sure = next((each for each in results if each.is_sure), None)
+    best = results[0] if results and results[0].is_answerable else None
     return LeftOut(
         example.group,
         any(example.is_right),
-        next(((chance, right) for chance, right, sure in told if sure), None),
-        best[0][:2] if best and best[1] else (0.0, False),
-        any(example.is_right[at] for at in offers),
+        (sure.chance, example.is_right[sure.at]) if sure else None,
+        (best.chance, example.is_right[best.at]) if best else (0.0, False),
+        any(example.is_right[each.at] for each in readings[:MAX_OFFERED] if each.chance >= MIN_CHANCE),
     )
 
 

@@ -25,6 +25,7 @@ from kg_store.sources.table_policy import (
 from kg_store.terms import ValueKind
 from kg_store.text.labels import readable
 from kg_store.text.notation import first_parts
+from kg_store.text.words import folded_text
 
 _FIRST = "(say `first` in the column's settings)"
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -249,14 +250,14 @@ class Tables:
         else:
             yield thing, _LABEL, _text(said)
 
-    def _folded(self, file: str, by: str | None) -> Mapping[str, str | None]:
+    def folded(self, file: str, by: str | None) -> Mapping[str, str | None]:
         """Returns the key of a row by what cells call it, in small letters; None if several rows are called so."""
         found = self._folded_keys.get((file, by))
         if found is None:
             found = self._folded_keys[file, by] = {}
             called = {key: key for key in self._keys[file]} if by is None else self._keys_by[file, by]
             for cell, key in called.items():
-                found[_folded(cell)] = key if found.get(_folded(cell), key) == key else None
+                found[folded_text(cell)] = key if found.get(folded_text(cell), key) == key else None
         return found
 
     def _tail(self, cell: str, called: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term:
@@ -267,7 +268,7 @@ class Tables:
         if column.table is not None:
             key = called if column.by is None else self._keys_by[column.table, column.by].get(called, "")
             if key is not None and key not in self._keys[column.table]:
-                key = self._folded(column.table, column.by).get(_folded(called), "")
+                key = self.folded(column.table, column.by).get(folded_text(called), "")
                 if key:
                     _count(skipped, f"references of {file} lead to a row that is written in other capitals", line)
             if key is None:
@@ -284,10 +285,6 @@ class Tables:
             _count(skipped, f"cells of {file} {reason} and were kept as text", line)
             return value_term(cell, ValueKind.TEXT)
         return value_term(lexical, column.kind)
-
-
-def _folded(cell: str) -> str:
-    return " ".join(cell.casefold().split())
 
 
 def read_rows(

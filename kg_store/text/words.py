@@ -64,6 +64,11 @@ class WordForms(NamedTuple):
         return self.forms[0]
 
 
+def folded_text(text: str) -> str:
+    """Returns a text without differences of capitals and blanks."""
+    return " ".join(text.casefold().split())
+
+
 def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """Yields the places where a whole name may stand: runs of words separated only by a space, point, comma or &."""
     for match in _STRETCH.finditer(text, start, len(text) if end is None else end):

@@ -1,5 +1,7 @@
-"""Pairs the words of a question with what a reading does; each pair has a fitted weight, so that no list of words is
-needed: `most|w=often` weighs for a reading with `most(...)` of a question with "often".
+"""Pairs the question word, and the words beside a name, with what a reading does.
+
+Each pair has a fitted weight, so that no list of words is needed: `count|wh=how many` weighs for a reading that counts
+of a question with "how many".
 
 Promise: no name and no value of the graph is in a clue, nor a word that was read as one.
 """
@@ -61,9 +63,8 @@ class WordingClues:
         text = each.meaning.expression
         gives = self._kinds.of(parse(text))
         operations = _operations(text)
-        pairs = [f"{does}{of}" for does in (*operations, f"t={self._type(gives)}") for of in self._said]
+        pairs = [f"{does}{of}" for does in (*operations, f"t={self._type(gives)}") for of in ("", f"|wh={self._wh}")]
         pairs += self._ways(text)
-        pairs += [f"left={word}" for word in self._left(each)]
         return ReadingFeatures(self._numbers(each, gives, operations), tuple(map(intern, pairs)))
 
     @cached_property
@@ -73,25 +74,12 @@ class WordingClues:
         return DraftKinds(self._found.graph, [*named, *kinds], [])
 
     @cached_property
-    def _said(self) -> tuple[str, ...]:
-        """The second halves of pairs: nothing, the question word, and each word that is no name."""
-        asked = self._asked
-        plain = [word for word, role in zip(asked.words, asked.roles, strict=True) if role not in _NAMED]
-        endings = [f"~{ending}" for word in plain if (ending := _ending(word)) and ending != "s"]
-        return ("", f"|wh={self._wh}", *(f"|w={word}" for word in dict.fromkeys([*plain, *endings])))
-
-    @cached_property
     def _wh(self) -> str:
         """The question word; "how" with the word that follows it."""
         words = self._asked.words
         wh = self._asked.wh or (words[0] if self._asked.roles[:1] not in ((), *((role,) for role in _NAMED)) else "")
         after = words[words.index(wh) + 1 :] if wh == "how" and wh in words else ()
         return f"{wh} {after[0]}" if after else wh
-
-    def _left(self, each: Candidate) -> Iterator[str]:
-        for at, (word, role) in enumerate(zip(self._asked.words, self._asked.roles, strict=True)):
-            if each.meaning.left >> at & 1 and role not in _NAMED:
-                yield word
 
     def _type(self, gives: ResultKind) -> str:
         if gives.value:

@@ -9,9 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, get_args
 
 from app.reader.meaning.answer_forms import Doubt
-from app.reader.meaning.in_context import MeaningWords
 from app.reader.meaning.question.question_tokens import LABEL
-from app.reader.meaning.question.token_roles import said_words
 from app.reader.meaning.schema_graph import NearHop
 from app.reader.ranking.candidates import Candidate
 from app.reader.ranking.clues import ReadingFeatures, WordingClues, head_of
@@ -29,17 +27,13 @@ def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str =
     """Returns the features of each candidate; `sure`: the expression for which the words decide, if any."""
     if not candidates:
         return []
-    likeness, wordings = _likeness(scorer, candidates), dict[int, WordingClues]()
-    best, nearest = max(each.meaning.score for each in candidates), max(whole for whole, _ in likeness)
+    best, wordings = max(each.meaning.score for each in candidates), dict[int, WordingClues]()
     found: list[ReadingFeatures] = []
-    for each, (whole, read) in zip(candidates, likeness, strict=True):
+    for each in candidates:
         clues = wordings.setdefault(id(each.found), WordingClues(scorer, each.found)).of(each)
         compared = {
             "sure": float(bool(sure) and each.meaning.expression == sure),
             "behind": min(MAX_BEHIND, best - each.meaning.score),
-            "likeness": whole,
-            "less_like": nearest - whole,
-            "pull": read - whole,
         }
         numbers = _of_reading(each) | _of_words(each) | clues.numbers | compared
         found.append(ReadingFeatures(numbers, clues.pairs))
@@ -125,20 +119,3 @@ def _ends_in_value(each: Candidate) -> bool:
     """Returns True if the last step of the reading leads to values."""
     labels = LABEL.findall(each.meaning.expression)
     return bool(labels) and bool(each.found.builder.values.get(labels[-1], ""))
-
-
-def _likeness(scorer: PathScorer, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
-    """Returns, for each candidate, the cosine of its words with the question, and with the part that it reads."""
-    texts = [_in_words(each) for each in candidates]
-    scorer.prepare(list(dict.fromkeys(text for each in texts for text in each)))
-    whole = [scorer.text_likeness(meant, (asked,))[0] for meant, asked, _ in texts]
-    return [(like, scorer.text_likeness(each[0], each[2:])[0]) for like, each in zip(whole, texts, strict=True)]
-
-
-def _in_words(each: Candidate) -> tuple[str, str, str]:
-    """Returns the reading in words, the question with kinds in place of stand-ins, and the part of it that is read."""
-    words = MeaningWords(each.found.graph.hops, each.found.kinds, each.found.graph.kinds)
-    unread = {word for at, word in enumerate(each.found.asked.words) if each.meaning.left >> at & 1}
-    said = said_words(each.found.asked.text)
-    read = words.question(tuple(word for word in said if word not in unread))
-    return words.of(each.meaning.expression), words.question(tuple(said)), read

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +20,7 @@ from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
 from app.reader.meaning.question.question_tokens import LABEL
 from app.reader.meaning.read_meaning import read_meaning
-from app.reader.ranking.candidates import Candidate, candidates_of
+from app.reader.ranking.candidates import candidates_of
 from app.reader.ranking.clues import GIVES_ROWS, ReadingFeatures
 from app.reader.ranking.features import features_of
 from app.reader.scoring.path_scoring import PathScorer
@@ -76,30 +75,66 @@ class FittedRanker:
 
 @dataclass(frozen=True, slots=True)
 class RankedReading:
-    """A reading with its `chance` (0 to 1). `is_sure`: the words decide for it; else it is answered if it `may_be`."""
+    """A reading by its position `at` among the candidates, with its `chance` (0 to 1).
 
-    candidate: Candidate
+    `is_sure`: the words decide for it. `is_answerable`: it may be answered even if they don't, by what it leaves
+    unread and gives.
+    """
+
+    at: int
     chance: float
     is_sure: bool
-    may_be: bool
+    is_answerable: bool
 
 
-def ranked_readings(scorer: PathScorer, given: StepInput, ranker: FittedRanker) -> list[RankedReading]:
-    """Returns the readings of a question, the likeliest first."""
-    candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
-    sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
-    told = features_of(scorer, candidates, sure)
+def ranked_readings(ranker: FittedRanker, features: Sequence[ReadingFeatures]) -> list[RankedReading]:
+    """Returns the readings of a question by their features, the likeliest first."""
     found = [
-        RankedReading(each, chance, bool(sure) and each.meaning.expression == sure, may_be_answered(features))
-        for each, chance, features in zip(candidates, ranker.chances(told), told, strict=True)
+        RankedReading(at, chance, bool(each.numbers.get("sure")), _is_answerable(each.numbers))
+        for at, (chance, each) in enumerate(zip(ranker.chances(features), features, strict=True))
     ]
     return sorted(found, key=lambda each: -each.chance)
 
 
-def may_be_answered(features: ReadingFeatures) -> bool:
-    """Returns True if a reading may be answered that the words don't decide for, by what it leaves unread."""
-    numbers = features.numbers
+def _is_answerable(numbers: Mapping[str, float]) -> bool:
     return numbers.get("left_far_in_context", 0.0) <= MAX_UNLIKE and not numbers.get(GIVES_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedResult:
+    """The readings that have one result: their `chance` together, and the position `at` of the sure or likeliest one.
+
+    `is_sure`: the words decide for one of them. `is_answerable`: the likeliest is, see RankedReading.
+    """
+
+    at: int
+    chance: float
+    is_sure: bool
+    is_answerable: bool
+
+
+def ranked_results(ranked: Sequence[RankedReading], key_of: Callable[[int], object | None]) -> list[RankedResult]:
+    """Returns the results of the likeliest readings and of a sure one, the likeliest result first.
+
+    `key_of`: returns a key that equal results share, for the position of a reading; None if it has no result. Such a
+    reading is left out, unless the words decide for it: that there is nothing is an answer then.
+    """
+    groups: dict[object, list[RankedReading]] = {}
+    for place, each in enumerate(ranked):
+        if place < MAX_EXECUTED or each.is_sure:
+            key = key_of(each.at)
+            if key is not None or each.is_sure:
+                groups.setdefault(key, []).append(each)
+    found = [
+        RankedResult(
+            next((one for one in each if one.is_sure), each[0]).at,
+            sum(one.chance for one in each),
+            any(one.is_sure for one in each),
+            each[0].is_answerable,
+        )
+        for each in groups.values()
+    ]
+    return sorted(found, key=lambda each: -each.chance)
 
 
 def likely_readings(
@@ -107,59 +142,23 @@ def likely_readings(
 ) -> LikelyReadings:
     """Returns the reading to be answered, if one is likely enough, else those to be offered.
 
-    Readings with the same result count together, and one without a result is never answered. What is offered does not
-    depend on any result.
+    Readings with the same result count together. What is offered does not depend on any result.
     """
-    ranked = ranked_readings(scorer, given, ranker or FittedRanker.boxed())
-    groups = _by_result(ranked, result_of)
-    for each in groups:
-        is_likely_alone = each is groups[0] and each.may_be and each.chance >= MIN_ANSWERED
-        if is_likely_alone or (each.has_sure and each.chance >= MIN_SURE):
-            return LikelyReadings(answered=SureReading(each.text, each.scores))
-    likely = [each.candidate.meaning.expression for each in ranked[:MAX_LIKELY] if each.chance >= MIN_CHANCE]
-    return LikelyReadings(offered=tuple(likely), is_doubted=any(each.is_sure for each in ranked))
+    candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
+    sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
+    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates, sure))
+    results = ranked_results(ranked, lambda at: result_key(result_of(candidates[at].text)))
+    for place, each in enumerate(results):
+        is_first = place == 0 and each.is_answerable
+        if (each.is_sure and each.chance >= MIN_SURE) or (is_first and each.chance >= MIN_ANSWERED):
+            text = candidates[each.at].text
+            steps = len(set(LABEL.findall(text)))
+            scores = ReadingScores("ranked", each.chance, 0.0, steps=steps, share=each.chance)
+            return LikelyReadings(answered=SureReading(text, scores))
+    likely = [candidates[each.at].meaning.expression for each in ranked[:MAX_LIKELY] if each.chance >= MIN_CHANCE]
+    return LikelyReadings(offered=tuple(likely), is_doubted=bool(sure))
 
 
-@dataclass(frozen=True, slots=True)
-class _SameResult:
-    """Readings with one result: the likeliest of them, and the chance of all; see RankedReading."""
-
-    text: str
-    chance: float
-    steps: int
-    has_sure: bool
-    may_be: bool
-
-    @property
-    def scores(self) -> ReadingScores:
-        return ReadingScores("ranked", self.chance, 0.0, steps=self.steps, share=self.chance)
-
-
-def _by_result(ranked: Sequence[RankedReading], result_of: ResultOf) -> list[_SameResult]:
-    """Returns the results of the likeliest readings and of a sure one, the likeliest result first."""
-    groups: dict[object, list[RankedReading]] = {}
-    for each in (*islice(ranked, MAX_EXECUTED), *(one for one in ranked[MAX_EXECUTED:] if one.is_sure)):
-        result = result_of(each.candidate.text)
-        if result is not None and (not is_empty(result) or each.is_sure):
-            groups.setdefault(key_of(result), []).append(each)
-    found = [
-        _SameResult(
-            (next((one for one in each if one.is_sure), each[0])).candidate.text,
-            sum(one.chance for one in each),
-            len(set(LABEL.findall(each[0].candidate.text))),
-            any(one.is_sure for one in each),
-            each[0].may_be,
-        )
-        for each in groups.values()
-    ]
-    return sorted(found, key=lambda each: -each.chance)
-
-
-def is_empty(result: ExpressionResult) -> bool:
-    """Returns True if a result holds nothing, which a reading that is meant rarely gives."""
-    return not (result.mids or result.rows) and result.number is None and result.truth is None
-
-
-def key_of(result: ExpressionResult) -> object:
-    """Returns a key that equal results share."""
-    return frozenset(result.mids), tuple(map(str, result.rows or ())), str(result.number), result.truth
+def result_key(result: ExpressionResult | None) -> ExpressionResult | None:
+    """Returns what equal results share, whatever the order of their members."""
+    return None if result is None else replace(result, ordered=False, mids=tuple(sorted(result.mids)))

@@ -155,8 +155,9 @@ class SetsStrategy:
 
         If the question states a time, it is first searched without the time, and the result is narrowed to it. If the
         graph has no dates for the result, it is searched as it stands. A result true only at other times is refused.
+        A reading that the asker chose among those offered is taken as it is.
         """
-        timed = TimedPaths.of(inquiry)
+        timed = None if inquiry.chosen else TimedPaths.of(inquiry)
         found = await self._find(timed.inquiry, timed) if timed else None
         if timed is None or found is None or (timed.is_cut and found.draft is None):
             found = await self._find(inquiry)

@@ -9,7 +9,6 @@ from sqlalchemy import Engine, select, update
 
 from app.chat.conversations import PURPOSE, ConversationBusyError, ConversationStore, UnknownConversationError
 from app.database.tables import conversations
-from app.llm.in_house import OfferedReading
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Mid, Schema
@@ -43,12 +42,12 @@ def test_a_conversation_keeps_its_pseudonyms(store: ConversationStore) -> None:
 
 def test_what_a_turn_offers_can_be_chosen_in_the_next(store: ConversationStore) -> None:
     first = store.open("north", "k1", "clinic", None, SCHEMA)
-    first.offer([OfferedReading("Who treats Ez9y8x?", 'reach(Ez9y8x, "treated by")')])
+    first.offer({"Who treats Ez9y8x?": 'reach(Ez9y8x, "treated by")'})
     store.save(first, SCHEMA)
     again = store.open("north", "k1", "clinic", first.id, SCHEMA)
     assert again.chosen("who  treats Ez9y8x?") == 'reach(Ez9y8x, "treated by")'
     assert again.chosen("Who treats Ez9y8y?") == ""
-    again.offer([])
+    again.offer({})
     assert again.chosen("Who treats Ez9y8x?") == ""
 
 
