@@ -146,7 +146,7 @@ def likely_readings(
     """
     candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
     sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
-    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates, sure))
+    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, given, candidates, sure))
     results = ranked_results(ranked, lambda at: result_key(result_of(candidates[at].text)))
     for place, each in enumerate(results):
         is_first = place == 0 and each.is_answerable
