@@ -122,6 +122,9 @@ SURELY_TELL: Final = 0.9
 """Least chance with which a turn that holds a noun asks to be told about a thing. Chosen by hand."""
 
 
+_ASKING: Final = (["who"], ["whom"], ["whose"], ["which"], ["where"], ["when"], ["how"])
+
+
 class QuestionOpener:
     """Opens the graph and the conversation of a question."""
 
@@ -245,10 +248,10 @@ class QuestionReader:
         text = _with_names_out(run)
         chances = self._options.turns.chances(text)
         kind = max(chances, key=lambda kind: chances[kind])
-        # A description would pass over the noun in "what's on the ground at X", which asks for one thing.
-        asks_more = (
-            kind == "tell" and chances[kind] < SURELY_TELL and any("n" in kinds_of_word(w) for w in text.split())
-        )
+        # A description would pass over what "who referred X" asks, and over the noun in "what's on the ground at X".
+        words = text.lower().split()
+        is_unsure = chances[kind] < SURELY_TELL and any("n" in kinds_of_word(word) for word in words)
+        asks_more = kind == "tell" and (is_unsure or words[:1] in _ASKING)
         return "question" if asks_more else kind
 
     def _completed(self, run: QuestionRun) -> Completed:

@@ -197,7 +197,7 @@ def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResul
     is_lost = found.draft is None and not (found.said or found.over_budget or found.contradicted or found.asks_back)
     if not is_lost or run.turn not in ("talk", "neither") or run.request.strategy != AUTO:
         return found
-    return replace(found, said=f"{NOTHING_TO_SAY} {invitation(kinds_of(run.graph.blind.schema))}")
+    return replace(found, contradicted=f"{NOTHING_TO_SAY} {invitation(kinds_of(run.graph.blind.schema))}")
 
 
 def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[QuestionReading]:

@@ -119,7 +119,7 @@ async def natural_examples(show: Show) -> list[RankingExample]:
 
 
 _Talk = Sequence[tuple[str, NaturalQuestion | None]]
-"""What is said in one dialogue, turn by turn, with the question that a turn asks; None if it asks nothing factual."""
+"""The turns of one dialogue, one after the other, with the question that a turn asks; None if it asks nothing factual."""
 
 
 def _alone(question: NaturalQuestion) -> _Talk:

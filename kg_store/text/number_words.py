@@ -333,6 +333,8 @@ _BEFORE: Final = frozenset(
     "im seit bis ab nach vor am en depuis avant après au desde hasta antes después di dopo em até".split()
 )
 _BEFORE_SHORT: Final = frozenset("in since until till last next".split())
+_IN_CODE: Final = re.compile(r"[^\W\d_]\d{1,3}\Z")
+"""Ends before letters that are part of a code, as "jul" in E1jul4 is no month."""
 _ENDS_SENTENCE: Final = re.compile(r"(?:^|[.!?:;\n…¿¡。！？])[\s\"'“”„‘’«»(\[*_#>•·–—-]*\Z")
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ \u00a0]\Z")
 _LOOK_BACK: Final = 40
@@ -376,6 +378,8 @@ def tokens_of(text: str) -> list[Token]:
     """Returns the tokens of `text`, in order, without words that mean something else there ("second")."""
     tokens = [Token(*match.span(), match.group().lower()) for match in _DIGITS.finditer(text)]
     for match in _WORD.finditer(text):
+        if _IN_CODE.search(text[max(0, match.start() - 4) : match.start()]):
+            continue
         word = unicodedata.normalize("NFC", match.group().lower())
         number, month = number_word(word), calendar_word(word)
         if number is not None or month is not None:

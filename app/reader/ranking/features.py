@@ -67,6 +67,8 @@ def _of_reading(each: Candidate) -> dict[str, float]:
         "not_whole": float(not meaning.is_whole),
         "not_fitting": float(not meaning.may_be_whole),
         "steps": float(min(5, len(labels))),
+        "words_a_step": min(3.0, (asked.content & ~meaning.left).bit_count() / max(1, len(labels))),
+        "steps_a_word": min(3.0, len(labels) / max(1, (asked.content & ~meaning.left).bit_count())),
         "of_rows": float(each.of_rows),
         "passes_rows": float(any("|" in label for label in labels)),
     } | _of_hops(each, labels)

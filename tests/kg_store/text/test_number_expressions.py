@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from num2words import num2words
 
 from kg_store.text.number_expressions import MAX_EVERYDAY, find_number_expressions, in_figures
-from kg_store.text.number_words import MAX_CHINESE, MAX_ROMAN, chinese_figures, roman_of, roman_value, undo_digits
+from kg_store.text.number_words import (
+    MAX_CHINESE,
+    MAX_ROMAN,
+    chinese_figures,
+    roman_of,
+    roman_value,
+    tokens_of,
+    undo_digits,
+)
 
 
 def test_ascii_text_is_the_same_object() -> None:
@@ -88,3 +96,9 @@ def test_a_text_in_figures_has_the_values_that_are_written_out() -> None:
 
 def test_no_expression_shows_what_it_says() -> None:
     assert "1960" not in repr(find_number_expressions("nineteen sixty"))
+
+
+def test_letters_behind_a_code_are_no_month() -> None:
+    """A pseudonym may end so, and "two" beside it is no day."""
+    assert not [token for token in tokens_of("Er1jul two") if token.month is not None]
+    assert [token for token in tokens_of("12 july") if token.month is not None]
