@@ -249,8 +249,7 @@ class AnswerForms:
         was born in 1980").
         """
         found, words = _ONLY_ITSELF.match(expression), self._asked.words
-        is_told = found is not None and (found[1] in self._named.spoken or found[1][0] == "S")
-        if found is None or self._asked.form != "things" or not self._asked.wh or is_told:
+        if found is None or self._asked.form != "things" or not self._asked.wh or found[1] in self._named.spoken:
             return False
         named = list(self._asked.at("thing"))
         return [words[at] for at in named] == [found[1]] and words[named[0] - 1] not in ("which", "what")
