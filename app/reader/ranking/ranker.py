@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.language.readings import LikelyReadings, SureReading
+from app.language.readings import NOTHING_LIKELY, LikelyReadings, SureReading
 from app.llm.confidence import is_likely
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
@@ -142,11 +142,14 @@ def likely_readings(
 ) -> LikelyReadings:
     """Returns the reading to be answered, if one is likely enough, else those to be offered.
 
-    Readings with the same result count together. What is offered does not depend on any result.
+    Readings with the same result count together. What is offered does not depend on any result. Nothing is likely if
+    the words decide for a reading that is none of the candidates: it can't be compared, and they alone decide.
     """
     candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
     sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
     ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates, sure))
+    if sure and not any(each.is_sure for each in ranked):
+        return NOTHING_LIKELY
     results = ranked_results(ranked, lambda at: result_key(result_of(candidates[at].text)))
     for place, each in enumerate(results):
         is_first = place == 0 and each.is_answerable
