@@ -250,7 +250,7 @@ class Tables:
         else:
             yield thing, _LABEL, _text(said)
 
-    def folded(self, file: str, by: str | None) -> Mapping[str, str | None]:
+    def _folded(self, file: str, by: str | None) -> Mapping[str, str | None]:
         """Returns the key of a row by what cells call it, in small letters; None if several rows are called so."""
         found = self._folded_keys.get((file, by))
         if found is None:
@@ -268,7 +268,7 @@ class Tables:
         if column.table is not None:
             key = called if column.by is None else self._keys_by[column.table, column.by].get(called, "")
             if key is not None and key not in self._keys[column.table]:
-                key = self.folded(column.table, column.by).get(folded_text(called), "")
+                key = self._folded(column.table, column.by).get(folded_text(called), "")
                 if key:
                     _count(skipped, f"references of {file} lead to a row that is written in other capitals", line)
             if key is None:

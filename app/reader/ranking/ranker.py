@@ -100,21 +100,10 @@ def _is_answerable(numbers: Mapping[str, float]) -> bool:
     return numbers.get("left_far_in_context", 0.0) <= MAX_UNLIKE and not numbers.get(GIVES_ROWS)
 
 
-@dataclass(frozen=True, slots=True)
-class RankedResult:
-    """The readings that have one result: their `chance` together, and the position `at` of the sure or likeliest one.
+def ranked_results(ranked: Sequence[RankedReading], key_of: Callable[[int], object | None]) -> list[RankedReading]:
+    """Returns one reading for each result of the likeliest readings and of a sure one, the likeliest result first.
 
-    `is_sure`: the words decide for one of them. `is_answerable`: the likeliest is, see RankedReading.
-    """
-
-    at: int
-    chance: float
-    is_sure: bool
-    is_answerable: bool
-
-
-def ranked_results(ranked: Sequence[RankedReading], key_of: Callable[[int], object | None]) -> list[RankedResult]:
-    """Returns the results of the likeliest readings and of a sure one, the likeliest result first.
+    It is the sure or else the likeliest one of those with that result, and has their chance together.
 
     `key_of`: returns a key that equal results share, for the position of a reading; None if it has no result. Such a
     reading is left out, unless the words decide for it: that there is nothing is an answer then.
@@ -126,11 +115,11 @@ def ranked_results(ranked: Sequence[RankedReading], key_of: Callable[[int], obje
             if key is not None or each.is_sure:
                 groups.setdefault(key, []).append(each)
     found = [
-        RankedResult(
-            next((one for one in each if one.is_sure), each[0]).at,
-            sum(one.chance for one in each),
-            any(one.is_sure for one in each),
-            each[0].is_answerable,
+        replace(
+            each[0],
+            at=next((one.at for one in each if one.is_sure), each[0].at),
+            chance=sum(one.chance for one in each),
+            is_sure=any(one.is_sure for one in each),
         )
         for each in groups.values()
     ]

@@ -10,7 +10,8 @@ import pytest
 
 from app.language.readings import NOTHING_LIKELY, NUMBER
 from app.llm.tasks import StepInput
-from app.reader.ranking.candidates import MAX_RANKED, candidates_of
+from app.reader.ranking import ranker
+from app.reader.ranking.candidates import MAX_RANKED, Candidate, candidates_of
 from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
 from app.reader.ranking.ranker import MAX_LIKELY, MIN_ANSWERED, FittedRanker, likely_readings
@@ -114,6 +115,21 @@ def test_a_sure_reading_that_is_unlikely_is_doubted(scorer: PathScorer) -> None:
     assert likely.answered is not None
     doubted = likely_readings(scorer, sure, held, FittedRanker({"sure": -9.0}, 0.0))
     assert (doubted.answered, doubted.is_doubted) == (None, True)
+
+
+def test_that_a_sure_reading_gives_nothing_is_an_answer(scorer: PathScorer) -> None:
+    likely = likely_readings(scorer, asked("which patients live in Ez9y8x"), nothing, FittedRanker({"sure": 9.0}, 0.0))
+    assert likely.answered is not None
+
+
+def test_a_sure_reading_that_is_no_candidate_is_left_to_the_words(
+    scorer: PathScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def others(scorer: PathScorer, given: StepInput) -> list[Candidate]:
+        return candidates_of(scorer, given)[1:]
+
+    monkeypatch.setattr(ranker, "candidates_of", others)
+    assert likely_readings(scorer, asked("which patients live in Ez9y8x"), nothing) is NOTHING_LIKELY
 
 
 def test_nothing_is_likely_where_none_of_these_is(scorer: PathScorer, question: StepInput) -> None:
