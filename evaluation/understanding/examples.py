@@ -12,9 +12,7 @@ from typing import Any, Final, cast
 from app.demo import POLICY_FILE
 from app.language.protocol import Language
 from app.language.readings import LikelyReadings
-from app.llm.confidence import is_likely
 from app.llm.tasks import StepInput
-from app.reader.meaning.read_meaning import read_meaning
 from app.reader.ranking.candidates import candidates_of
 from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
@@ -79,9 +77,8 @@ class _WatchedLanguage:
 
     def likely_readings(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> LikelyReadings:
         if not self.watch.seen:
-            candidates, read = candidates_of(self.watch.scorer, given), read_meaning(self.watch.scorer, given)
-            sure = read.meaning.expression if read and read.is_sure and is_likely(read.scores) else ""
-            features = features_of(self.watch.scorer, candidates, sure)
+            candidates = candidates_of(self.watch.scorer, given)
+            features = features_of(self.watch.scorer, candidates)
             self.watch.seen += [
                 (told, self.result_of(each.text)) for told, each in zip(features, candidates, strict=True)
             ]

@@ -23,8 +23,8 @@ MAX_BEHIND: Final = 4.0
 """A reading that lies farther behind the best score counts as this far. Chosen by hand."""
 
 
-def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str = "") -> list[ReadingFeatures]:
-    """Returns the features of each candidate; `sure`: the expression for which the words decide, if any."""
+def features_of(scorer: PathScorer, candidates: Sequence[Candidate]) -> list[ReadingFeatures]:
+    """Returns the features of each candidate."""
     if not candidates:
         return []
     best, wordings = max(each.meaning.score for each in candidates), dict[int, WordingClues]()
@@ -32,7 +32,7 @@ def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str =
     for each in candidates:
         clues = wordings.setdefault(id(each.found), WordingClues(scorer, each.found)).of(each)
         compared = {
-            "sure": float(bool(sure) and each.meaning.expression == sure),
+            "sure": float(each.is_sure),
             "behind": min(MAX_BEHIND, best - each.meaning.score),
         }
         numbers = _of_reading(each) | _of_words(each) | clues.numbers | compared

@@ -14,12 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.language.readings import NOTHING_LIKELY, LikelyReadings, SureReading
-from app.llm.confidence import is_likely
+from app.language.readings import LikelyReadings, SureReading
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
 from app.reader.meaning.question.question_tokens import LABEL
-from app.reader.meaning.read_meaning import read_meaning
 from app.reader.ranking.candidates import candidates_of
 from app.reader.ranking.clues import GIVES_ROWS, ReadingFeatures
 from app.reader.ranking.features import features_of
@@ -40,8 +38,8 @@ MAX_UNLIKE: Final = 0.55
 """Greatest sum of how unlike (1 less the likeness in context) the unread words are to what is read, for a reading that
 the words don't decide for to be answered: "where does X live" is not X's birth city. Chosen as the two above.
 """
-MAX_EXECUTED: Final = 12
-"""Greatest number of readings that are executed, the likeliest first; limits the time."""
+MAX_EXECUTED, MIN_EXECUTED = 12, 0.02
+"""Greatest number of readings that are executed, the likeliest first, and their least chance; limits the time."""
 
 ResultOf = Callable[[str], ExpressionResult | None]
 
@@ -110,7 +108,7 @@ def ranked_results(ranked: Sequence[RankedReading], key_of: Callable[[int], obje
     """
     groups: dict[object, list[RankedReading]] = {}
     for place, each in enumerate(ranked):
-        if place < MAX_EXECUTED or each.is_sure:
+        if (place < MAX_EXECUTED and each.chance >= MIN_EXECUTED) or each.is_sure:
             key = key_of(each.at)
             if key is not None or each.is_sure:
                 groups.setdefault(key, []).append(each)
@@ -131,14 +129,10 @@ def likely_readings(
 ) -> LikelyReadings:
     """Returns the reading to be answered, if one is likely enough, else those to be offered.
 
-    Readings with the same result count together. What is offered does not depend on any result. Nothing is likely if
-    the words decide for a reading that is none of the candidates: it can't be compared, and they alone decide.
+    Readings with the same result count together. What is offered does not depend on any result.
     """
-    candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
-    sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
-    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates, sure))
-    if sure and not any(each.is_sure for each in ranked):
-        return NOTHING_LIKELY
+    candidates = candidates_of(scorer, given)
+    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates))
     results = ranked_results(ranked, lambda at: result_key(result_of(candidates[at].text)))
     for place, each in enumerate(results):
         is_first = place == 0 and each.is_answerable
@@ -148,7 +142,7 @@ def likely_readings(
             scores = ReadingScores("ranked", each.chance, 0.0, steps=steps, share=each.chance)
             return LikelyReadings(answered=SureReading(text, scores))
     likely = [candidates[each.at].meaning.expression for each in ranked[:MAX_LIKELY] if each.chance >= MIN_CHANCE]
-    return LikelyReadings(offered=tuple(likely), is_doubted=bool(sure))
+    return LikelyReadings(offered=tuple(likely), is_doubted=any(each.is_sure for each in ranked))
 
 
 def result_key(result: ExpressionResult | None) -> ExpressionResult | None:

@@ -10,8 +10,7 @@ import pytest
 
 from app.language.readings import NOTHING_LIKELY, NUMBER
 from app.llm.tasks import StepInput
-from app.reader.ranking import ranker
-from app.reader.ranking.candidates import MAX_RANKED, Candidate, candidates_of
+from app.reader.ranking.candidates import MAX_RANKED, candidates_of
 from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
 from app.reader.ranking.ranker import MAX_LIKELY, MIN_ANSWERED, FittedRanker, likely_readings
@@ -122,14 +121,14 @@ def test_that_a_sure_reading_gives_nothing_is_an_answer(scorer: PathScorer) -> N
     assert likely.answered is not None
 
 
-def test_a_sure_reading_that_is_no_candidate_is_left_to_the_words(
-    scorer: PathScorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def others(scorer: PathScorer, given: StepInput) -> list[Candidate]:
-        return candidates_of(scorer, given)[1:]
-
-    monkeypatch.setattr(ranker, "candidates_of", others)
-    assert likely_readings(scorer, asked("which patients live in Ez9y8x"), nothing) is NOTHING_LIKELY
+def test_beside_a_sure_reading_only_steps_that_words_say_are_candidates(scorer: PathScorer) -> None:
+    sure, unsure = (
+        candidates_of(scorer, asked(text)) for text in ("which patients live in Ez9y8x", "who adores Ez9y8x")
+    )
+    assert [each.is_sure for each in sure].count(True) == 1
+    assert not any(each.is_sure for each in unsure)
+    assert not any(each.found.builder.near for each in sure)
+    assert all(each.found.builder.near for each in unsure)
 
 
 def test_nothing_is_likely_where_none_of_these_is(scorer: PathScorer, question: StepInput) -> None:
@@ -143,12 +142,11 @@ def test_no_question_is_read_from_nothing(scorer: PathScorer) -> None:
 def test_features_tell_what_is_left_unread(scorer: PathScorer) -> None:
     given = asked("which doctors juggle patients in Ez9y8x")
     found = candidates_of(scorer, given)
-    told = features_of(scorer, found, found[0].meaning.expression)
+    told = features_of(scorer, found)
     assert all(math.isfinite(value) for each in told for value in each.numbers.values())
     assert max(each.numbers["left"] for each in told) >= 1.0
     assert min(each.numbers["behind"] for each in told) == 0.0
-    assert told[0].numbers["sure"] == 1.0
-    assert sum(each.numbers["sure"] for each in told) == 1.0
+    assert not any(each.numbers["sure"] for each in told)
 
 
 def test_clues_pair_words_with_what_a_reading_does(scorer: PathScorer) -> None:
