@@ -122,6 +122,19 @@ class AnswerExecutor:
         mids = as_mids(counted.mids if counted is not None and counted.kind == "set" else ())
         return len(only_referred_to(self._graph.blind, mids)), len(mids)
 
+    def set_behind(self, expression: str) -> str:
+        """Returns the pseudonym of the things that a number or truth was worked out from, such as those counted.
+
+        Empty if `expression` gives things itself, or was worked out from none.
+        """
+        asked = parse(expression)
+        while isinstance(asked, Call) and asked.operands:
+            asked = asked.operands[0]
+            found = self._evaluated(written(asked))
+            if found is not None and found.kind == "set":
+                return self._pseudonym_of_set(asked, as_mids(found.mids)) if found.mids else ""
+        return ""
+
     def of_number(self, number: int, told: str) -> tuple[str, Names]:
         """Returns a pseudonym for a number, and the number as its name; `told` says what the number counts."""
         return self._table.of_outcome(told), Names(names=[str(number)], total=1)

@@ -179,6 +179,9 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     if not shown.issuperset(steps):
         reason = Reason()  # The caller may not see a relation of the reason any more, so none is given.
     text = reason_of(reason.facts, reason.expressions)
+    if text != NO_REASON:  # The answer again, then how it was found.
+        told = [turn.text for turn in run.read.dialogue.turns if turn.role == "assistant"][-1:]
+        text = " ".join([*told, text])
     answer = ChatAnswer(
         id=run.answer_id,
         conversation=run.conversation.id,

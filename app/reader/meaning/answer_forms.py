@@ -249,7 +249,8 @@ class AnswerForms:
         was born in 1980").
         """
         found, words = _ONLY_ITSELF.match(expression), self._asked.words
-        if found is None or self._asked.form != "things" or not self._asked.wh or found[1] in self._named.spoken:
+        is_told = found is not None and (found[1] in self._named.spoken or found[1][0] == "S")
+        if found is None or self._asked.form != "things" or not self._asked.wh or is_told:
             return False
         named = list(self._asked.at("thing"))
         return [words[at] for at in named] == [found[1]] and words[named[0] - 1] not in ("which", "what")

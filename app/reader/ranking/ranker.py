@@ -31,10 +31,10 @@ MIN_CHANCE, MAX_LIKELY = 0.1, 3
 """The least chance of a reading that is offered, and the greatest number of them. Chosen by hand on graphs that were
 left out of the fit: `arog train ranker`.
 """
-MIN_SURE, MIN_ANSWERED = 0.4, 0.8
+MIN_SURE, MIN_ANSWERED = 0.6, 0.7
 """The least chance of the result of a reading that the words decide for (MIN_SURE), and of one for which they don't
-(MIN_ANSWERED), to be answered. Chosen by hand on left-out graphs: below MIN_SURE more than half were wrong, and from
-MIN_ANSWERED, with MAX_UNLIKE, sixteen of seventeen were right.
+(MIN_ANSWERED), to be answered. Chosen by hand on left-out graphs, where lower ones give one wrong answer for each
+right one, and higher ones lose more right than wrong ones.
 """
 MAX_UNLIKE: Final = 0.55
 """Greatest sum of how unlike (1 less the likeness in context) the unread words are to what is read, for a reading that
@@ -88,11 +88,15 @@ class RankedReading:
 
 
 def ranked_readings(ranker: FittedRanker, features: Sequence[ReadingFeatures]) -> list[RankedReading]:
-    """Returns the readings of a question by their features, the likeliest first."""
-    found = [
-        RankedReading(at, chance, bool(each.numbers.get("sure")), _is_answerable(each.numbers))
-        for at, (chance, each) in enumerate(zip(ranker.chances(features), features, strict=True))
-    ]
+    """Returns the readings of a question by their features, the likeliest first.
+
+    Nameless nodes (rows) equal no right answer of the fit, so a reading that gives them is likely if words decide.
+    """
+    found = []
+    for at, (chance, each) in enumerate(zip(ranker.chances(features), features, strict=True)):
+        is_sure, gives_rows = bool(each.numbers.get("sure")), bool(each.numbers.get(GIVES_ROWS))
+        likely = max(chance, MIN_ANSWERED) if is_sure and gives_rows else chance
+        found.append(RankedReading(at, likely, is_sure, _is_answerable(each.numbers)))
     return sorted(found, key=lambda each: -each.chance)
 
 
@@ -136,7 +140,7 @@ def likely_readings(
     """
     candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
     sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
-    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates, sure))
+    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, given, candidates, sure))
     if sure and not any(each.is_sure for each in ranked):
         return NOTHING_LIKELY
     results = ranked_results(ranked, lambda at: result_key(result_of(candidates[at].text)))
