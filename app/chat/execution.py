@@ -176,6 +176,8 @@ class AnswerExecutor:
                 named[word] = self._names(mids, records)
             elif literal:
                 named[word] = Names(names=[literal], total=1)
+            elif (outcome := self.result_of(meanings[word].expression or "")) is not None:
+                named[word] = self._shown(parse(meanings[word].expression or ""), outcome)[1]
         return named
 
     def listed(self, pseudonym: str) -> list[str]:
