@@ -207,7 +207,7 @@ class QuestionReader:
         if whole.lost:
             known: RetrievalResult | None = NOT_FOUND
         elif whole.pointed:
-            known = RetrievalResult(Draft((whole.pointed,), "{1:It is|They are} {1}."), (whole.pointed,), (), 0)
+            known = RetrievalResult(Draft((whole.pointed,), "{1:That is|They are} {1}."), (whole.pointed,), (), 0)
         elif whole.rest:
             known = _rest_of(run, whole.rest)
         elif whole.open_ended and self._is_in_house:  # A model reads all turns, the refused one too.

@@ -55,7 +55,7 @@ LAST = frozenset(
 )
 # Those of them that other things have too (a plant's family), and words of columns that only persons have.
 LAST_OF_ANY = frozenset({"family name", "familyname", "name family", "family", "last"})
-OF_PERSONS = frozenset("email mail phone telephone mobile telefon tel handy gender geschlecht salutation anrede".split())
+OF_PERSONS = frozenset("email mail phone telephone mobile telefon tel handy gender geschlecht salutation".split())
 # Words of files that say nothing about their rows.
 FILE_WORDS = frozenset({"data", "export", "list", "table", "dump", "sample", "file", "records"})
 OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father", "vorgesetzter"})

@@ -231,7 +231,10 @@ class Limits:
                 continue  # A year is no amount, where nothing says that one is meant.
             # One thing that is named is not narrowed by its own value, but what is asked of it; a set is.
             is_settled = each.is_bare and not is_told and "|" not in hop.label and self._asked.form != "truth"
-            unsaid = 0.0 if said or limit.measure else self._unsaid(each, hop, limit)
+            is_said = bool(said or limit.measure)
+            if is_settled and not is_said:
+                continue
+            unsaid = 0.0 if is_said else self._unsaid(each, hop, limit)
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other + UNSAID * is_settled)
             longer = longer.spanning(limit.used)
             chosen = narrowed(text, partial(limit.of, label=hop.label), self._narrows_first)

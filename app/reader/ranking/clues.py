@@ -152,12 +152,12 @@ class WordingClues:
         builder, labels = self._found.builder, LABEL.findall(text)
         hops = [hop for label in labels if (hop := self._hops.get(label))]
         met = gives.kinds.union(*(hop.ends | {hop.kind} for hop in hops))
-        said = frozenset[str]().union(*(kinds for _, kinds in builder.nouns.values()))
-        gives_events = bool(gives.kinds) and gives.kinds <= self._events
+        told = [kind.split(", ") for name, kind in self._found.kinds.items() if name[0] == "S" and name in text]
+        said = frozenset[str]().union(*(kinds for _, kinds in builder.nouns.values()), *told)
+        events_unsaid = bool(gives.kinds) and gives.kinds <= self._events and gives.kinds.isdisjoint(said)
         found = {
             "kinds_unsaid": float(sum(kinds.isdisjoint(met) for _, kinds in builder.nouns.values())),
-            "gives_events": float(gives_events),
-            "gives_events_unsaid": float(gives_events and gives.kinds.isdisjoint(said)),
+            "gives_events": float(events_unsaid),
         }
         head = head_of(self._asked)
         if head < 0:
