@@ -232,7 +232,7 @@ class Limits:
             # One thing that is named is not narrowed by its own value, but what is asked of it; a set is.
             is_settled = each.is_bare and not is_told and "|" not in hop.label and self._asked.form != "truth"
             is_said = bool(said or limit.measure)
-            if is_settled and not is_said:
+            if is_settled and hop.is_date and not is_said:
                 continue
             unsaid = 0.0 if is_said else self._unsaid(each, hop, limit)
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other + UNSAID * is_settled)
