@@ -176,9 +176,15 @@ class AnswerExecutor:
                 named[word] = self._names(mids, records)
             elif literal:
                 named[word] = Names(names=[literal], total=1)
-            elif (outcome := self.result_of(meanings[word].expression or "")) is not None:
-                named[word] = self._shown(parse(meanings[word].expression or ""), outcome)[1]
         return named
+
+    def worked_out(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
+        """Returns what those of `pseudonyms` stand for that are numbers, truths or tables of earlier answers."""
+        meanings = ((word, self._table.meaning(word)) for word in pseudonyms)
+        told = {word: meaning.expression for word, meaning in meanings if meaning is not None and meaning.expression}
+        results = {word: (text, self.result_of(text)) for word, text in told.items()}
+        shown = ((word, text, found) for word, (text, found) in results.items() if found and found.kind != "set")
+        return {word: self._shown(parse(text), found)[1] for word, text, found in shown}
 
     def listed(self, pseudonym: str) -> list[str]:
         """Returns the pseudonym of each member of a set that has a name, in the order in which its names are shown.

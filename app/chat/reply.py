@@ -198,15 +198,20 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     )
     if run.request.public_key is None:
         return answer
-    names = executor.names_of(table.known(text))
+    names = _names_told(text, executor, table)
     names |= names_of_masks(run.graph, [text, *(step for fact in reason.facts for step in fact.path)])
     return _sealed(run, *with_kinds_to_restore(answer, names, run.graph), budget)
 
 
 def _restorable(text: str, executor: AnswerExecutor, table: PseudonymTable) -> str:
     """Returns those sentences of `text` whose words stand for something still; counts in remarks don't."""
-    known = executor.names_of(table.known(text)).keys()
+    known = _names_told(text, executor, table).keys()
     return " ".join(each for each in re.split(r"(?<=[.?!]) ", text) if known >= {*table.known(each)})
+
+
+def _names_told(text: str, executor: AnswerExecutor, table: PseudonymTable) -> dict[str, Names]:
+    words = table.known(text)
+    return executor.names_of(words) | executor.worked_out(words)
 
 
 def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAnswer:
