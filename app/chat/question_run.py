@@ -215,7 +215,7 @@ class QuestionRun:
     `readings`: ways to read the question, tried in their order; `reading`: the one that `found` and `ended` belong to.
     `turn`: the kind of the last turn; `strategy`: that which answers it. `known`: the result, if no search is needed.
     `choosing`: the turn describes which of several things was meant. `asks_why`: the question asks for the reason of
-    the last answer. `invites`: the reply ends with questions to try.
+    the last answer. `invites`: the reply ends with questions to try. `or_else`: what is said if no answer is found.
     `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not sent
     because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the question's language.
     `language`: the language of restored names, where things have names in several. `suggestions`: follow-up questions.
@@ -236,6 +236,7 @@ class QuestionRun:
     choosing: Choosing | None = None
     asks_why: bool = False
     invites: bool = False
+    or_else: str = ""
     language: str = ""
     known: RetrievalResult | None = None
     reading: QuestionReading = QuestionReading()

@@ -270,7 +270,7 @@ def meanings(scorer: PathScorer, given: StepInput, by_likeness: bool = False) ->
         groups=groups,
         places=groups | {kind for kind in plain.kinds if scorer.type_of(kind) in _PLACES},
     )
-    for wording in wordings(given, plain, persons):
+    for wording in wordings(given, plain, persons, ranked=by_likeness):
         question, graph = _unmasked(wording, given, plain)
         further = {hop.label: given.wordings.get(hop.label.split("|")[-1], ()) for hop in graph.hops}
         phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}

@@ -17,6 +17,7 @@ from typing import Final
 from app.language.readings import LikelyReadings, SureReading
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
+from app.reader.meaning.question.one_question import two_questions
 from app.reader.meaning.question.question_tokens import LABEL
 from app.reader.ranking.candidates import candidates_of
 from app.reader.ranking.clues import GIVES_ROWS, ReadingFeatures
@@ -29,10 +30,10 @@ MIN_CHANCE, MAX_LIKELY = 0.1, 3
 """The least chance of a reading that is offered, and the greatest number of them. Chosen by hand on graphs that were
 left out of the fit: `arog train ranker`.
 """
-MIN_SURE, MIN_ANSWERED = 0.4, 0.8
+MIN_SURE, MIN_ANSWERED = 0.4, 0.7
 """The least chance of the result of a reading that the words decide for (MIN_SURE), and of one for which they don't
-(MIN_ANSWERED), to be answered. Chosen by hand on left-out graphs: below MIN_SURE more than half were wrong, and from
-MIN_ANSWERED, with MAX_UNLIKE, sixteen of seventeen were right.
+(MIN_ANSWERED), to be answered. Chosen by hand on left-out graphs: of those that the words decide for, 24 between 0.4
+and 0.6 were right and five wrong in ten domains, and below 0.4 more than half were wrong.
 """
 MAX_UNLIKE: Final = 0.55
 """Greatest sum of how unlike (1 less the likeness in context) the unread words are to what is read, for a reading that
@@ -86,11 +87,15 @@ class RankedReading:
 
 
 def ranked_readings(ranker: FittedRanker, features: Sequence[ReadingFeatures]) -> list[RankedReading]:
-    """Returns the readings of a question by their features, the likeliest first."""
-    found = [
-        RankedReading(at, chance, bool(each.numbers.get("sure")), _is_answerable(each.numbers))
-        for at, (chance, each) in enumerate(zip(ranker.chances(features), features, strict=True))
-    ]
+    """Returns the readings of a question by their features, the likeliest first.
+
+    Nameless nodes (rows) equal no right answer of the fit, so a reading that gives them is likely if words decide.
+    """
+    found = []
+    for at, (chance, each) in enumerate(zip(ranker.chances(features), features, strict=True)):
+        is_sure, gives_rows = bool(each.numbers.get("sure")), bool(each.numbers.get(GIVES_ROWS))
+        likely = max(chance, MIN_ANSWERED) if is_sure and gives_rows else chance
+        found.append(RankedReading(at, likely, is_sure, _is_answerable(each.numbers)))
     return sorted(found, key=lambda each: -each.chance)
 
 
@@ -132,10 +137,11 @@ def likely_readings(
     Readings with the same result count together. What is offered does not depend on any result.
     """
     candidates = candidates_of(scorer, given)
-    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates))
+    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, given, candidates))
     results = ranked_results(ranked, lambda at: result_key(result_of(candidates[at].text)))
+    asks_two = two_questions(given.question) is not None  # A likely reading of one of two would be half an answer.
     for place, each in enumerate(results):
-        is_first = place == 0 and each.is_answerable
+        is_first = place == 0 and each.is_answerable and not asks_two
         if (each.is_sure and each.chance >= MIN_SURE) or (is_first and each.chance >= MIN_ANSWERED):
             text = candidates[each.at].text
             steps = len(set(LABEL.findall(text)))
