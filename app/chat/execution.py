@@ -125,9 +125,12 @@ class AnswerExecutor:
     def set_behind(self, expression: str) -> str:
         """Returns the pseudonym of the things that a number or truth was worked out from, such as those counted.
 
-        Empty if `expression` gives things itself, or was worked out from none.
+        Empty if `expression` gives things itself, was worked out from none, or only describes what a number counts.
         """
-        asked = parse(expression)
+        try:
+            asked = parse(expression)
+        except ExpressionError:
+            return ""
         while isinstance(asked, Call) and asked.operands:
             asked = asked.operands[0]
             found = self._evaluated(written(asked))

@@ -66,7 +66,8 @@ async def test_turns_lean_on_names_in_any_script(house: House, script: str) -> N
     person, place = NAMES[script]
     await house.ask("Where does Владимир Ощепков work?")
     assert (await house.ask(f"and {person}?")).names == [place]
-    assert (await house.ask("why?")).text == f'From {person} (doctor) by "works at" to {place} (hospital).'
+    why = (await house.ask("why?")).text
+    assert why == f'{person} works at {place}. From {person} (doctor) by "works at" to {place} (hospital).'
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,13 @@ def features_of(scorer: PathScorer, given: StepInput, candidates: Sequence[Candi
     found: list[ReadingFeatures] = []
     for each in candidates:
         clues = wordings.setdefault(id(each.found), WordingClues(scorer, each.found)).of(each)
+        numbers = _of_reading(each) | _of_words(each) | _of_earlier(each, spoken, points) | clues.numbers
         compared = {
             "sure": float(each.is_sure),
+            "steps_of_sure": numbers["steps"] if each.is_sure else 0.0,
             "behind": min(MAX_BEHIND, best - each.meaning.score),
         }
-        numbers = _of_reading(each) | _of_words(each) | _of_earlier(each, spoken, points) | clues.numbers | compared
-        found.append(ReadingFeatures(numbers, clues.pairs))
+        found.append(ReadingFeatures(numbers | compared, clues.pairs))
     return found
 
 
