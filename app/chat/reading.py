@@ -38,6 +38,7 @@ from app.chat.turns import (
 )
 from app.egress.disclosure import StrategyNotOfferedError
 from app.language.protocol import Language
+from app.language.readings import MemoryTurn
 from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
@@ -191,9 +192,13 @@ class QuestionReader:
         # The open profile sends all turns; other profiles send earlier ones only if the question needs them.
         leans = (self._options.profile.is_open or needs) and not offered
         earlier = run.conversation.table.assign_thread(run.answer_id, leans=leans)
-        read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
+        shown = dialogue.with_earlier(earlier).without_exchanges(lambda text: self._memory_turn(run, text) is not None)
+        read = replace(completed.read, dialogue=shown)
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
+        # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
+        if self._memory_turn(run, run.request.messages[-1].content) is not None:
+            read_so_far = replace(read_so_far, memory_turn=self._memory_turn(run, dialogue.question))
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
@@ -215,6 +220,9 @@ class QuestionReader:
             known = _needs_no_search(read_so_far, talk)
         talk = None if known and (whole.rest or whole.open_ended) else talk
         return replace(read_so_far, known=known, invites=invites(talk), choosing=whole.choosing)
+
+    def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
+        return run.reader.memory.read_turn(text) if self._options.facts else None
 
     def _talk(self, run: QuestionRun) -> Talk | None:
         """Returns the kind of small talk if the turn is small talk, else None.
@@ -276,8 +284,9 @@ class QuestionReader:
             },
         )
         messages = [
-            each if each.role == "assistant" else each.model_copy(update={"content": without_yes_or_no(each.content)})
+            each.model_copy(update={"content": bare(each.content)})
             for each in without_questions(run.request.messages[-MAX_MESSAGES_READ:])
+            for bare in (run.reader.memory.without_recalled if each.role == "assistant" else without_yes_or_no,)
         ]
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
