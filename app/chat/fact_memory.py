@@ -10,7 +10,7 @@ from app.chat.execution import Conclusion
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.chat.search import is_sure
 from app.language.readings import DatedStatement, MemoryOutcome, MemoryReply, MemoryTurn
-from app.memory.stated_facts import FactOwner, KeptFact, MemoryFullError, Mention, StatedFact, StatedFactStore
+from app.memory.stated_facts import KeptFact, MemoryFullError, Mention, StatedFact, StatedFactStore
 from app.privacy.plain_wording import Today
 from app.privacy.pseudonyms import words_in
 from app.strategies.base import FoundFact
@@ -87,7 +87,7 @@ class FactMemory:
     def with_stated(self, run: QuestionRun) -> QuestionRun:
         """Returns the run with a sentence on what its asker told instead of the answer, if they did."""
         conclusion, draft = run.ended.conclusion, run.found.draft
-        if conclusion is None or draft is None or run.memory_turn is not None:
+        if conclusion is None or draft is None or not draft.expressions:
             return run
         step = _step_of_answer(draft.expressions[0], run.found.evidence)
         mid = run.conversation.table.entity(step.start) if step else None
@@ -95,7 +95,7 @@ class FactMemory:
         if mid is None or relation is None:
             return run
         tails = set(run.graph.blind.neighbours(as_mids([mid]), Hop(relation.id, False)).tails.tolist())
-        told = (each for each in self._store.on_subject(_owner_of(run), mid) if each.fact.relation == relation.iri)
+        told = (each for each in self._store.on_subject(run.fact_owner, mid) if each.fact.relation == relation.iri)
         newest = next((each for each in told if sentence_of(each.fact, run)), None)
         if newest is None or not tails.isdisjoint(_mids_of(newest.fact.mentions[newest.fact.object], run)):
             return run
@@ -110,7 +110,7 @@ class FactMemory:
             fact = fact_of(turn.statement, run, step)
             if not any(_is_thing(mention, run) for mention in fact.mentions):
                 return MemoryReply("names nothing", self._today())
-            self._store.keep(_owner_of(run), fact)
+            self._store.keep(run.fact_owner, fact)
         except UnclearMentionError:
             return MemoryReply("names several", self._today())
         except MemoryFullError:
@@ -124,7 +124,7 @@ class FactMemory:
 
     def _forgotten(self, run: QuestionRun, turn: MemoryTurn) -> MemoryReply:
         found = self._meant(run, turn)
-        gone = self._store.forget(_owner_of(run), [each.id for each in found])
+        gone = self._store.forget(run.fact_owner, [each.id for each in found])
         return self._reply("forgotten", run, found if gone == 1 else (), gone, turn.about)
 
     def _reply(
@@ -136,7 +136,7 @@ class FactMemory:
 
     def _meant(self, run: QuestionRun, turn: MemoryTurn) -> list[KeptFact]:
         """Returns the asker's facts that a turn recalls or has erased, newest first: those that they may still see."""
-        told = self._store.of_owner(_owner_of(run))
+        told = self._store.of_owner(run.fact_owner)
         sentences = {each.id: sentence for each in told if (sentence := sentence_of(each.fact, run))}
         shown = [each for each in told if each.id in sentences]
         if turn.is_last:
@@ -291,7 +291,3 @@ def _is_about(fact: StatedFact, about: str, run: QuestionRun) -> bool:
 
 def _relation_called(run: QuestionRun, label: str) -> Relation | None:
     return next((each for each in run.graph.blind.schema.relations if each.label == label), None)
-
-
-def _owner_of(run: QuestionRun) -> FactOwner:
-    return FactOwner(run.tenant, run.request.graph, run.conversation.key_id, run.request.options.person)

@@ -24,7 +24,7 @@ from app.llm.embeddings.embedder import Likeness
 from app.llm.in_house import OfferedReading
 from app.llm.reasoner import Reasoner
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
-from app.memory.stated_facts import StatedFactStore
+from app.memory.stated_facts import FactOwner, StatedFactStore
 from app.privacy.anonymised import Anonymised
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.plain_wording import Today, utc_today
@@ -220,8 +220,9 @@ class QuestionRun:
     `turn`: the kind of the last turn; `strategy`: that which answers it. `known`: the result, if no search is needed.
     `choosing`: the turn describes which of several things was meant. `asks_why`: the question asks for the reason of
     the last answer. `memory_turn`: it tells, recalls or forgets a fact. `invites`: the reply ends with questions to
-    try. `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not sent
-    because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the question's language.
+    try. `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not
+    sent because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the language of the
+    question.
     `language`: the language of restored names, where things have names in several. `suggestions`: follow-up questions.
     `remarks`: sentences that say who gave the answer, the model or the service. `beside`: the names of the public
     graphs that stand beside the asked one (`app.chat.beside`).
@@ -257,6 +258,12 @@ class QuestionRun:
     @property
     def tenant(self) -> str:
         return self.caller.tenant
+
+    @property
+    def fact_owner(self) -> FactOwner:
+        """Whose memory the question may tell of."""
+        person = self.request.options.person
+        return FactOwner(self.tenant, self.request.graph, self.conversation.key_id, person)
 
     @property
     def read(self) -> Anonymised:

@@ -76,8 +76,7 @@ class ChatService:
         run = await self.concluded(run, timer)
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
-        if self._memory is not None:
-            run = await asyncio.to_thread(self._memory.with_stated, run)
+        run = await asyncio.to_thread(self._with_stated, run)
         run = await self._with_next(await self._with_help(run), timer)
         answer = await timer.in_thread("sealing", sealed_answer, run, self.options.names)
         await timer.in_thread("keeping", self._keeper.keep, run)
@@ -95,6 +94,13 @@ class ChatService:
             return await self._remembered(run, timer)
         run = await self._with_choice(run, timer)
         return await self._answered_in_parts(run, timer) or await self._search.search(run, timer)
+
+    def _with_stated(self, run: QuestionRun) -> QuestionRun:
+        """Returns the run with a sentence on what its asker told instead of the answer, if they did."""
+        facts = self.options.facts
+        if self._memory is None or facts is None or run.memory_turn is not None or facts.is_empty(run.fact_owner):
+            return run
+        return self._memory.with_stated(run)
 
     async def _remembered(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Returns the run with the reply to a turn that tells, recalls or forgets a fact; no model is asked."""

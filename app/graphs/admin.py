@@ -255,7 +255,7 @@ class GraphAdmin:
         return RollbackPlan(self._catalog.history, live, to, changes)
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph with its conversations and cases, what was told of it, and the records of who read its names.
+        """Deletes a graph with its conversations and cases, what was told of it and the records of who read its names.
 
         In the access record stays which key had names restored, when and how many. Raises UnknownGraphError.
         """

@@ -122,6 +122,11 @@ class StatedFactStore:
             more = {"subject": subjects[0] if subjects else "", "made_at": dt.datetime.now(dt.UTC), "sealed": sealed}
             connection.execute(insert(stated_facts), {**row, **more})
 
+    def is_empty(self, owner: FactOwner) -> bool:
+        """Returns True if nothing is kept for the owner's API key of this graph."""
+        with self._engine.connect() as connection:
+            return connection.execute(select(stated_facts.c.id).where(_of_key(owner)).limit(1)).first() is None
+
     def of_owner(self, owner: FactOwner) -> list[KeptFact]:
         """Returns everything that the owner told of the graph, newest first. Raises MasterKeyError."""
         found = self._found(_of_key(owner))

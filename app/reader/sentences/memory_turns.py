@@ -54,7 +54,7 @@ _AUXILIARY: Final = frozenset(
     "is are was were am be has have had does do did can could may might must shall should will would".split()
 )
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_SPEAKERS: Final = frozenset("i we you they".split())
+_BEFORE_VERB: Final = frozenset("i we you they longer also always never often still now just".split())
 _RECALLED: Final = "You told me on "
 MAX_LISTED: Final = 10
 
@@ -129,12 +129,15 @@ def _has_verb(said: str) -> bool:
     """Returns True if a word behind the first one is a finite verb: "Rose lives in X", not "Rose's doctors"."""
     words = [word.lower() for word in _TOKEN.findall(said)]
     return any(
-        word in _AUXILIARY
-        or is_done(word)
-        or is_past(word)
-        or (may_be_verb(word) and (before in _SPEAKERS or any(map(str.isdigit, before))) and "'" not in before)
+        word in _AUXILIARY or is_done(word) or is_past(word) or (may_be_verb(word) and _is_before_verb(before))
         for before, word in pairwise(words)
     )
+
+
+def _is_before_verb(word: str) -> bool:
+    """Returns True for what stands before a verb that may be a noun too ("lives"): a name, "they", an adverb."""
+    is_name = any(map(str.isdigit, word)) and not word.endswith(("'s", "’s"))
+    return is_name or word in _BEFORE_VERB or word.endswith("ly")
 
 
 def _recalled(reply: MemoryReply) -> str:
