@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from app.chat.concluding import adds_nothing
 from app.chat.execution import Conclusion
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.chat.search import is_sure
@@ -62,12 +63,13 @@ class FactMemory:
         if turn is None or not turn.question:
             return None
         named = table.known(turn.question)
-        found = step_asked(await ask(turn.question), named) if len(named) == 2 else None
+        found = step_stated(turn.statement, await ask(turn.question), named) if len(named) == 2 else None
         if found is not None or len(named) != 2:
             return found
         steps = set[StatedStep]()
         for new, instead in _stand_ins(run, named):
-            step = step_asked(await ask(turn.question.replace(new, instead)), {*named, instead} - {new})
+            said, asked = (text.replace(new, instead) for text in (turn.statement, turn.question))
+            step = step_stated(said, await ask(asked), {*named, instead} - {new})
             if step is not None and step.end == instead:
                 steps.add(replace(step, end=new))
         return steps.pop() if len(steps) == 1 else None
@@ -146,19 +148,24 @@ class FactMemory:
         return [each for each in shown if not turn.about or _is_about(each.fact, turn.about, run)]
 
 
-def step_asked(run: QuestionRun, named: Collection[str]) -> StatedStep | None:
-    """Returns the step that a run's question for yes or no asks about, from one of `named` to the other.
+def step_stated(statement: str, run: QuestionRun, named: Collection[str]) -> StatedStep | None:
+    """Returns the step of the graph from one of `named` to the other that a statement says.
 
-    None if its answer is not sure, or uses more than these two. A step that is walked backwards is turned round.
+    `run`: that of the question if the statement is true. None if its answer uses more than these two, or if it is not
+    sure and the statement has words that the relation does not have. A step that is walked backwards is turned round.
     """
     draft = run.found.draft
-    step = _step_of_answer(draft.expressions[0], run.found.evidence) if draft and is_sure(run) else None
+    if draft is None or not draft.expressions or run.ended.conclusion is None:
+        return None
+    step = _step_of_answer(draft.expressions[0], run.found.evidence)
     if step is None or not step.end or {step.start, step.end} != {*named}:
         return None
     if step.label.startswith("^"):
         step = StatedStep(step.end, step.label[1:], step.start)
-    is_of_thing = run.conversation.table.entity(step.start) is not None
-    return step if is_of_thing and _relation_called(run, step.label) is not None else None
+    if run.conversation.table.entity(step.start) is None or _relation_called(run, step.label) is None:
+        return None
+    fact = FoundFact(step.start, "", (step.label,), step.end, "", "1")
+    return step if is_sure(run) or adds_nothing(statement, [fact]) else None
 
 
 def _step_of_answer(expression: str, evidence: Sequence[FoundFact]) -> StatedStep | None:

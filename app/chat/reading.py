@@ -291,7 +291,8 @@ class QuestionReader:
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
-        return DialogueCompleter(table, PseudonymMeanings(graph, table, run.executor)).complete(read)
+        meanings = PseudonymMeanings(graph, table, run.executor)
+        return DialogueCompleter(table, meanings, lambda text: self._memory_turn(run, text) is not None).complete(read)
 
 
 def _masks(run: QuestionRun) -> dict[int, str]:

@@ -24,7 +24,8 @@ ANSWER = "Zofia Quarrel lives in Zemgalburg."
 TREATED = "Zofia Quarrel is treated by Ptolemy Ashgrove."
 PREFERS = "Bertil Oxenhame prefers mornings."
 ROLES = '[roles.office]\nwithhold_relations = ["http://clinic.test/li"]\n'
-CANARIES = (*SECRETS, "Tarnmouth", "mornings")
+NAMES = ("Tarnmouth", *(secret for secret in SECRETS if len(secret) > 6 and secret.isalpha()))
+"""Long enough not to stand in sealed bytes by chance."""
 
 
 @pytest.fixture
@@ -91,6 +92,13 @@ async def test_a_pronoun_tells_of_who_was_spoken_of_and_a_later_one_asks(house: 
     talk = chat(house, key_of(house))
     await said(talk, WHERE, "Remember that she lives in Tarnmouth")
     assert await said(talk, "Where does she live?") == f"{ANSWER} You told me on DAY: {LIVES}"
+
+
+async def test_a_question_behind_told_facts_follows_the_question_before_them(house: Running) -> None:
+    talk = chat(house, key_of(house))
+    told = f"Remember that {TREATED}"
+    assert await said(talk, WHERE, told, "and Bertil Oxenhame?") == "Bertil Oxenhame lives in Umbrathal."
+    assert await said(talk, told, "What did I tell you about Zofia Quarrel?", "Where does she live?") == ANSWER
 
 
 async def test_what_was_told_is_forgotten(house: Running) -> None:
@@ -185,8 +193,8 @@ async def test_a_told_name_is_in_no_file_log_metric_or_visible_reply(tmp_path: P
             kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
         shown = told.content + metrics.content + log.getvalue().encode()
     assert "You told me on" in told.text
-    assert not canaries_in(kept, CANARIES[:-1])
-    assert not canaries_in(shown, CANARIES[:-1])
+    assert not canaries_in(kept, NAMES)
+    assert not canaries_in(shown, NAMES)
     assert "mornings" not in log.getvalue() + metrics.text
 
 
@@ -206,5 +214,5 @@ async def test_no_model_is_asked_about_what_is_told_or_sees_it_later(tmp_path: P
     assert f"You told me on DAY: {TREATED}" in both
     assert before == []
     assert b"treated by" in sent
-    assert not canaries_in(sent, CANARIES)
+    assert not canaries_in(sent, (*SECRETS, *NAMES))
     assert not any(words in sent for words in (b"emember", b"told me", b"tell you"))
