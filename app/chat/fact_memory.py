@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from app.chat.concluding import adds_nothing
@@ -17,7 +18,7 @@ from app.privacy.pseudonyms import words_in
 from app.strategies.base import FoundFact
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.graph.schema import masks_of
-from kg_store.graph.traversal import kind_of
+from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.terms import Hop, Mid, NodeKind, Relation, ValueKind, as_mids
 
 MAX_SHOWN: Final = 10
@@ -154,7 +155,7 @@ def step_stated(statement: str, run: QuestionRun, named: Collection[str]) -> Sta
     `run`: that of the question if the statement is true. None if its answer uses more than these two, or if it is not
     sure and the statement has words that the relation does not have. A step that is walked backwards is turned round.
     """
-    draft = run.found.draft
+    draft, graph, table = run.found.draft, run.graph.blind, run.conversation.table
     if draft is None or not draft.expressions or run.ended.conclusion is None:
         return None
     step = _step_of_answer(draft.expressions[0], run.found.evidence)
@@ -162,9 +163,10 @@ def step_stated(statement: str, run: QuestionRun, named: Collection[str]) -> Sta
         return None
     if step.label.startswith("^"):
         step = StatedStep(step.end, step.label[1:], step.start)
-    if run.conversation.table.entity(step.start) is None or _relation_called(run, step.label) is None:
+    if table.entity(step.start) is None or _relation_called(run, step.label) is None:
         return None
-    fact = FoundFact(step.start, "", (step.label,), step.end, "", "1")
+    start, end = (concept_of(graph, table.resolve(word, graph)[0]) for word in (step.start, step.end))
+    fact = FoundFact(step.start, start, (step.label,), step.end, end, "1")
     return step if is_sure(run) or adds_nothing(statement, [fact]) else None
 
 
@@ -210,10 +212,9 @@ def _stand_ins(run: QuestionRun, named: Sequence[str]) -> Iterator[tuple[str, st
     if len(things) != 1 or len(new) != 1:
         return
     thing = table.resolve(things[0], graph)[0]
-    for hop in [hop for hop in graph.relations_of(thing) if not hop.inverse][:MAX_STAND_INS]:
-        tail = graph.neighbours(thing, hop).tails[:1]
-        if kind_of(graph, tail) is NodeKind.ENTITY:
-            yield new[0], table.of_entity(Mid(int(tail[0])))
+    tails = (graph.neighbours(thing, hop).tails[:1] for hop in graph.relations_of(thing) if not hop.inverse)
+    for tail in islice((tail for tail in tails if kind_of(graph, tail) is NodeKind.ENTITY), MAX_STAND_INS):
+        yield new[0], table.of_entity(Mid(int(tail[0])))
 
 
 def fact_of(statement: str, run: QuestionRun, step: StatedStep | None) -> StatedFact:

@@ -132,7 +132,8 @@ class FollowUps:
             if turn.role == "user":
                 passed_over = asks_why(turn.text) or talk_of(turn.text) is not None
             if turn.role == "user" and before.question and self._tells_fact(turn.text):
-                self._persons.hear(self._table.known(turn.text))
+                told = self._persons.replaced_in(turn.text)
+                self._persons.hear(self._table.known(told)[:1])  # A later pronoun means the one that is told of.
                 passed_over = True
             if passed_over:
                 continue  # "Why?" or "thanks", and the reply to it, name nothing that a later turn could point at.

@@ -99,6 +99,7 @@ async def test_a_question_behind_told_facts_follows_the_question_before_them(hou
     told = f"Remember that {TREATED}"
     assert await said(talk, WHERE, told, "and Bertil Oxenhame?") == "Bertil Oxenhame lives in Umbrathal."
     assert await said(talk, told, "What did I tell you about Zofia Quarrel?", "Where does she live?") == ANSWER
+    assert await said(talk, "Remember that her doctor is Bertil Oxenhame", "Where does she live?") == ANSWER
 
 
 async def test_what_was_told_is_forgotten(house: Running) -> None:
