@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Engine, delete, func, insert, select
+from sqlalchemy import ColumnElement, Engine, Select, bindparam, delete, func, insert, select
 
 from app.database.tables import stated_facts
 from kg_store.storage.master_key import MasterKey, bind
@@ -21,6 +21,16 @@ MAX_FACTS_OF_A_KEY: Final = 10_000
 _ID_BYTES: Final = 12
 _DIGEST_CHARS: Final = 32
 _PAD_BYTES: Final = 256
+
+# Built once, because SQLAlchemy needs longer to build a statement than SQLite needs to find the rows.
+_OF_GRAPH: Final = (
+    select(stated_facts)
+    .where(*(stated_facts.c[name] == bindparam(name) for name in ("tenant", "graph")))
+    .order_by(stated_facts.c.made_at.desc(), stated_facts.c.id)
+)
+_OF_KEY: Final = _OF_GRAPH.where(stated_facts.c.key_id == bindparam("key_id"))
+_ANY_OF_KEY: Final = _OF_KEY.with_only_columns(stated_facts.c.id).order_by(None).limit(1)
+_ON_SUBJECT: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
 
 
 class MemoryFullError(Exception):
@@ -125,11 +135,11 @@ class StatedFactStore:
     def is_empty(self, owner: FactOwner) -> bool:
         """Returns True if nothing is kept for the owner's API key of this graph."""
         with self._engine.connect() as connection:
-            return connection.execute(select(stated_facts.c.id).where(_of_key(owner)).limit(1)).first() is None
+            return connection.execute(_ANY_OF_KEY, _wanted(owner)).first() is None
 
     def of_owner(self, owner: FactOwner) -> list[KeptFact]:
         """Returns everything that the owner told of the graph, newest first. Raises MasterKeyError."""
-        found = self._found(_of_key(owner))
+        found = self._found(_OF_KEY, _wanted(owner))
         return [KeptFact(row.id, row.made_at, fact) for row, fact in found if fact.person == owner.person]
 
     def on_subject(self, owner: FactOwner, mid: int) -> list[KeptFact]:
@@ -137,8 +147,8 @@ class StatedFactStore:
 
         Raises MasterKeyError.
         """
-        chosen = _of_key(owner) & stated_facts.c.subject.in_(self._digests(owner, mid))
-        return [KeptFact(row.id, row.made_at, fact) for row, fact in self._found(chosen)]
+        wanted = {**_wanted(owner), "subjects": self._digests(owner, mid)}
+        return [KeptFact(row.id, row.made_at, fact) for row, fact in self._found(_ON_SUBJECT, wanted)]
 
     def forget(self, owner: FactOwner, ids: Sequence[str]) -> int:
         """Deletes those of the owner's facts that have these ids, and returns how many."""
@@ -154,9 +164,9 @@ class StatedFactStore:
 
         Returns how many. Raises MasterKeyError.
         """
-        ours, gone = _of_graph(tenant, graph), frozenset(mids)
-        ids = [row.id for row, fact in self._found(ours) if fact.mids & gone or is_named(fact.words)]
-        return self._delete(ours, ids)
+        gone, found = frozenset(mids), self._found(_OF_GRAPH, {"tenant": tenant, "graph": graph})
+        ids = [row.id for row, fact in found if fact.mids & gone or is_named(fact.words)]
+        return self._delete(_of_graph(tenant, graph), ids)
 
     def _delete(self, chosen: ColumnElement[bool], ids: Sequence[str]) -> int:
         with self._engine.begin() as connection:
@@ -165,10 +175,9 @@ class StatedFactStore:
                 for each in ids
             )
 
-    def _found(self, chosen: ColumnElement[bool]) -> Iterator[tuple[Any, StatedFact]]:
-        query = select(stated_facts).where(chosen).order_by(stated_facts.c.made_at.desc(), stated_facts.c.id)
+    def _found(self, query: Select[Any], wanted: dict[str, Any]) -> Iterator[tuple[Any, StatedFact]]:
         with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
+            rows = connection.execute(query, wanted).all()
         for row in rows:
             plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
             yield row, StatedFact.from_json(json.loads(plain))
@@ -178,6 +187,10 @@ class StatedFactStore:
         told = bind(owner.tenant, owner.graph, owner.key_id, owner.person, str(mid))
         keys = self._master.all_derived(PURPOSE)
         return [hmac.digest(key, told, "sha256").hex()[:_DIGEST_CHARS] for key in keys]
+
+
+def _wanted(owner: FactOwner) -> dict[str, Any]:
+    return {"tenant": owner.tenant, "graph": owner.graph, "key_id": owner.key_id}
 
 
 def _of_graph(tenant: str, graph: str) -> ColumnElement[bool]:
