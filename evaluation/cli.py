@@ -328,6 +328,20 @@ def understanding(
 
 
 @app.command()
+def variants(
+    wrong: Annotated[Path | None, typer.Option(help="Write what was not right here; mode 600")] = None, out: Out = None
+) -> None:
+    """Ask twelve variants of each kind of turn; ends with code 1 when a bound is missed."""
+    from app.graphs.report_files import write_private
+    from evaluation.understanding.run import measures_of_kinds, not_right, run_variants
+
+    asked = _shown(run_variants)
+    if wrong:
+        write_private(wrong, not_right(asked).encode())
+    end_measured(measures_of_kinds(asked), out, "variants")
+
+
+@app.command()
 def languages(out: Out = None) -> None:
     """Ask questions in German, French and Spanish without a model; ends with code 1 when a bound is missed."""
     from evaluation.languages.run import measures, run_languages

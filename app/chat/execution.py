@@ -122,6 +122,19 @@ class AnswerExecutor:
         mids = as_mids(counted.mids if counted is not None and counted.kind == "set" else ())
         return len(only_referred_to(self._graph.blind, mids)), len(mids)
 
+    def set_behind(self, expression: str) -> str:
+        """Returns the pseudonym of the things that a number or truth was worked out from, such as those counted.
+
+        Empty if `expression` gives things itself, or was worked out from none.
+        """
+        asked = parse(expression)
+        while isinstance(asked, Call) and asked.operands:
+            asked = asked.operands[0]
+            found = self._evaluated(written(asked))
+            if found is not None and found.kind == "set":
+                return self._pseudonym_of_set(asked, as_mids(found.mids)) if found.mids else ""
+        return ""
+
     def of_number(self, number: int, told: str) -> tuple[str, Names]:
         """Returns a pseudonym for a number, and the number as its name; `told` says what the number counts."""
         return self._table.of_outcome(told), Names(names=[str(number)], total=1)
@@ -164,6 +177,14 @@ class AnswerExecutor:
             elif literal:
                 named[word] = Names(names=[literal], total=1)
         return named
+
+    def worked_out(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
+        """Returns what those of `pseudonyms` stand for that are numbers, truths or tables of earlier answers."""
+        meanings = ((word, self._table.meaning(word)) for word in pseudonyms)
+        told = {word: meaning.expression for word, meaning in meanings if meaning is not None and meaning.expression}
+        results = {word: (text, self.result_of(text)) for word, text in told.items()}
+        shown = ((word, text, found) for word, (text, found) in results.items() if found and found.kind != "set")
+        return {word: self._shown(parse(text), found)[1] for word, text, found in shown}
 
     def listed(self, pseudonym: str) -> list[str]:
         """Returns the pseudonym of each member of a set that has a name, in the order in which its names are shown.

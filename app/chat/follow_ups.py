@@ -31,6 +31,9 @@ MAX_EXCHANGES: Final = 4
 """The greatest number of earlier questions whose answers a turn may compare. Chosen by hand."""
 _OTHER: Final = re.compile(r"\W*(?:(?:and|what about)\W+)?the other (?:one|(?P<name>[ES]\w{5}))\W*", re.IGNORECASE)
 _OF_TWO: Final = re.compile(r"\btwo\b", re.IGNORECASE)
+_THE_TWO: Final = re.compile(r"\b(?:the|these|those|them|of) two\b|\bboth of (?:them|these|those)\b", re.IGNORECASE)
+_THEM: Final = re.compile(r"\b(?:they|them|those|these|their)\b(?! two\b)", re.IGNORECASE)
+_WHICH_ONES: Final = re.compile(r"\b(?:which|who|what|list|name)\b", re.IGNORECASE)
 _OF_THING: Final = re.compile(
     r"\b(?:it|its)\b(?! (?:true|right|correct|possible|so|the case)\b)(?<!time is it)", re.IGNORECASE
 )
@@ -95,6 +98,7 @@ class DialogueState:
     that the last answer told. `subject`: the thing that "it" stands for; `stays`: the last question called it "it".
     `exchanges`: the things that each of the last questions was about, and those that its answer named, since the last
     question without an answer. `narrowed`: the set told before the last answer, and the part of it that this told.
+    `unshown`: the things that the last answer counted or judged, and did not show.
     """
 
     question: str = ""
@@ -107,6 +111,7 @@ class DialogueState:
     stays: bool = False
     exchanges: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     narrowed: tuple[str, str] | None = None
+    unshown: str = ""
 
 
 class FollowUps:
@@ -196,6 +201,7 @@ class FollowUps:
             before.listed, before.choices = listed, ()
         before.narrowed = self._narrowed(before.told, new)
         before.told = next((word for word in reversed(new) if len(self._meanings.mids(word)) > 1), "")
+        before.unshown = next(filter(None, map(self._meanings.set_behind, new)), "")
         self._persons.hear([self._meanings.one(word) or word for word in said])
         if len(new) > 1 and len(about) == 1:
             # A description tells much about one thing: later turns speak of that thing, not of what was told.
@@ -230,6 +236,8 @@ class FollowUps:
             return chosen
         if not before.answered and not self._table.known(text) and says_nothing(text):
             return CompletedQuestion(SafeText(text), open_ended=True)
+        if before.unshown and says_nothing(text) and _WHICH_ONES.search(text):
+            return CompletedQuestion(SafeText(text), pointed=before.unshown)
         if of_these := self._compared(text, before):
             return CompletedQuestion(SafeText(of_these), leans=True)
         found, alone = _POINTING.search(text), _POINTING_ALONE.search(text)
@@ -294,11 +302,23 @@ class FollowUps:
         return text
 
     def _compared(self, text: str, before: DialogueState) -> str:
-        """Returns a comparison of what the last answers told of, as a question about their set; else nothing."""
-        if self._table.known(text) or not compared(text, ""):
+        """Returns a question about what the last answers told of, "of those two", as one about their set.
+
+        Empty for a turn that neither compares nor speaks of two.
+        """
+        speaks_of_two = _THE_TWO.search(text)
+        if self._table.known(text) or not (speaks_of_two or compared(text, "")):
             return ""
-        if before.told:
-            return compared(text, before.told)
+        group = self._spoken_of(text, before)
+        if not group or compared(text, ""):
+            return compared(text, group) if group else ""
+        return _THE_TWO.sub(lambda found: f"of {group}" if found[0].lower().startswith("of ") else group, text)
+
+    def _spoken_of(self, text: str, before: DialogueState) -> str:
+        """Returns the pseudonym of what the last answers told of: a set, or the last things of one kind; else ""."""
+        told = before.told or before.unshown
+        if told and not (_OF_TWO.search(text) and len(self._meanings.mids(told)) > 2):
+            return told
         abouts = dict.fromkeys(about[0] for about, _ in before.exchanges if len(about) == 1)
         answers = dict.fromkeys(ones[0] for _, ones in before.exchanges if len(ones) == 1)
         is_of_answers = len(before.exchanges[-1:]) and before.exchanges[-1][1]
@@ -307,11 +327,14 @@ class FollowUps:
         alike = [each for each in things if self._meanings.concept(each) == kind]
         if _OF_TWO.search(text):
             alike = alike[-2:]
-        return compared(text, self._meanings.all_of(alike)) if len(alike) > 1 else ""
+        return self._meanings.all_of(alike) if len(alike) > 1 else ""
 
     def _with_subject(self, text: str, before: DialogueState, *, leans: bool) -> CompletedQuestion:
         # The thing behind a pronoun is a guess, so earlier turns are kept as context.
         replaced_too = self._persons.replaced_in(text)
+        if before.unshown and (found := _THEM.search(replaced_too)):
+            name = f"{before.unshown}'s" if found[0].lower() == "their" else before.unshown
+            replaced_too = replaced_too[: found.start()] + name + replaced_too[found.end() :]
         if before.subject and before.subject not in replaced_too and (found := _OF_THING.search(replaced_too)):
             name = in_case(found[0], replaced_too[found.end() :], before.subject)
             replaced_too = replaced_too[: found.start()] + name + replaced_too[found.end() :]

@@ -53,6 +53,12 @@ class PseudonymMeanings:
         shared = self._table.sharing(mid) if mid is not None else ()
         return self._table.in_own_order(shared[0]) if shared else ()
 
+    def set_behind(self, word: str) -> str:
+        """Returns the pseudonym of the things that the number or truth `word` was worked out from, else nothing."""
+        meaning = self._table.meaning(word)
+        is_worked_out = word[0] == "V" and meaning is not None and meaning.kind == "outcome"
+        return self._concluder.set_behind(meaning.expression or "") if is_worked_out and meaning else ""
+
     def is_of_group(self, word: str) -> bool:
         """Returns True if the set `word` was reached from things that share a name."""
         meaning = self._table.meaning(word)

@@ -220,9 +220,9 @@ class QuestionRun:
     `turn`: the kind of the last turn; `strategy`: that which answers it. `known`: the result, if no search is needed.
     `choosing`: the turn describes which of several things was meant. `asks_why`: the question asks for the reason of
     the last answer. `memory_turn`: it tells, recalls or forgets a fact. `invites`: the reply ends with questions to
-    try. `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not
-    sent because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the language of the
-    question.
+    try. `or_else`: what is said if no answer is found. `anonymity`: the least number of entities that fit what a
+    prompt showed; `withheld`: the number of prompts not sent because too few fitted. `near_cases`: rated cases of
+    similar questions. `reader`: reads the question's language.
     `language`: the language of restored names, where things have names in several. `suggestions`: follow-up questions.
     `remarks`: sentences that say who gave the answer, the model or the service. `beside`: the names of the public
     graphs that stand beside the asked one (`app.chat.beside`).
@@ -242,6 +242,7 @@ class QuestionRun:
     asks_why: bool = False
     memory_turn: MemoryTurn | None = None
     invites: bool = False
+    or_else: str = ""
     language: str = ""
     known: RetrievalResult | None = None
     reading: QuestionReading = QuestionReading()

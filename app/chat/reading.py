@@ -23,7 +23,7 @@ from app.chat.question_run import (
     QuestionReading,
     QuestionRun,
 )
-from app.chat.turn_forms import asks_why, without_yes_or_no
+from app.chat.turn_forms import asks_why, without_opening, without_yes_or_no
 from app.chat.turns import (
     NAME,
     Talk,
@@ -123,6 +123,9 @@ SURELY_TELL: Final = 0.9
 """Least chance with which a turn that holds a noun asks to be told about a thing. Chosen by hand."""
 
 
+_ASKING: Final = (["who"], ["whom"], ["whose"], ["which"], ["where"], ["when"], ["how"])
+
+
 class QuestionOpener:
     """Opens the graph and the conversation of a question."""
 
@@ -209,7 +212,7 @@ class QuestionReader:
         if whole.lost:
             known: RetrievalResult | None = NOT_FOUND
         elif whole.pointed:
-            known = RetrievalResult(Draft((whole.pointed,), "That is {1}."), (whole.pointed,), (), 0)
+            known = RetrievalResult(Draft((whole.pointed,), "{1:That is|They are} {1}."), (whole.pointed,), (), 0)
         elif whole.rest:
             known = _rest_of(run, whole.rest)
         elif whole.open_ended and self._is_in_house:  # A model reads all turns, the refused one too.
@@ -219,6 +222,9 @@ class QuestionReader:
         else:
             known = _needs_no_search(read_so_far, talk)
         talk = None if known and (whole.rest or whole.open_ended) else talk
+        if known and talk and self._is_in_house and talk_of(run.request.messages[-1].content) is None:
+            # A turn that is only like small talk may be a question: it is searched first.
+            return replace(read_so_far, or_else=known.said, choosing=whole.choosing)
         return replace(read_so_far, known=known, invites=invites(talk), choosing=whole.choosing)
 
     def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
@@ -250,10 +256,10 @@ class QuestionReader:
         text = _with_names_out(run)
         chances = self._options.turns.chances(text)
         kind = max(chances, key=lambda kind: chances[kind])
-        # A description would pass over the noun in "what's on the ground at X", which asks for one thing.
-        asks_more = (
-            kind == "tell" and chances[kind] < SURELY_TELL and any("n" in kinds_of_word(w) for w in text.split())
-        )
+        # A description would pass over what "who referred X" asks, and over the noun in "what's on the ground at X".
+        words = text.lower().split()
+        is_unsure = chances[kind] < SURELY_TELL and any("n" in kinds_of_word(word) for word in words)
+        asks_more = kind == "tell" and (is_unsure or words[:1] in _ASKING)
         return "question" if asks_more else kind
 
     def _completed(self, run: QuestionRun) -> Completed:
@@ -286,13 +292,18 @@ class QuestionReader:
         messages = [
             each.model_copy(update={"content": bare(each.content)})
             for each in without_questions(run.request.messages[-MAX_MESSAGES_READ:])
-            for bare in (run.reader.memory.without_recalled if each.role == "assistant" else without_yes_or_no,)
+            for bare in (run.reader.memory.without_recalled if each.role == "assistant" else _plain_turn,)
         ]
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
         meanings = PseudonymMeanings(graph, table, run.executor)
         return DialogueCompleter(table, meanings, lambda text: self._memory_turn(run, text) is not None).complete(read)
+
+
+def _plain_turn(text: str) -> str:
+    """Returns a turn without the words around it that ask nothing ("ok, so ...", "yes or no?")."""
+    return without_opening(without_yes_or_no(text))
 
 
 def _masks(run: QuestionRun) -> dict[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -178,7 +179,11 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
     if not shown.issuperset(steps):
         reason = Reason()  # The caller may not see a relation of the reason any more, so none is given.
-    text = reason_of(reason.facts, reason.expressions)
+    table, text = run.conversation.table, reason_of(reason.facts, reason.expressions)
+    executor = AnswerExecutor(run.graph, table, NAMES_IN_A_REASON)
+    if text != NO_REASON:  # The answer again, then how it was found.
+        told = next((turn.text for turn in reversed(run.read.dialogue.turns) if turn.role == "assistant"), "")
+        text = _restorable(told if text in told else f"{told} {text}", executor, table)
     answer = ChatAnswer(
         id=run.answer_id,
         conversation=run.conversation.id,
@@ -193,10 +198,20 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     )
     if run.request.public_key is None:
         return answer
-    table = run.conversation.table
-    names = AnswerExecutor(run.graph, table, NAMES_IN_A_REASON).names_of(table.known(text))
+    names = _names_told(text, executor, table)
     names |= names_of_masks(run.graph, [text, *(step for fact in reason.facts for step in fact.path)])
     return _sealed(run, *with_kinds_to_restore(answer, names, run.graph), budget)
+
+
+def _restorable(text: str, executor: AnswerExecutor, table: PseudonymTable) -> str:
+    """Returns those sentences of `text` whose words stand for something still; counts in remarks don't."""
+    known = _names_told(text, executor, table).keys()
+    return " ".join(each for each in re.split(r"(?<=[.?!]) ", text) if known >= {*table.known(each)})
+
+
+def _names_told(text: str, executor: AnswerExecutor, table: PseudonymTable) -> dict[str, Names]:
+    words = table.known(text)
+    return executor.names_of(words) | executor.worked_out(words)
 
 
 def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAnswer:

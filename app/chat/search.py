@@ -192,10 +192,12 @@ def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResul
 
     Any other result is returned as it is.
     """
+    if run.or_else and found.draft is None:
+        return replace(NOT_FOUND, said=run.or_else)
     is_lost = found.draft is None and not (found.said or found.over_budget or found.contradicted or found.asks_back)
     if not is_lost or run.turn not in ("talk", "neither") or run.request.strategy != AUTO:
         return found
-    return replace(found, said=f"{NOTHING_TO_SAY} {invitation(kinds_of(run.graph.blind.schema))}")
+    return replace(found, contradicted=f"{NOTHING_TO_SAY} {invitation(kinds_of(run.graph.blind.schema))}")
 
 
 def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[QuestionReading]:

@@ -51,6 +51,22 @@ def without_yes_or_no(text: str) -> str:
     return text
 
 
+_BEGUN: Final = re.compile(
+    r"^\W*(?:(?:(?:ok|okay|hm+|erm?|um+|uh|oh|ah)\b[^\w]*"
+    r"|(?:right|well|so|anyway|never mind|good|great|fine|all right|alright|nice|perfect|lovely|thanks|cool)"
+    r"\s*[,.;:!…–—-]+\s*))+(?=\w+\W+\w)",
+    re.IGNORECASE,
+)
+
+
+def without_opening(text: str) -> str:
+    """Returns a turn without the words that only open it ("ok, so ..."); a turn of nothing else is returned as it is.
+
+    Words that may also tell something ("well", "great") count only before a comma or a stop.
+    """
+    return _BEGUN.sub("", text)
+
+
 _CORRECTS: Final = re.compile(
     r"\W*(?:(?:oh|oops|ah|well|wait|but)\W+)*"
     r"(?:(?:no|nope|wrong|sorry|not (?:that one|that|this one|this|(?:him|her|it|them)))\b\W+)*"

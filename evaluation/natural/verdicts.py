@@ -12,6 +12,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from app.chat.concluding import NOT_IN_GRAPH
+from app.chat.search import NOTHING_TO_SAY
 from client_sdk.answers.answer import Answer
 from evaluation.checks.metrics import comparable
 from evaluation.datasets.questions import read_lines
@@ -103,12 +104,13 @@ def judge(question: NaturalQuestion, answer: Answer | None) -> Verdict:
 def _judged(gold: Gold, answer: Answer) -> Verdict:
     if gold.type == "unanswerable":
         return "wrong" if answer.answered else "right"
+    if gold.type == "smalltalk":
+        is_reply = answer.answered or answer.text.startswith(NOTHING_TO_SAY)
+        return "wrong" if answer.entities else "right" if is_reply else "refused"
     if not answer.answered:
         # This text says that a search found nothing, which is right here; other refusals mean "not understood".
         says_none = gold.type == "entities" and not gold.items and answer.text.startswith(NOT_IN_GRAPH)
         return "right" if says_none else "refused"
-    if gold.type == "smalltalk":
-        return "wrong" if answer.entities else "right"
     if gold.type == "describe":
         return _described(gold, answer.text)
     if gold.type == "boolean":

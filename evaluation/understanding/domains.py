@@ -21,6 +21,8 @@ from evaluation.natural.verdicts import Gold, Half, NaturalQuestion
 
 SETS: Final = Path(__file__).parent / "sets"
 QUESTIONS, DIALOGUES = "questions.jsonl", "dialogues.jsonl"
+VARIANTS: Final = SETS / "variants"
+"""Dialogues over seen domains whose last turn is one of twelve variants of its kind; a file for each domain."""
 
 
 class DialogueTurn(BaseModel):
@@ -40,6 +42,18 @@ class AskedDialogue(BaseModel):
 
     id: str
     turns: tuple[DialogueTurn, ...]
+    kind: str = "turn"
+
+    def questions(self, graph: str) -> list[NaturalQuestion | None]:
+        """Returns each turn as a question about `graph`; None for one where nothing factual is asked."""
+        return [
+            NaturalQuestion(
+                id=f"{self.id} {at}", graph=graph, kind=self.kind, question=each.text, gold=each.gold, also=each.also
+            )
+            if each.gold is not None
+            else None
+            for at, each in enumerate(self.turns, start=1)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +81,12 @@ def domains(half: Half, sets: Path = SETS) -> Iterator[list[Domain]]:
         if not folders:
             raise QuestionsError(f"there are no {half} domains in {sets}")
         yield [domain_of(folder) for folder in folders]
+
+
+def read_variants(domain: str) -> tuple[AskedDialogue, ...]:
+    """Reads the variants of a seen domain; there may be none. Raises QuestionsError."""
+    file = VARIANTS / f"{domain}.jsonl"
+    return tuple(each for _, each in read_lines(file, AskedDialogue)) if file.exists() else ()
 
 
 def domain_of(folder: Path) -> Domain:

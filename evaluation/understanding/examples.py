@@ -12,9 +12,7 @@ from typing import Any, Final, cast
 from app.demo import POLICY_FILE
 from app.language.protocol import Language
 from app.language.readings import LikelyReadings
-from app.llm.confidence import is_likely
 from app.llm.tasks import StepInput
-from app.reader.meaning.read_meaning import read_meaning
 from app.reader.ranking.candidates import candidates_of
 from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
@@ -26,7 +24,7 @@ from evaluation.bench.question_sets import Show
 from evaluation.checks.metrics import comparable
 from evaluation.natural.run import CLINIC, GRAPHS
 from evaluation.natural.verdicts import Gold, NaturalQuestion, read_natural, same_text
-from evaluation.understanding.domains import domains
+from evaluation.understanding.domains import AskedDialogue, domains
 from evaluation.understanding.run import ask, load, new_dialogue
 from kg_store.algebra.expressions import ExpressionResult
 from kg_store.catalog import PrivateGraph
@@ -79,9 +77,8 @@ class _WatchedLanguage:
 
     def likely_readings(self, given: StepInput, result_of: Callable[[str], ExpressionResult | None]) -> LikelyReadings:
         if not self.watch.seen:
-            candidates, read = candidates_of(self.watch.scorer, given), read_meaning(self.watch.scorer, given)
-            sure = read.meaning.expression if read and read.is_sure and is_likely(read.scores) else ""
-            features = features_of(self.watch.scorer, candidates, sure)
+            candidates = candidates_of(self.watch.scorer, given)
+            features = features_of(self.watch.scorer, given, candidates)
             self.watch.seen += [
                 (told, self.result_of(each.text)) for told, each in zip(features, candidates, strict=True)
             ]
@@ -100,7 +97,8 @@ async def domain_examples(show: Show) -> list[RankingExample]:
         async with Bench() as bench:
             for domain in known:
                 load(bench, domain, show)
-                found += [each async for each in _examples(bench, domain.name, domain.questions, show)]
+                talks = [*map(_alone, domain.questions), *(_turns(each, domain.name) for each in domain.dialogues)]
+                found += [each async for each in _examples(bench, domain.name, talks, show)]
     return found
 
 
@@ -113,8 +111,20 @@ async def natural_examples(show: Show) -> list[RankingExample]:
             policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
             bench.load(graph, [file], policy, masks=True)
             mine = [each for each in natural if each.graph == graph][::EVERY]
-            found += [each async for each in _examples(bench, graph, mine, show)]
+            found += [each async for each in _examples(bench, graph, [*map(_alone, mine)], show)]
     return found
+
+
+_Talk = Sequence[tuple[str, NaturalQuestion | None]]
+"""The turns of one dialogue, in their order, with the question that each asks; None if it asks nothing factual."""
+
+
+def _alone(question: NaturalQuestion) -> _Talk:
+    return [(question.question, question if question.gold.type not in _UNFIT else None)]
+
+
+def _turns(dialogue: AskedDialogue, graph: str) -> _Talk:
+    return [(turn.text, each) for turn, each in zip(dialogue.turns, dialogue.questions(graph), strict=True)]
 
 
 def written(examples: Sequence[RankingExample], file: Path) -> None:
@@ -155,22 +165,21 @@ def read(file: Path) -> list[RankingExample]:
     ]
 
 
-async def _examples(
-    bench: Bench, graph: str, questions: Sequence[NaturalQuestion], show: Show
-) -> AsyncIterator[RankingExample]:
+async def _examples(bench: Bench, graph: str, talks: Sequence[_Talk], show: Show) -> AsyncIterator[RankingExample]:
     strategies = cast(dict[str, Strategy], bench.services.thinking.strategies)
     watched = WatchedStrategy(strategies["sets"], bench.scorer)
     strategies["sets"] = watched
     opened = bench.services.store.catalog.open(TENANT, graph)
-    for number, question in enumerate(questions):
-        show(f"{graph}, readings", number, len(questions))
-        watched.seen.clear()
-        if question.gold.type not in _UNFIT:
-            await ask(bench, new_dialogue(graph), question.question)
-        if watched.seen:
-            is_right = tuple(_is_right(question, result, opened) for _, result in watched.seen)
-            results = [result for _, result in watched.seen]
-            yield RankingExample(graph, tuple(told for told, _ in watched.seen), is_right, _numbered(results))
+    for number, talk in enumerate(talks):
+        show(f"{graph}, readings", number, len(talks))
+        dialogue = new_dialogue(graph)
+        for text, question in talk:
+            watched.seen.clear()
+            await ask(bench, dialogue, text)
+            if watched.seen and question is not None:
+                is_right = tuple(_is_right(question, result, opened) for _, result in watched.seen)
+                results = [result for _, result in watched.seen]
+                yield RankingExample(graph, tuple(told for told, _ in watched.seen), is_right, _numbered(results))
     strategies["sets"] = watched.inner
 
 

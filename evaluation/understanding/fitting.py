@@ -26,7 +26,7 @@ from evaluation.understanding.examples import RankingExample
 PENALTY, PENALTY_OF_PAIRS = 1.0, 3.0
 MIN_QUESTIONS, MIN_GRAPHS = 5, 3
 """A pair is weighed if so many questions of so many graphs have it, so that no weight tells of one graph's words."""
-LEAST: Final = (0.6, 0.7, MIN_ANSWERED, 0.9, 1.1)
+LEAST: Final = (0.6, MIN_ANSWERED, 0.8, 0.9, 1.1)
 """The least chances of a result that the words don't decide for, at which the table of left-out graphs is given."""
 
 Floats = npt.NDArray[np.float64]

@@ -14,7 +14,7 @@ from evaluation.bench.bench import CALLER, TENANT, Bench
 from evaluation.bench.question_sets import Show
 from evaluation.natural.verdicts import VERDICTS, Half, NaturalQuestion, Verdict, judge
 from evaluation.tables.measures import Measure, at_most, share
-from evaluation.understanding.domains import AskedDialogue, Domain, domains
+from evaluation.understanding.domains import AskedDialogue, Domain, domains, read_variants
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import BudgetPolicy
 
@@ -79,15 +79,43 @@ async def _chosen(bench: Bench, graph: str, question: NaturalQuestion, choice: s
 async def _talked(bench: Bench, domain: str, asked: AskedDialogue) -> list[AskedTurn]:
     """Asks a dialogue's turns in order and returns those that have a right answer."""
     dialogue, found = new_dialogue(domain), list[AskedTurn]()
-    for number, turn in enumerate(asked.turns):
+    for turn, question in zip(asked.turns, asked.questions(domain), strict=True):
         answer = await ask(bench, dialogue, turn.text)
-        if turn.gold is not None:
-            question = NaturalQuestion(
-                id=f"{asked.id} {number + 1}", graph=domain, kind="turn", question=turn.text,
-                gold=turn.gold, also=turn.also,
-            )  # fmt: skip
+        if question is not None:
             found.append(AskedTurn(domain, question, judge(question, answer), answer, asked.id))
     return found
+
+
+async def run_variants(show: Show) -> list[AskedTurn]:
+    """Asks the variants of all kinds of turns; only the last turn of each counts. Raises QuestionsError."""
+    found: list[AskedTurn] = []
+    with domains("seen") as known:
+        async with Bench() as bench:
+            for domain in known:
+                talks = read_variants(domain.name)
+                if talks:
+                    load(bench, domain, show)
+                for number, talk in enumerate(talks):
+                    show(f"{domain.name}, variants", number, len(talks))
+                    found += (await _talked(bench, domain.name, talk))[-1:]
+    return found
+
+
+MIN_OF_KIND, MAX_SURELY_WRONG_OF_KIND = 10 / 12, 0
+
+
+def measures_of_kinds(asked: Sequence[AskedTurn]) -> list[Measure]:
+    """Returns the share of right variants of each kind, then how many of all were wrong with confidence."""
+    kinds = sorted({each.question.kind for each in asked})
+    groups = {kind: [each for each in asked if each.question.kind == kind] for kind in kinds}
+    lines = [share(kind.replace("_", " "), _part(own, "right"), len(own), MIN_OF_KIND) for kind, own in groups.items()]
+    wrong = [each for each in asked if each.is_given and each.verdict != "right" and each.answer]
+    surely = sum((each.answer.confidence or 0.0) >= SURE for each in wrong if each.answer)
+    return [
+        *lines,
+        at_most(f"wrong with a confidence of {SURE} or more", len(asked), surely, MAX_SURELY_WRONG_OF_KIND),
+        at_most("wrong", len(asked), len(wrong), None),
+    ]
 
 
 def load(bench: Bench, domain: Domain, show: Show) -> None:

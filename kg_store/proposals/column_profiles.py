@@ -15,7 +15,7 @@ from kg_store.sources.cell_values import read_cell
 from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.abbreviations import ABBREVIATIONS
-from kg_store.text.inflection import singular
+from kg_store.text.inflection import singular, tells_an_event
 from kg_store.text.labels import readable
 from kg_store.text.literals import FALSE_WORDS, TRUE_WORDS, is_year
 from kg_store.text.notation import (
@@ -53,6 +53,9 @@ LAST = frozenset(
     {"last name", "lastname", "family name", "familyname", "surname", "last", "family", "nachname", "apellido"}
     | {"apellidos", "achternaam", "cognome", "name last", "name family"}
 )
+# Those of them that other things have too (a plant's family), and words of columns that only persons have.
+LAST_OF_ANY = frozenset({"family name", "familyname", "name family", "family", "last"})
+OF_PERSONS = frozenset("email mail phone telephone mobile telefon tel handy gender geschlecht salutation".split())
 # Words of files that say nothing about their rows.
 FILE_WORDS = frozenset({"data", "export", "list", "table", "dump", "sample", "file", "records"})
 OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father", "vorgesetzter"})
@@ -389,7 +392,8 @@ class Column:
         is_number = self.share_of(ValueKind.NUMBER) >= self.share_of(ValueKind.DATE)
         if self.is_serial or self.is_compact or (not is_number and self._is_mostly(ValueKind.DATE)):
             return ValueKind.DATE
-        if self.is_called(YEAR_WORDS) and self.cells and all(map(is_year, self._sample)):
+        says_year = self.is_called(YEAR_WORDS) or any(map(tells_an_event, self.full))
+        if says_year and self.cells and all(map(is_year, self._sample)):
             return ValueKind.DATE
         is_text = self.is_called(KEPT_AS_TEXT, KEY_WORDS) or self.is_code
         is_text = is_text or any(re.fullmatch(r"0\d+", cell) for cell in self._sample)

@@ -13,9 +13,11 @@ from kg_store.loading.sorted_triples import Flags, turn_inverses
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, TermKind, literal_of, text_of
 from kg_store.sources.vocabulary import RDF, SCHEMA_CLASSES, SCHEMA_PREDICATES, SUBCLASS_PREDICATES
 from kg_store.terms import ValueKind
+from kg_store.text.inflection import tells_an_event
 from kg_store.text.labels import local_name, readable
 from kg_store.text.literals import fits, is_year
 
+_WHOLE = "#integer>"
 _ALIKE_SHARE = 0.98
 _YEARS_SHARE = 0.9
 MAX_LOOKED_AT = 1_000
@@ -85,12 +87,15 @@ def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, P
 def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
     """Returns the kind of value that nearly all texts in `terms` can be read as; None if there is none.
 
-    Texts with a datatype or a language give None, and so do ids, even if they look like numbers. Years are dates.
+    Texts with a datatype or a language give None, and so do ids, even if they look like numbers. Years are dates, also
+    those that are typed as whole numbers.
     """
-    if any(term[-1] != '"' and term[0] != TEXT_MARK for term in terms):
-        return None
-    texts = [text_of(term).strip() for term in terms]
     words = frozenset(re.split(r"[^a-z0-9]+", readable(local_name(predicate)).lower()))
+    if any(term[-1] != '"' and term[0] != TEXT_MARK for term in terms):
+        says_year = (words & _DATE_WORDS or any(map(tells_an_event, words))) and not words & _COUNT_WORDS
+        are_years = says_year and all(term.endswith(_WHOLE) and is_year(literal_of(term).lexical) for term in terms)
+        return ValueKind.DATE if are_years else None
+    texts = [text_of(term).strip() for term in terms]
     # Numbers are years if the predicate's words speak of time, or if there are many and nearly all could be years.
     speaks_of_time = words & _DATE_WORDS or (len(texts) >= _MANY_YEARS and not words & _COUNT_WORDS)
     if speaks_of_time and sum(map(is_year, texts)) >= _YEARS_SHARE * len(texts):

@@ -18,8 +18,10 @@ from kg_store.proposals.column_profiles import (
     FIRST_BESIDE_LAST,
     KEY_WORDS,
     LAST,
+    LAST_OF_ANY,
     NAME_PREFIXES,
     NAME_WORDS,
+    OF_PERSONS,
     Column,
     any_alike,
     full_words,
@@ -218,10 +220,14 @@ def _place_among_names(column: Column) -> int:
 
 
 def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
+    """Returns the columns of first and last names; a plain `name` is a first name only if the rows are persons."""
     by_words = {words: column.name for column in columns for words in (" ".join(column.full), " ".join(column.words))}
-    first = next((by_words[words] for words in sorted(by_words) if words in FIRST), None)
+    are_persons = any(column.is_called(OF_PERSONS) for column in columns) or not by_words.keys().isdisjoint(
+        LAST - LAST_OF_ANY
+    )
+    firsts = (FIRST, FIRST_BESIDE_LAST) if are_persons else (FIRST,)
+    first = next((by_words[words] for kind in firsts for words in sorted(by_words) if words in kind), None)
     last = next((by_words[words] for words in sorted(by_words) if words in LAST), None)
-    first = first or next((by_words[words] for words in sorted(by_words) if last and words in FIRST_BESIDE_LAST), None)
     return (first, last) if first and last else None
 
 

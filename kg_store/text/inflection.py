@@ -246,6 +246,11 @@ def is_participle(word: str) -> bool:
     return _is_form(word, "VBN") or (word.endswith("ed") and not _known(word))
 
 
+def tells_an_event(word: str) -> bool:
+    """Returns True for a past participle that is no other form of its verb: built, entered; but not cost or hit."""
+    return is_participle(word) and word not in verbs_of(word)
+
+
 def is_past(word: str) -> bool:
     """Returns True if `word` is a past tense form: directed, wrote."""
     return _is_form(word, "VBD")

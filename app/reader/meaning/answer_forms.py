@@ -249,10 +249,11 @@ class AnswerForms:
         was born in 1980").
         """
         found, words = _ONLY_ITSELF.match(expression), self._asked.words
-        if found is None or self._asked.form != "things" or not self._asked.wh or found[1] in self._named.spoken:
+        is_of_some = self._asked.form == "things" and self._asked.wh
+        if found is None or not is_of_some or found[1] in self._named.spoken:
             return False
-        named = list(self._asked.at("thing"))
-        return [words[at] for at in named] == [found[1]] and words[named[0] - 1] not in ("which", "what")
+        named, choosing = list(self._asked.at("thing")), {"which", "what", *(("of",) if found[1][0] == "S" else ())}
+        return [words[at] for at in named] == [found[1]] and words[named[0] - 1] not in choosing
 
     def _judged(self, expression: str, used: int, reading: Reading, gain: float) -> Meaning:
         asked = self._asked

@@ -215,8 +215,9 @@ class Limits:
 
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
         """Yields the members of `each` (expression `text`) whose value of `hop` keeps to a limit of the question."""
+        is_told = text[0] == "S" and text in self._named.things
         for at, stated in self._asked.limits.items() if hop.value else ():
-            limit = self._of_measure(stated, hop, said, may_be_unsaid=each.said >= 0 or each.is_bare)
+            limit = self._of_measure(stated, hop, said, may_be_unsaid=each.said >= 0 or each.is_bare or is_told)
             if limit is None:
                 continue
             counts = (
@@ -228,9 +229,12 @@ class Limits:
             is_other = hop.value == "number" and not is_number
             if is_other and not (said or hop.is_date or limit.measure):
                 continue  # A year is no amount, where nothing says that one is meant.
-            # One thing that is named is not narrowed by its own value, but what is asked of it.
-            is_settled = each.is_bare and "|" not in hop.label and self._asked.form != "truth"
-            unsaid = 0.0 if said or limit.measure else self._unsaid(each, hop, limit)
+            # One thing that is named is not narrowed by its own value, but what is asked of it; a set is.
+            is_settled = each.is_bare and not is_told and "|" not in hop.label and self._asked.form != "truth"
+            is_said = bool(said or limit.measure)
+            if is_settled and hop.is_date and not is_said:
+                continue
+            unsaid = 0.0 if is_said else self._unsaid(each, hop, limit)
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other + UNSAID * is_settled)
             longer = longer.spanning(limit.used)
             chosen = narrowed(text, partial(limit.of, label=hop.label), self._narrows_first)

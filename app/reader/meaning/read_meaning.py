@@ -111,8 +111,9 @@ def joined(text: str, labels: Collection[str]) -> str:
 
 
 def all_meanings(scorer: PathScorer, given: StepInput) -> Iterator[tuple[Meanings, bool]]:
-    """Yields all meanings of each wording of the question; then, with True, those over a schema with nameless nodes
-    as kinds of things. Yields nothing if the turn asks several questions.
+    """Yields all meanings of each wording of the question, with hops that are only like the whole question.
+
+    Those over a schema with nameless nodes as kinds come last, with True. Nothing if the turn asks several questions.
     """
     question = one_question(given.question)
     if question:
@@ -148,12 +149,23 @@ def scores_of(meaning: Meaning, margin: float) -> ReadingScores:
     return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent)
 
 
+Tried = list[tuple[Meanings, bool]]
+"""All meanings of each wording that was read, with True for those over a schema with nameless nodes as kinds."""
+
+
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     """Returns the meaning of the question, or None if none can be built or the turn asks several questions.
 
     The result is cached for all rounds of a question.
     """
-    return scorer.latest.of(_key(given), lambda: _read(scorer, given))
+    return scorer.latest.of(_key(given), lambda: _read(scorer, given, []))
+
+
+def read_with_others(scorer: PathScorer, given: StepInput) -> tuple[ReadMeaning | None, Tried]:
+    """Returns what `read_meaning` returns, which it then has in its cache, and all the meanings it was chosen from."""
+    tried: Tried = []
+    read = _read(scorer, given, tried)
+    return scorer.latest.of(_key(given), lambda: read), tried
 
 
 def _key(given: StepInput) -> tuple[object, ...]:
@@ -165,29 +177,33 @@ def _key(given: StepInput) -> tuple[object, ...]:
     return given.question, told, things, tuple(given.own.items()), hash(schema)
 
 
-def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
+def _read(scorer: PathScorer, given: StepInput, tried: Tried) -> ReadMeaning | None:
     question = one_question(given.question)
     if not question:
         return None
     now, given = _NOW.search(given.question), given.model_copy(update={"question": question})
-    if not given.row_steps:
-        return _read_one(scorer, given, now)
     labels = {step.label for step in given.steps}
 
-    def of_rows() -> ReadMeaning | None:
-        read = _read_one(scorer, _with_rows(given), now)
-        return read.joining(labels) if read and read.is_sure else None
+    def best(of_rows: bool) -> ReadMeaning | None:
+        read: ReadMeaning | None = None
+        for found in meanings(scorer, _with_rows(given) if of_rows else given):
+            tried.append((found, of_rows))
+            read = _best_of(scorer, found) if found.ranked else None
+            if read is not None and now and found.graph.may_be_over(LABEL.findall(read.meaning.expression)):
+                read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
+            if read is not None and read.is_sure:
+                break
+        return read.joining(labels) if read and given.row_steps else read
 
-    says_rows = _says_rows(given)
-    if says_rows and (found := of_rows()) and is_likely(found.scores):
+    says_rows = bool(given.row_steps) and _says_rows(given)
+    if says_rows and (found := best(of_rows=True)) and found.is_sure and is_likely(found.scores):
         return found
-    read = _read_one(scorer, given, now)
-    read = read.joining(labels) if read else None
-    if says_rows or (read and read.is_sure):
+    read = best(of_rows=False)
+    if not given.row_steps or says_rows or (read and read.is_sure):
         return read
     # Rows are one more way to be like a question by chance, so words must say each step, but for those to its values.
-    found, values = of_rows(), sum(word[0] == "V" for word in words_in(given.question) if is_pseudonym(word))
-    return found if found and not found.by_whole and found.meaning.silent <= values else read
+    found, values = best(of_rows=True), sum(word[0] == "V" for word in words_in(given.question) if is_pseudonym(word))
+    return found if found and found.is_sure and not found.by_whole and found.meaning.silent <= values else read
 
 
 def _says_rows(given: StepInput) -> bool:
@@ -207,17 +223,6 @@ def _with_rows(given: StepInput) -> StepInput:
     own = {name: (*labels, *{label.partition("|")[0] for label in labels}) for name, labels in given.own.items()}
     kinds = *given.kinds, *given.row_kinds
     return given.model_copy(update={"steps": given.row_steps, "kinds": kinds, "own": own})
-
-
-def _read_one(scorer: PathScorer, given: StepInput, now: re.Match[str] | None) -> ReadMeaning | None:
-    read: ReadMeaning | None = None
-    for found in meanings(scorer, given):
-        read = _best_of(scorer, found) if found.ranked else None
-        if read is not None and now and found.graph.may_be_over(LABEL.findall(read.meaning.expression)):
-            read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
-        if read is not None and read.is_sure:
-            break
-    return read
 
 
 def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:
@@ -265,7 +270,7 @@ def meanings(scorer: PathScorer, given: StepInput, by_likeness: bool = False) ->
         groups=groups,
         places=groups | {kind for kind in plain.kinds if scorer.type_of(kind) in _PLACES},
     )
-    for wording in wordings(given, plain, persons):
+    for wording in wordings(given, plain, persons, ranked=by_likeness):
         question, graph = _unmasked(wording, given, plain)
         further = {hop.label: given.wordings.get(hop.label.split("|")[-1], ()) for hop in graph.hops}
         phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}

@@ -71,8 +71,10 @@ class SchemaHop(NamedTuple):
 
     @property
     def is_date(self) -> bool:
-        """True for a hop that leads to dates, or to years that are stored as numbers."""
-        return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
+        """True for a hop that leads to dates, or to years that are stored as numbers ("year", "built in")."""
+        words = self.shown.lower().split()
+        is_year = "year" in words or (words[-1:] == ["in"] and is_participle(words[0]))
+        return self.value == "date" or (self.value == "number" and is_year)
 
     @property
     def leads_back_to_several(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from app.llm.tasks import StepInput
@@ -14,8 +15,10 @@ from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.text.inflection import singular
 from kg_store.text.words import is_pseudonym
 
-MAX_TRIED: Final = 2
-"""Greatest number of earlier things that are tried if the question names none. Chosen by hand; not fitted."""
+MAX_TRIED, MAX_RANKED = 2, 4
+"""Greatest number of earlier things that are tried if the question names none: where the words decide (MAX_TRIED), and
+where readings are ranked (MAX_RANKED). Chosen by hand; not fitted.
+"""
 
 PERSONAL: Final = frozenset("he she him his her hers".split())
 OF_THINGS: Final = frozenset("it its there".split())
@@ -47,12 +50,13 @@ _LEADING: Final = frozenset("and the one what about which who is are".split())
 _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
-def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> Iterator[str]:
+def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str], ranked: bool = False) -> Iterator[str]:
     """Yields the question with pronouns replaced and omissions filled in, the likeliest wording first.
 
-    `persons`: the kinds that are people.
+    `persons`: the kinds that are people. `ranked`: readings of all wordings will be ranked, so that a pronoun may
+    stand for each of several things.
     """
-    for wording in _filled_in(given, graph, persons):
+    for wording in _filled_in(given, graph, persons, ranked):
         yield _of_members(wording, given, graph, persons)
 
 
@@ -77,7 +81,7 @@ def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Co
     return f"who is the {shown.pop()} of {named}" if len(shown) == 1 else question
 
 
-def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> Iterator[str]:
+def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str], ranked: bool) -> Iterator[str]:
     question = given.question
     for kind in given.kinds:
         question = question.replace(kind.name, kind.concept)
@@ -87,8 +91,9 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
         yield turned
         return
     if any(map(is_pseudonym, words)):
-        of_them = OF_THEM.search(question) is not None
-        yield _as_before(words, given) or (_resolved(_AND.sub("", question), given, persons) if of_them else question)
+        of_them, before = OF_THEM.search(question) is not None, _as_before(words, given)
+        is_whole = bool(before) or not of_them
+        yield from [before or question] if is_whole else _resolved(_AND.sub("", question), given, persons, ranked)
         return
     question = _as_superlative(_with_that(question, given, graph), given)
     words = words_in(question)
@@ -98,11 +103,11 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
     if of_kind := _asked_kind(words, graph):
         yield from (f"{question.rstrip(' ?.!')} of {name}" for name in _having(of_kind, given, graph))
         return
-    resolved = _resolved(question, given, persons)
-    if resolved == question and not _names_kind(words, graph):
+    resolved = _resolved(question, given, persons, ranked)
+    if resolved == [question] and not _names_kind(words, graph):
         bare = question.rstrip(" ?.!")
-        yield from (f"{bare} of {name}" for name in spoken_of(given)[:MAX_TRIED])
-    yield resolved
+        yield from (f"{bare} of {name}" for name in spoken_of(given)[: MAX_RANKED if ranked else MAX_TRIED])
+    yield from resolved
 
 
 def _with_that(question: str, given: StepInput, graph: SchemaGraph) -> str:
@@ -188,8 +193,15 @@ def _names_kind(words: Sequence[str], graph: SchemaGraph) -> bool:
     return any(word not in GRAMMAR and graph.kinds_said((word,)) for word in words)
 
 
-def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
-    """Returns the question with its first pronoun replaced by the latest thing that it can stand for."""
+def _resolved(question: str, given: StepInput, persons: Collection[str], ranked: bool) -> list[str]:
+    """Returns the question with its first pronoun replaced by the latest thing that it can stand for.
+
+    If `ranked`, by each of the latest that it can stand for. Returns the question itself if there is none.
+    """
+    return list(islice(_replaced(question, given, persons), MAX_RANKED if ranked else 1)) or [question]
+
+
+def _replaced(question: str, given: StepInput, persons: Collection[str]) -> Iterator[str]:
     people = {thing.name: not set(thing.concept.split(", ")).isdisjoint(persons) for thing in given.things}
     several = {thing.name for thing in given.things if thing.name[0] == "S" and thing.size != "1"}
     for name in spoken_of(given):
@@ -197,8 +209,8 @@ def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
             found = pattern.search(question)
             if found and _may_stand_for(found[0].lower(), people[name], any(people.values())):
                 said = f"{name}'s" if pattern is _POSSESSIVE else name
-                return question[: found.start()] + said + question[found.end() :]
-    return question
+                yield question[: found.start()] + said + question[found.end() :]
+                break
 
 
 def _may_stand_for(pronoun: str, is_person: bool, is_any_person: bool) -> bool:

@@ -9,6 +9,7 @@ Promise: no name and no value of the graph is in a clue, nor a word that was rea
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,8 @@ from kg_store.algebra.expressions import FUNCTIONS, PERIODS, parse
 SAID: Final = 0.5
 """The likeness from which a word counts as one that says a hop, so that its place and form are clues. By hand."""
 
+MIN_OF_EVENT: Final = 2
+"""The least number of relations to things by which a kind may be one of events. By hand."""
 GIVES_ROWS: Final = "gives_rows"
 """The number that is 1 for a reading that gives nameless nodes, which no answer can name."""
 
@@ -136,12 +139,26 @@ class WordingClues:
             "denial_ignored": float(not denies and "negation" in roles),
         } | self._of_nouns(text, gives)
 
+    @cached_property
+    def _events(self) -> frozenset[str]:
+        """The kinds that lead to several things and to which nothing leads: loans, bookings, visits."""
+        on = [hop for hop in self._found.graph.hops if not (hop.value or "^" in hop.label or "|" in hop.label)]
+        ends = frozenset[str]().union(*(hop.ends for hop in on))
+        counts = Counter(hop.kind for hop in on)
+        return frozenset(kind for kind, count in counts.items() if count >= MIN_OF_EVENT and kind not in ends)
+
     def _of_nouns(self, text: str, gives: ResultKind) -> dict[str, float]:
         """Returns how the nouns of the question fit the kinds that a reading meets and gives."""
         builder, labels = self._found.builder, LABEL.findall(text)
         hops = [hop for label in labels if (hop := self._hops.get(label))]
         met = gives.kinds.union(*(hop.ends | {hop.kind} for hop in hops))
-        found = {"kinds_unsaid": float(sum(kinds.isdisjoint(met) for _, kinds in builder.nouns.values()))}
+        told = [kind.split(", ") for name, kind in self._found.kinds.items() if name[0] == "S" and name in text]
+        said = frozenset[str]().union(*(kinds for _, kinds in builder.nouns.values()), *told)
+        events_unsaid = bool(gives.kinds) and gives.kinds <= self._events and gives.kinds.isdisjoint(said)
+        found = {
+            "kinds_unsaid": float(sum(kinds.isdisjoint(met) for _, kinds in builder.nouns.values())),
+            "gives_events": float(events_unsaid),
+        }
         head = head_of(self._asked)
         if head < 0:
             return found

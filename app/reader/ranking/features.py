@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, get_args
 
+from app.llm.tasks import StepInput
+from app.reader.language.question_words import words_in
 from app.reader.meaning.answer_forms import Doubt
 from app.reader.meaning.question.question_tokens import LABEL
 from app.reader.meaning.schema_graph import NearHop
+from app.reader.meaning.spoken_of import PRONOUNS, spoken_of
 from app.reader.ranking.candidates import Candidate
 from app.reader.ranking.clues import ReadingFeatures, WordingClues, head_of
 from app.reader.scoring.path_scoring import PathScorer
@@ -19,23 +22,26 @@ from kg_store.text.inflection import may_be_noun, verbs_of
 
 COMMON: Final = 5.5
 """The frequency (Zipf scale, log10 of uses in a thousand million words) from which an unread word counts as common."""
+MAX_EARLIER: Final = 3
+"""A thing that was spoken of before as many others counts as this far back. Chosen by hand."""
 MAX_BEHIND: Final = 4.0
 """A reading that lies farther behind the best score counts as this far. Chosen by hand."""
 
 
-def features_of(scorer: PathScorer, candidates: Sequence[Candidate], sure: str = "") -> list[ReadingFeatures]:
-    """Returns the features of each candidate; `sure`: the expression for which the words decide, if any."""
+def features_of(scorer: PathScorer, given: StepInput, candidates: Sequence[Candidate]) -> list[ReadingFeatures]:
+    """Returns the features of each candidate."""
     if not candidates:
         return []
     best, wordings = max(each.meaning.score for each in candidates), dict[int, WordingClues]()
+    spoken, points = spoken_of(given), not PRONOUNS.isdisjoint(words_in(given.question.lower()))
     found: list[ReadingFeatures] = []
     for each in candidates:
         clues = wordings.setdefault(id(each.found), WordingClues(scorer, each.found)).of(each)
         compared = {
-            "sure": float(bool(sure) and each.meaning.expression == sure),
+            "sure": float(each.is_sure),
             "behind": min(MAX_BEHIND, best - each.meaning.score),
         }
-        numbers = _of_reading(each) | _of_words(each) | clues.numbers | compared
+        numbers = _of_reading(each) | _of_words(each) | _of_earlier(each, spoken, points) | clues.numbers | compared
         found.append(ReadingFeatures(numbers, clues.pairs))
     return found
 
@@ -44,11 +50,11 @@ def _of_reading(each: Candidate) -> dict[str, float]:
     meaning, asked = each.meaning, each.found.asked
     said = (asked.content | asked.working).bit_count() + asked.roles.count("thing") + asked.roles.count("value")
     labels = set(LABEL.findall(meaning.expression))
-    values = {hop.value for hop in each.found.graph.hops if hop.label in labels and hop.value}
+    has_date = any(hop.is_date for hop in each.found.graph.hops if hop.label in labels)
     return {
         "named_unused": float(sum(asked.words[at] not in meaning.expression for at in asked.at("thing"))),
         "values_unused": float(sum(asked.words[at] not in meaning.expression for at in asked.at("value"))),
-        "when_without_date": float(asked.wh == "when" and "date" not in values),
+        "when_without_date": float(asked.wh == "when" and not has_date),
         "who_of_value": float(asked.wh in ("who", "whom") and _ends_in_value(each)),
         "truth_unasked": float(each.text.startswith(("holds(", "exists(")) and asked.form != "truth"),
         "whole_kind": float(each.text[0] == "S" and "(" not in each.text),
@@ -59,9 +65,27 @@ def _of_reading(each: Candidate) -> dict[str, float]:
         "not_whole": float(not meaning.is_whole),
         "not_fitting": float(not meaning.may_be_whole),
         "steps": float(min(5, len(labels))),
+        "words_a_step": min(3.0, (asked.content & ~meaning.left).bit_count() / max(1, len(labels))),
+        "steps_a_word": min(3.0, len(labels) / max(1, (asked.content & ~meaning.left).bit_count())),
         "of_rows": float(each.of_rows),
         "passes_rows": float(any("|" in label for label in labels)),
     } | _of_hops(each, labels)
+
+
+def _of_earlier(each: Candidate, spoken: Sequence[str], points: bool) -> dict[str, float]:
+    """Returns whether the reading is about things `spoken` of in earlier turns, the latest first, and which.
+
+    `points`: the question holds a pronoun.
+    """
+    used = next((at for at, name in enumerate(spoken) if name in each.meaning.expression), -1)
+    named = each.found.asked.roles.count("thing") + each.found.asked.roles.count("value")
+    return {
+        "earlier": float(used >= 0),
+        "earlier_behind": float(min(MAX_EARLIER, max(0, used))),
+        "earlier_is_set": float(used >= 0 and spoken[used][0] == "S"),
+        "earlier_unasked": float(used >= 0 and not points and named > 1),
+        "pronoun_ignored": float(points and bool(spoken) and used < 0),
+    }
 
 
 def _of_hops(each: Candidate, labels: Collection[str]) -> dict[str, float]:

@@ -14,12 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.language.readings import NOTHING_LIKELY, LikelyReadings, SureReading
-from app.llm.confidence import is_likely
+from app.language.readings import LikelyReadings, SureReading
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
+from app.reader.meaning.question.one_question import two_questions
 from app.reader.meaning.question.question_tokens import LABEL
-from app.reader.meaning.read_meaning import read_meaning
 from app.reader.ranking.candidates import candidates_of
 from app.reader.ranking.clues import GIVES_ROWS, ReadingFeatures
 from app.reader.ranking.features import features_of
@@ -31,17 +30,17 @@ MIN_CHANCE, MAX_LIKELY = 0.1, 3
 """The least chance of a reading that is offered, and the greatest number of them. Chosen by hand on graphs that were
 left out of the fit: `arog train ranker`.
 """
-MIN_SURE, MIN_ANSWERED = 0.4, 0.8
+MIN_SURE, MIN_ANSWERED = 0.4, 0.7
 """The least chance of the result of a reading that the words decide for (MIN_SURE), and of one for which they don't
-(MIN_ANSWERED), to be answered. Chosen by hand on left-out graphs: below MIN_SURE more than half were wrong, and from
-MIN_ANSWERED, with MAX_UNLIKE, sixteen of seventeen were right.
+(MIN_ANSWERED), to be answered. Chosen by hand on left-out graphs: of those that the words decide for, 24 between 0.4
+and 0.6 were right and five wrong in ten domains, and below 0.4 more than half were wrong.
 """
 MAX_UNLIKE: Final = 0.55
 """Greatest sum of how unlike (1 less the likeness in context) the unread words are to what is read, for a reading that
 the words don't decide for to be answered: "where does X live" is not X's birth city. Chosen as the two above.
 """
-MAX_EXECUTED: Final = 12
-"""Greatest number of readings that are executed, the likeliest first; limits the time."""
+MAX_EXECUTED, MIN_EXECUTED = 12, 0.02
+"""Greatest number of readings that are executed, the likeliest first, and their least chance; limits the time."""
 
 ResultOf = Callable[[str], ExpressionResult | None]
 
@@ -88,11 +87,15 @@ class RankedReading:
 
 
 def ranked_readings(ranker: FittedRanker, features: Sequence[ReadingFeatures]) -> list[RankedReading]:
-    """Returns the readings of a question by their features, the likeliest first."""
-    found = [
-        RankedReading(at, chance, bool(each.numbers.get("sure")), _is_answerable(each.numbers))
-        for at, (chance, each) in enumerate(zip(ranker.chances(features), features, strict=True))
-    ]
+    """Returns the readings of a question by their features, the likeliest first.
+
+    Nameless nodes (rows) equal no right answer of the fit, so a reading that gives them is likely if words decide.
+    """
+    found = []
+    for at, (chance, each) in enumerate(zip(ranker.chances(features), features, strict=True)):
+        is_sure, gives_rows = bool(each.numbers.get("sure")), bool(each.numbers.get(GIVES_ROWS))
+        likely = max(chance, MIN_ANSWERED) if is_sure and gives_rows else chance
+        found.append(RankedReading(at, likely, is_sure, _is_answerable(each.numbers)))
     return sorted(found, key=lambda each: -each.chance)
 
 
@@ -110,7 +113,7 @@ def ranked_results(ranked: Sequence[RankedReading], key_of: Callable[[int], obje
     """
     groups: dict[object, list[RankedReading]] = {}
     for place, each in enumerate(ranked):
-        if place < MAX_EXECUTED or each.is_sure:
+        if (place < MAX_EXECUTED and each.chance >= MIN_EXECUTED) or each.is_sure:
             key = key_of(each.at)
             if key is not None or each.is_sure:
                 groups.setdefault(key, []).append(each)
@@ -131,24 +134,21 @@ def likely_readings(
 ) -> LikelyReadings:
     """Returns the reading to be answered, if one is likely enough, else those to be offered.
 
-    Readings with the same result count together. What is offered does not depend on any result. Nothing is likely if
-    the words decide for a reading that is none of the candidates: it can't be compared, and they alone decide.
+    Readings with the same result count together. What is offered does not depend on any result.
     """
-    candidates, read = candidates_of(scorer, given), read_meaning(scorer, given)
-    sure = read.meaning.expression if read is not None and read.is_sure and is_likely(read.scores) else ""
-    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, candidates, sure))
-    if sure and not any(each.is_sure for each in ranked):
-        return NOTHING_LIKELY
+    candidates = candidates_of(scorer, given)
+    ranked = ranked_readings(ranker or FittedRanker.boxed(), features_of(scorer, given, candidates))
     results = ranked_results(ranked, lambda at: result_key(result_of(candidates[at].text)))
+    asks_two = two_questions(given.question) is not None  # A likely reading of one of two would be half an answer.
     for place, each in enumerate(results):
-        is_first = place == 0 and each.is_answerable
+        is_first = place == 0 and each.is_answerable and not asks_two
         if (each.is_sure and each.chance >= MIN_SURE) or (is_first and each.chance >= MIN_ANSWERED):
             text = candidates[each.at].text
             steps = len(set(LABEL.findall(text)))
             scores = ReadingScores("ranked", each.chance, 0.0, steps=steps, share=each.chance)
             return LikelyReadings(answered=SureReading(text, scores))
     likely = [candidates[each.at].meaning.expression for each in ranked[:MAX_LIKELY] if each.chance >= MIN_CHANCE]
-    return LikelyReadings(offered=tuple(likely), is_doubted=bool(sure))
+    return LikelyReadings(offered=tuple(likely), is_doubted=any(each.is_sure for each in ranked))
 
 
 def result_key(result: ExpressionResult | None) -> ExpressionResult | None:

@@ -90,6 +90,9 @@ class FakeMeanings:
     def is_of_group(self, word: str) -> bool:
         return False
 
+    def set_behind(self, word: str) -> str:
+        return ""
+
     def joined_with(self, words: Sequence[str], choices: Sequence[str]) -> Sequence[str]:
         return [each for each in choices if self.words["F"] in words and self._letter(each) == "A"]
 

@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from app.chat.question_run import ChatOptions
 from app.llm.embeddings.embedder import Embedder
 from client_sdk.answers.answer import Answer
 from tests.support.house import House, clinic_store, dialogue_house
@@ -34,8 +36,9 @@ def house_of(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> It
             turtle = PREFIXES + TURTLE[name]
             return stores.enter_context(clinic_store(tmp_path_factory.mktemp("dialogues"), embedder, turtle))
 
-        def house(name: str, **options: int) -> House:
-            house = dialogue_house(loaded(name), embedder)
+        def house(name: str, alike: bool = False, **options: int) -> House:
+            likeness = (lambda _text, others: np.ones(len(others))) if alike else None
+            house = dialogue_house(loaded(name), embedder, ChatOptions(likeness=likeness))
             house.options.update(options)
             house.__post_init__()
             return house
@@ -107,3 +110,48 @@ async def test_a_list_of_which_nothing_is_left_says_so(house_of: Callable[..., H
     await house.ask("Which captains are there?")
     assert (await house.ask("the rest")).text == "Those were all of them."
     assert (await house.ask("Which of them is the oldest?")).names == ["Jorun Thornby"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "names"),
+    [
+        (["How many ships does Valeska Thornby captain?", "Which are they?"], ["Long Petrel", "Swift Tern"]),
+        (["How many ships are longer than 50?", "which of them is the oldest?"], ["Long Petrel"]),
+        (["How many ships does Valeska Thornby captain?", "which of those are longer than 50?"], ["Long Petrel"]),
+        (["Is Swift Tern owned by Brindle Lines?", "and who owns Grey Gull?"], ["Ostrava Freight"]),
+        (["When was Swift Tern built?", "And Long Petrel?", "which of those two is longer?"], ["Long Petrel"]),
+    ],
+)
+async def test_what_was_counted_or_compared_can_be_spoken_of(
+    house_of: Callable[..., House], turns: list[str], names: list[str]
+) -> None:
+    house = house_of("harbour")
+    for turn in turns:
+        answer = await house.ask(turn)
+    assert sorted(answer.names) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("Who captains Grey Gull?", "From Grey Gull"),
+        ("How many ships does Valeska Thornby captain?", "From that the answer was worked out"),
+        ("Is Swift Tern owned by Brindle Lines?", "From Swift Tern"),
+    ],
+)
+async def test_a_doubt_is_answered_with_the_answer_again_and_its_reason(
+    house_of: Callable[..., House], question: str, reason: str
+) -> None:
+    house = house_of("harbour")
+    told = (await house.ask(question)).text
+    again = (await house.ask("ok, are you sure?")).text
+    assert again.startswith(told)
+    assert reason in again
+    assert (await house.ask("really?")).text == again
+
+
+async def test_what_is_only_like_small_talk_is_searched_first(house_of: Callable[..., House]) -> None:
+    """Every turn is like small talk here, and yet a question that the graph answers is answered."""
+    house = house_of("harbour", alike=True)
+    assert (await house.ask("who earns the most?")).names == ["Mira Oakes"]
+    assert (await house.ask("what a splendid afternoon")).text.startswith("Hello. You can ask me about")

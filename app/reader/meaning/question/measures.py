@@ -81,7 +81,7 @@ class Measure:
 _BEGINNINGS: Final = frozenset(
     "age aged birth birthday born opened opening founded foundation established built construction constructed "
     "created creation inception launched launch released release published publication made produced production "
-    "manufactured registered registration acquired erected start started begun".split()
+    "manufactured registered registration acquired erected start started begun entered year".split()
 )
 _ENDS: Final = frozenset(
     "birth birthday born death died due deadline discharged discharge expires expiry expired end ended ends until "

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from app.language.readings import NOTHING_LIKELY, NUMBER
-from app.llm.tasks import StepInput
-from app.reader.ranking import ranker
-from app.reader.ranking.candidates import MAX_RANKED, Candidate, candidates_of
+from app.llm.tasks import StepInput, Thing, Turn
+from app.reader.ranking.candidates import MAX_RANKED, candidates_of
 from app.reader.ranking.clues import ReadingFeatures
 from app.reader.ranking.features import features_of
 from app.reader.ranking.ranker import MAX_LIKELY, MIN_ANSWERED, FittedRanker, likely_readings
@@ -72,7 +71,7 @@ def test_each_expression_is_a_candidate_once_best_score_first(scorer: PathScorer
 
 def test_the_likeliest_readings_are_offered_first(scorer: PathScorer, question: StepInput) -> None:
     every = candidates_of(scorer, question)
-    told = features_of(scorer, every)
+    told = features_of(scorer, question, every)
     # A ranker that minds nothing but the score takes the readings in the order of their scores.
     likely = likely_readings(scorer, question, nothing, FittedRanker({"behind": -9.0}, 9.0))
     best = [each.meaning.expression for each, one in zip(every, told, strict=True) if one.numbers["behind"] < 0.1]
@@ -122,14 +121,24 @@ def test_that_a_sure_reading_gives_nothing_is_an_answer(scorer: PathScorer) -> N
     assert likely.answered is not None
 
 
-def test_a_sure_reading_that_is_no_candidate_is_left_to_the_words(
-    scorer: PathScorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def others(scorer: PathScorer, given: StepInput) -> list[Candidate]:
-        return candidates_of(scorer, given)[1:]
+def test_beside_a_sure_reading_only_steps_that_words_say_are_candidates(scorer: PathScorer) -> None:
+    sure, unsure = (
+        candidates_of(scorer, asked(text)) for text in ("which patients live in Ez9y8x", "who adores Ez9y8x")
+    )
+    assert [each.is_sure for each in sure].count(True) == 1
+    assert not any(each.is_sure for each in unsure)
+    assert not any(each.found.builder.near for each in sure)
+    assert all(each.found.builder.near for each in unsure)
 
-    monkeypatch.setattr(ranker, "candidates_of", others)
-    assert likely_readings(scorer, asked("which patients live in Ez9y8x"), nothing) is NOTHING_LIKELY
+
+def test_what_was_spoken_of_before_is_described_by_numbers(scorer: PathScorer) -> None:
+    """A pronoun may stand for each of the things spoken of, and readings that pass over it say so."""
+    told = [Turn(role="user", text="Who treats Ez9y8x?"), Turn(role="assistant", text="Edo4k2 and Eq7f2k.")]
+    doctors = [Thing(name=name, concept="doctor", size="1") for name in ("Edo4k2", "Eq7f2k")]
+    given = asked("which patients does he treat").model_copy(update={"dialogue": told, "things": [CITY, *doctors]})
+    numbers = [each.numbers for each in features_of(scorer, given, candidates_of(scorer, given))]
+    assert {each["earlier_behind"] for each in numbers if each["earlier"]} >= {0.0, 1.0}
+    assert all(each["pronoun_ignored"] == 1.0 - each["earlier"] for each in numbers)
 
 
 def test_nothing_is_likely_where_none_of_these_is(scorer: PathScorer, question: StepInput) -> None:
@@ -143,19 +152,18 @@ def test_no_question_is_read_from_nothing(scorer: PathScorer) -> None:
 def test_features_tell_what_is_left_unread(scorer: PathScorer) -> None:
     given = asked("which doctors juggle patients in Ez9y8x")
     found = candidates_of(scorer, given)
-    told = features_of(scorer, found, found[0].meaning.expression)
+    told = features_of(scorer, given, found)
     assert all(math.isfinite(value) for each in told for value in each.numbers.values())
     assert max(each.numbers["left"] for each in told) >= 1.0
     assert min(each.numbers["behind"] for each in told) == 0.0
-    assert told[0].numbers["sure"] == 1.0
-    assert sum(each.numbers["sure"] for each in told) == 1.0
+    assert not any(each.numbers["sure"] for each in told)
 
 
 def test_clues_pair_words_with_what_a_reading_does(scorer: PathScorer) -> None:
     """No name is in them: it is drawn anew for each conversation, and weights are kept."""
     given = asked("how many doctors juggle patients in Ez9y8x")
     found = candidates_of(scorer, given)
-    pairs = {pair for each in features_of(scorer, found) for pair in each.pairs}
+    pairs = {pair for each in features_of(scorer, given, found) for pair in each.pairs}
     assert {"count|wh=how many", f"t={NUMBER}|wh=how many"} <= pairs
     assert not any("Ez9y8x" in pair or pair.endswith("|p=Ez9y8x") for pair in pairs)
 
