@@ -167,7 +167,8 @@ def step_stated(statement: str, run: QuestionRun, named: Collection[str]) -> Sta
         return None
     start, end = (concept_of(graph, table.resolve(word, graph)[0]) for word in (step.start, step.end))
     fact = FoundFact(step.start, start, (step.label,), step.end, end, "1")
-    return step if is_sure(run) or adds_nothing(statement, [fact]) else None
+    bare = statement.replace("'s ", " ").replace("’s ", " ")
+    return step if is_sure(run) or adds_nothing(bare, [fact]) else None
 
 
 def _step_of_answer(expression: str, evidence: Sequence[FoundFact]) -> StatedStep | None:
