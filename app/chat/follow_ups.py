@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -120,8 +120,11 @@ class FollowUps:
     Promise: it reads pseudonyms only, and its output holds no word that was not in an anonymised turn.
     """
 
-    def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
-        self._table, self._meanings = table, meanings
+    def __init__(
+        self, table: PseudonymTable, meanings: PseudonymMeanings, tells_fact: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """`tells_fact`: returns True for a turn that is no question, but tells, recalls or forgets a fact."""
+        self._table, self._meanings, self._tells_fact = table, meanings, tells_fact
         self._persons = PronounResolver(meanings.is_person)
 
     def whole(self, dialogue: SafeDialogue) -> CompletedQuestion:
@@ -133,6 +136,10 @@ class FollowUps:
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
                 passed_over = asks_why(turn.text) or talk_of(turn.text) is not None
+            if turn.role == "user" and before.question and self._tells_fact(turn.text):
+                told = self._persons.replaced_in(turn.text)
+                self._persons.hear(self._table.known(told)[:1])  # A later pronoun means the one that is told of.
+                passed_over = True
             if passed_over:
                 continue  # "Why?" or "thanks", and the reply to it, name nothing that a later turn could point at.
             if turn.role == "user":
@@ -430,11 +437,14 @@ class DialogueCompleter:
     thing in later turns.
     """
 
-    def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
-        self._table, self._meanings = table, meanings
+    def __init__(
+        self, table: PseudonymTable, meanings: PseudonymMeanings, tells_fact: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """`tells_fact`: as for FollowUps."""
+        self._table, self._meanings, self._tells_fact = table, meanings, tells_fact
 
     def complete(self, read: Anonymised) -> Completed:
-        whole = FollowUps(self._table, self._meanings).whole(read.dialogue)
+        whole = FollowUps(self._table, self._meanings, self._tells_fact).whole(read.dialogue)
         note = whole.note(read.dialogue.question)
         notes = (*read.notes, note) if note else read.notes
         if whole.question == read.dialogue.question:

@@ -19,10 +19,12 @@ from app.chat.turns import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.language.protocol import Language
+from app.language.readings import MemoryTurn
 from app.llm.embeddings.embedder import Likeness
 from app.llm.in_house import OfferedReading
 from app.llm.reasoner import Reasoner
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
+from app.memory.stated_facts import FactOwner, StatedFactStore
 from app.privacy.anonymised import Anonymised
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.plain_wording import Today, utc_today
@@ -91,7 +93,8 @@ def no_remark(_question: str) -> str | None:
 class ChatOptions:
     """The options of a chat service, fixed while it runs.
 
-    `cases`: memory of rated answers; without it nothing is learnt. `currency`: that of the reasoner's prices.
+    `cases`: memory of rated answers; without it nothing is learnt. `facts`: what people tell; without it nothing is
+    remembered. `currency`: that of the reasoner's prices.
     `read_back`: reads facts from a sentence; without it no model's sentence is shown. `likeness`: ranks relations for
     a question without an answer; without it none are suggested. `turns`: classifies turns; without it nearly every
     turn counts as a question. `today`: returns today's date. `in_house`: the embedded reasoner, which reads questions
@@ -106,6 +109,7 @@ class ChatOptions:
     likeness: Likeness | None = None
     turns: TurnClassifier | None = None
     cases: CaseMemory | None = None
+    facts: StatedFactStore | None = None
     currency: str = ""
     budgets: Budgets = UNLIMITED
     recogniser: Recogniser | None = field(default=None, repr=False)
@@ -215,9 +219,10 @@ class QuestionRun:
     `readings`: ways to read the question, tried in their order; `reading`: the one that `found` and `ended` belong to.
     `turn`: the kind of the last turn; `strategy`: that which answers it. `known`: the result, if no search is needed.
     `choosing`: the turn describes which of several things was meant. `asks_why`: the question asks for the reason of
-    the last answer. `invites`: the reply ends with questions to try. `or_else`: what is said if no answer is found.
-    `anonymity`: the least number of entities that fit what a prompt showed; `withheld`: the number of prompts not sent
-    because too few fitted. `near_cases`: rated cases of similar questions. `reader`: reads the question's language.
+    the last answer. `memory_turn`: it tells, recalls or forgets a fact. `invites`: the reply ends with questions to
+    try. `or_else`: what is said if no answer is found. `anonymity`: the least number of entities that fit what a
+    prompt showed; `withheld`: the number of prompts not sent because too few fitted. `near_cases`: rated cases of
+    similar questions. `reader`: reads the question's language.
     `language`: the language of restored names, where things have names in several. `suggestions`: follow-up questions.
     `remarks`: sentences that say who gave the answer, the model or the service. `beside`: the names of the public
     graphs that stand beside the asked one (`app.chat.beside`).
@@ -235,6 +240,7 @@ class QuestionRun:
     strategy: str = DEFAULT_STRATEGY
     choosing: Choosing | None = None
     asks_why: bool = False
+    memory_turn: MemoryTurn | None = None
     invites: bool = False
     or_else: str = ""
     language: str = ""
@@ -253,6 +259,12 @@ class QuestionRun:
     @property
     def tenant(self) -> str:
         return self.caller.tenant
+
+    @property
+    def fact_owner(self) -> FactOwner:
+        """Whose memory the question may tell of."""
+        person = self.request.options.person
+        return FactOwner(self.tenant, self.request.graph, self.conversation.key_id, person)
 
     @property
     def read(self) -> Anonymised:

@@ -38,6 +38,7 @@ from app.chat.turns import (
 )
 from app.egress.disclosure import StrategyNotOfferedError
 from app.language.protocol import Language
+from app.language.readings import MemoryTurn
 from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
@@ -194,9 +195,13 @@ class QuestionReader:
         # The open profile sends all turns; other profiles send earlier ones only if the question needs them.
         leans = (self._options.profile.is_open or needs) and not offered
         earlier = run.conversation.table.assign_thread(run.answer_id, leans=leans)
-        read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
+        shown = dialogue.with_earlier(earlier).without_exchanges(lambda text: self._memory_turn(run, text) is not None)
+        read = replace(completed.read, dialogue=shown)
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
+        # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
+        if self._memory_turn(run, run.request.messages[-1].content) is not None:
+            read_so_far = replace(read_so_far, memory_turn=self._memory_turn(run, dialogue.question))
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
@@ -221,6 +226,9 @@ class QuestionReader:
             # A turn that is only like small talk may be a question: it is searched first.
             return replace(read_so_far, or_else=known.said, choosing=whole.choosing)
         return replace(read_so_far, known=known, invites=invites(talk), choosing=whole.choosing)
+
+    def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
+        return run.reader.memory.read_turn(text) if self._options.facts else None
 
     def _talk(self, run: QuestionRun) -> Talk | None:
         """Returns the kind of small talk if the turn is small talk, else None.
@@ -282,13 +290,15 @@ class QuestionReader:
             },
         )
         messages = [
-            each if each.role == "assistant" else each.model_copy(update={"content": _plain_turn(each.content)})
+            each.model_copy(update={"content": bare(each.content)})
             for each in without_questions(run.request.messages[-MAX_MESSAGES_READ:])
+            for bare in (run.reader.memory.without_recalled if each.role == "assistant" else _plain_turn,)
         ]
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
-        return DialogueCompleter(table, PseudonymMeanings(graph, table, run.executor)).complete(read)
+        meanings = PseudonymMeanings(graph, table, run.executor)
+        return DialogueCompleter(table, meanings, lambda text: self._memory_turn(run, text) is not None).complete(read)
 
 
 def _plain_turn(text: str) -> str:

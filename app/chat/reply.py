@@ -141,7 +141,7 @@ class AnswerKeeper:
         reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
         reason.expressions[:] = draft.expressions if draft and run.ended.conclusion else ()
         run.conversation.offer({each.question: each.expression for each in run.ended.asks_back})
-        leaned = _keep_ratable(run, self._cases) if self._cases else ()
+        leaned = _keep_ratable(run, self._cases) if self._cases and run.memory_turn is None else ()
         self._conversations.save(run.conversation, run.graph.blind.schema)
         if self._cases and leaned:
             self._cases.store.count_use(run.tenant, run.request.graph, leaned)

@@ -246,7 +246,7 @@ class GraphSearch:
         """
         is_model = self._reasoner.longest_reply > 0 and run.known is None and run.strategy == DEFAULT_STRATEGY
         has_second = is_model and self._options.in_house is not None and self._options.endpoint_use != "alone"
-        own = await self._own(run, timer) if has_second else None
+        own = await self.own_answer(run, timer) if has_second else None
         if own is not None and self._options.endpoint_use == "unsure" and is_sure(own):
             return own
         async with self._guarded(run) as reasoner:
@@ -275,12 +275,22 @@ class GraphSearch:
             if not (reasoner.is_model and self._options.falls_back and self._options.in_house):
                 raise
             log.warning("fell_back", code=type(error).__name__, status=getattr(error, "status", None))
-            return remarked(own or await self._own(run, timer), why_not(error))
+            return remarked(own or await self.own_answer(run, timer), why_not(error))
 
-    async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        assert self._options.in_house is not None
+    @property
+    def _embedded(self) -> Reasoner | None:
+        return self._reasoner if self.is_in_house else self._options.in_house
+
+    @property
+    def reads_in_house(self) -> bool:
+        """True if the service can read questions without a model."""
+        return self._embedded is not None
+
+    async def own_answer(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """Returns the run with the service's own answer; nothing is sent. Condition: `reads_in_house`."""
+        assert self._embedded is not None
         strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy
-        run, runner = replace(run, strategy=strategy), InHouseRunner(self._options.in_house)
+        run, runner = replace(run, strategy=strategy), InHouseRunner(self._embedded)
         return await in_one_thread(partial(self._read_in_turn, run, runner, timer))
 
     async def _read_in_turn(

@@ -8,7 +8,16 @@ from functools import partial
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
+from app.chat.fact_memory import FactMemory
+from app.chat.question_run import (
+    DEFAULT_STRATEGY,
+    ChatOptions,
+    OnStage,
+    QuestionRun,
+    StageTimer,
+    no_progress,
+    nothing_next,
+)
 from app.chat.question_thread import in_one_thread, in_service_loop, told_in_loop
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
@@ -44,6 +53,7 @@ class ChatService:
         self._search = GraphSearch(catalog, reasoner, strategies, statics, ledger, options)
         self._is_in_house = self._search.is_in_house
         self._reader = QuestionReader(options, is_in_house=self._is_in_house)
+        self._memory = FactMemory(options.facts, options.today) if options.facts else None
         self._keeper = AnswerKeeper(conversations, options.cases, options.names)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
@@ -66,6 +76,7 @@ class ChatService:
         run = await self.concluded(run, timer)
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
+        run = await asyncio.to_thread(self._with_stated, run)
         run = await self._with_next(await self._with_help(run), timer)
         answer = await timer.in_thread("sealing", sealed_answer, run, self.options.names)
         await timer.in_thread("keeping", self._keeper.keep, run)
@@ -79,8 +90,29 @@ class ChatService:
         run = await timer.in_thread("linking", self._reader.read, run)
         if run.asks_why:
             return run
+        if run.memory_turn is not None:
+            return await self._remembered(run, timer)
         run = await self._with_choice(run, timer)
         return await self._answered_in_parts(run, timer) or await self._search.search(run, timer)
+
+    def _with_stated(self, run: QuestionRun) -> QuestionRun:
+        """Returns the run with a sentence on what its asker told instead of the answer, if they did."""
+        facts = self.options.facts
+        if self._memory is None or facts is None or run.memory_turn is not None or facts.is_empty(run.fact_owner):
+            return run
+        return self._memory.with_stated(run)
+
+    async def _remembered(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """Returns the run with the reply to a turn that tells, recalls or forgets a fact; no model is asked."""
+        assert self._memory is not None  # The reader finds such turns only if there is a memory.  # nosec B101
+
+        async def ask(question: str) -> QuestionRun:
+            asked = await self._instead(run, question, timer)
+            return await self._search.own_answer(replace(asked, strategy=DEFAULT_STRATEGY), timer)
+
+        with timer.stage("finding"):
+            step = await self._memory.relation_of(run, ask) if self._search.reads_in_house else None
+        return await timer.in_thread("concluding", self._memory.replied, run, step)
 
     async def _with_choice(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Returns the run of the open question, asked of the thing that the turn describes ("the one who lives in X").
@@ -146,7 +178,7 @@ class ChatService:
 
     async def _with_next(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         makes = self.options.suggest_next is not nothing_next and run.request.options.suggestions > 0
-        if not makes or run.ended.conclusion is None or run.invites:
+        if not makes or run.ended.conclusion is None or run.invites or run.memory_turn is not None:
             return run
         with timer.stage("suggesting"):
             return replace(run, suggestions=await self.options.suggest_next(run))

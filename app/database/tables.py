@@ -1,4 +1,4 @@
-"""The service's own tables: keys, devices, conversations, cases, jobs, names read, daily counts.
+"""The service's own tables: keys, devices, conversations, cases, stated facts, jobs, names read, daily counts.
 
 They hold ids, hashes, times and sealed bytes.
 """
@@ -156,6 +156,20 @@ cases = Table(
     Column("sealed", LargeBinary, nullable=False),
     UniqueConstraint("tenant", "graph", "key_id", "answer", name="uq_cases_answer"),
     Index("ix_cases_graph", "tenant", "graph"),
+)
+
+stated_facts = Table(
+    "stated_facts",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(63), nullable=False),
+    Column("graph", String(63), nullable=False),
+    Column("key_id", String(32), nullable=False),
+    # A keyed digest of the subject and owner; empty for a fact that no relation of the graph says.
+    Column("subject", String(32), nullable=False),
+    Column("made_at", UtcTime, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+    Index("ix_stated_facts_owner", "tenant", "graph", "key_id", "subject"),
 )
 
 case_effects = Table(

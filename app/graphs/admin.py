@@ -15,6 +15,7 @@ from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of, summarise
 from app.graphs.rollback import RollbackPlan, describe_changes, version_of
 from app.memory.cases import CaseStore
+from app.memory.stated_facts import StatedFactStore
 from app.privacy.words.lexicon import is_common
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, GraphVersions, PrivacySummary
 from kg_store.catalog import Catalog, NameConcepts
@@ -172,6 +173,7 @@ class GraphAdmin:
         catalog: Catalog,
         conversations: ConversationStore,
         cases: CaseStore,
+        facts: StatedFactStore,
         names_read: NamesRead,
         upkeep: LedgerUpkeep,
         name_concepts: NameConcepts,
@@ -180,7 +182,7 @@ class GraphAdmin:
     ) -> None:
         """`k`: reports warn of sets of fewer than `k` entities."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
-        self._cases, self._names_read, self._upkeep = cases, names_read, upkeep
+        self._cases, self._facts, self._names_read, self._upkeep = cases, facts, names_read, upkeep
         self._packed, self._k = packed, k
         self.previewer = Previewer(name_concepts, packed)
 
@@ -253,12 +255,13 @@ class GraphAdmin:
         return RollbackPlan(self._catalog.history, live, to, changes)
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph with its conversations, its cases and the records of who read its names.
+        """Deletes a graph with its conversations and cases, what was told of it and the records of who read its names.
 
         In the access record stays which key had names restored, when and how many. Raises UnknownGraphError.
         """
         self._catalog.delete(tenant, name)
         self._cases.forget_graph(tenant, name)
+        self._facts.forget_graph(tenant, name)
         self._names_read.forget(tenant, name)
         self._upkeep.erase_access(tenant, name, lambda _content: None)
         self._conversations.forget_graph(tenant, name)

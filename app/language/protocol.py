@@ -18,6 +18,8 @@ from app.language.readings import (
     AskedStep,
     Contradiction,
     LikelyReadings,
+    MemoryReply,
+    MemoryTurn,
     ResultKind,
     SureReading,
     UnansweredQuestion,
@@ -100,12 +102,33 @@ class DraftChecks(Protocol):
         ...
 
 
+class MemoryLanguage(Protocol):
+    """Reads the turns by which people tell the service facts, and words the replies. All texts hold pseudonyms."""
+
+    def read_turn(self, text: str) -> MemoryTurn | None:
+        """Returns the memory turn that `text` is; None if it is none, as a question to the graph."""
+        ...
+
+    def word_reply(self, reply: MemoryReply) -> str:
+        """Returns the sentences of a reply."""
+        ...
+
+    def without_recalled(self, answer: str) -> str:
+        """Returns an answer of the graph without the sentence on what was told, which stands behind it."""
+        ...
+
+
 class Language(Protocol):
     """Reads questions and words answers in one language. All its texts hold pseudonyms, never names."""
 
     @property
     def paths(self) -> PathRanking:
         """The ranking of paths through the graph."""
+        ...
+
+    @property
+    def memory(self) -> MemoryLanguage:
+        """The turns by which people tell the service facts."""
         ...
 
     # Methods that read a question.

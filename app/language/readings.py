@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -181,6 +182,50 @@ class AskedOfKind:
     tail: str = ""
     is_date: bool = False
     is_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTurn:
+    """A turn by which its asker tells the service a fact, asks for what was told, or has it erased.
+
+    `statement`: the sentence to be kept or erased; empty if the turn states nothing. `question`: asks the graph if the
+    statement is true; empty for a statement that no fact of a graph says, such as one with "not". `about`: the words
+    that name what is asked for or erased; empty for everything. `is_last`: only the fact that was told last is meant.
+    """
+
+    kind: Literal["tell", "recall", "forget"]
+    statement: str = ""
+    question: str = ""
+    about: str = ""
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DatedStatement:
+    """A sentence that was told, and the day on which it was."""
+
+    text: str
+    day: dt.date
+
+
+MemoryOutcome = Literal[
+    "kept", "kept as said", "states nothing", "names nothing", "names several", "full", "recalled", "forgotten"
+]
+"""The outcomes of a memory turn: the first two keep a fact, those up to "full" say why none is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReply:
+    """A reply to a memory turn, to be worded: `statements` are shown, of `total` that were found.
+
+    `about`: as in the turn. `today`: a day of another year is told with its year.
+    """
+
+    outcome: MemoryOutcome
+    today: dt.date
+    statements: tuple[DatedStatement, ...] = ()
+    total: int = 0
+    about: str = ""
 
 
 def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:

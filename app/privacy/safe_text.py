@@ -6,7 +6,7 @@ Only app/privacy and the prompt modules may create them.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NewType
 
@@ -80,6 +80,15 @@ class SafeDialogue:
         asked = [at for at, turn in enumerate(self.turns) if turn.role == "user"]
         first = 0 if questions is None else asked[-1 - questions :][0]
         return replace(self, turns=self.turns[first:])
+
+    def without_exchanges(self, is_left_out: Callable[[str], bool]) -> SafeDialogue:
+        """Returns the dialogue without those earlier turns that `is_left_out` accepts, and the replies to them."""
+        kept, leaves = list[SafeTurn](), False
+        for turn in self.turns[:-1]:
+            leaves = is_left_out(turn.text) if turn.role == "user" else leaves
+            if not leaves:
+                kept.append(turn)
+        return replace(self, turns=(*kept, self.turns[-1]))
 
     def without_doubtful(self) -> SafeDialogue:
         """Returns the dialogue without its doubtful topics, which may be no names."""

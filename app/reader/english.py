@@ -42,6 +42,7 @@ from app.reader.scoring.similarity import CacheWarmer
 from app.reader.sentences.answer_text import told_answer
 from app.reader.sentences.described_things import candidate_phrase
 from app.reader.sentences.dialogue_text import can_be_said, dialogue_text
+from app.reader.sentences.memory_turns import EnglishMemory
 from app.reader.sentences.suggested_questions import questions_of_kind, wordings
 from app.reader.step import plan_step
 from kg_store.algebra.expressions import ExpressionResult, parse
@@ -53,8 +54,8 @@ class EnglishReader:
     """Implements `Language` for English. Construction is quick: the model is loaded when the first text is embedded.
 
     `head`: a trained adapter of relation vectors, if there is one. `multilingual`: the model that reads questions in
-    other languages, if it is installed. `paths` ranks paths with it; `reasoner` does a
-    language model's tasks without one; `warmer` embeds the words of a schema before they are needed.
+    other languages, if it is installed. `paths` ranks paths with it; `memory` reads the turns that tell a fact;
+    `reasoner` does a language model's tasks without one; `warmer` embeds the words of a schema before they are needed.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class EnglishReader:
         self.embedder = embedder
         self._others = OtherLanguageReader(multilingual) if multilingual else None
         self.paths = PathScorer(embedder, head=head)
+        self.memory = EnglishMemory()
         self.reasoner = EmbeddedReasoner(embedder, scorer=self.paths)
         self.warmer = CacheWarmer(embedder)
 

@@ -94,6 +94,7 @@ def chat_of(
             likeness=thinking.likeness,
             turns=thinking.turns,
             cases=cases_of(settings, store, thinking),
+            facts=store.facts,
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from app.egress.ledger.ledger import Ledger
     from app.egress.ledger.retention import LedgerUpkeep
     from app.memory.cases import CaseStore
+    from app.memory.stated_facts import StatedFactStore
     from app.telemetry.webhook import AlarmWebhook, PostQueue
     from kg_store.catalog import Catalog
     from kg_store.storage.ties import GraphTies
@@ -108,6 +109,12 @@ class ServiceContext:
         from app.memory.cases import CaseStore
 
         return CaseStore(self.engine, self.master)
+
+    @cached_property
+    def facts(self) -> StatedFactStore:
+        from app.memory.stated_facts import StatedFactStore
+
+        return StatedFactStore(self.engine, self.master)
 
     @cached_property
     def names_read(self) -> NamesRead:

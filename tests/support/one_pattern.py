@@ -16,6 +16,8 @@ from app.language.readings import (
     AskedOfKind,
     AskedStep,
     LikelyReadings,
+    MemoryReply,
+    MemoryTurn,
     ResultKind,
     SureReading,
     UnansweredQuestion,
@@ -60,10 +62,24 @@ class NothingSaid:
         return ()
 
 
+class NothingTold:
+    """Implements MemoryLanguage for a language in which nobody tells anything."""
+
+    def read_turn(self, text: str) -> MemoryTurn | None:
+        return None
+
+    def word_reply(self, reply: MemoryReply) -> str:
+        return ""
+
+    def without_recalled(self, answer: str) -> str:
+        return answer
+
+
 class OnePattern:
     """Implements Language with one pattern."""
 
     paths = SamePaths()
+    memory = NothingTold()
 
     def read_form(self, question: str, topics: int) -> AskedForm:
         return AskedForm("things", question)

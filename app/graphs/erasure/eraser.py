@@ -31,6 +31,7 @@ from app.graphs.erasure.plan import (
 from app.graphs.erasure.sealed_rows import ResidueQuery, ResidueReport, look_for
 from app.graphs.jobs import ErasureUnfinishedError, JobResult, Progress, UnknownNameError, summary_of
 from app.memory.cases import CaseStore
+from app.memory.stated_facts import StatedFactStore
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of
@@ -56,6 +57,7 @@ class ErasureStores:
     catalog: Catalog
     conversations: ConversationStore
     cases: CaseStore
+    facts: StatedFactStore
     names_read: NamesRead
     upkeep: LedgerUpkeep
     engine: Engine
@@ -202,6 +204,7 @@ class _ErasureRun:
         # masked relation that disappeared with the last thing that had it.
         labels = frozenset(relation.label for relation in self._opened.blind.schema.relations)
         stores.cases.forget_without(erasure.tenant, erasure.graph, labels, self._sought.is_in)
+        stores.facts.forget_about(erasure.tenant, erasure.graph, erasure.mids, self._sought.is_in)
         stores.names_read.forget(erasure.tenant, erasure.graph, (*erasure.names, *erasure.texts))
         things = {thing_id(erasure.tenant, erasure.graph, mid) for mid in erasure.mids}
         stores.upkeep.erase_access(erasure.tenant, erasure.graph, without_things(things, self._sought.is_in))
