@@ -56,7 +56,6 @@ _AUXILIARY: Final = frozenset(
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _BEFORE_VERB: Final = frozenset("i we you they longer also always never often still now just".split())
 _RECALLED: Final = "You told me on "
-MAX_LISTED: Final = 10
 
 
 class EnglishMemory:
@@ -100,7 +99,7 @@ _KEPT: Final = {
     "kept as said": "I will remember it in your own words: {}",
     "states nothing": "That states nothing, so I kept nothing.",
     "names nothing": "I can only remember what names something in this graph, so I kept nothing.",
-    "names several": "I can not tell which one you mean by that name, so I kept nothing.",
+    "names several": "I can't tell which one you mean by that name, so I kept nothing.",
     "full": "My memory for this graph is full, so I kept nothing. Have me forget something first.",
 }
 
