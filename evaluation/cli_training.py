@@ -82,20 +82,23 @@ def turns(
     labelled: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Lines of JSON: text and kind; ours without it")
     ] = None,
+    forms: Annotated[bool, typer.Option("--forms", help="Learn how turns lean on the answer before them")] = False,
 ) -> None:
     """Learn from labelled turns to tell questions, requests to hear about a thing, and talk apart."""
+    from app.chat.turn_forms import FORMS, KINDS
     from app.llm.embeddings.embedder import Embedder
     from app.settings import load_settings
-    from evaluation.dialogue.labelled import TRAINING, read_labelled, train_turns
+    from evaluation.dialogue.labelled import FORMS_TRAINING, TRAINING, read_labelled, train_turns
 
     settings = load_settings()
     with shown_progress():
         try:
-            given = read_labelled(labelled or TRAINING)
+            kinds, own = (FORMS, FORMS_TRAINING) if forms else (KINDS, TRAINING)
+            given = read_labelled(labelled or own, kinds)
         except ValueError as problem:
             refuse(problem)
         embedder = Embedder(settings.sentence_model, settings.cache_dir)
-        out.write_bytes(train_turns(given, embedder, settings.sentence_model))
+        out.write_bytes(train_turns(given, embedder, settings.sentence_model, kinds))
     console.print(f"{len(given)} turns to learn from")
 
 

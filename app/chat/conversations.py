@@ -18,7 +18,7 @@ from app.database.tables import conversations
 from app.egress.ledger.retention import LedgerUpkeep
 from app.memory.cases import MAX_RATABLE, RatableAnswer
 from app.privacy.pseudonyms import PseudonymTable
-from client_sdk.protocol import Fact
+from client_sdk.protocol import Fact, Item
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.terms import Schema
 from kg_store.text.words import folded_text
@@ -54,10 +54,12 @@ class ConversationBusyError(Exception):
 @dataclass(slots=True)
 class Reason:
     """The reason for the last answer, in pseudonyms: the facts that it cites, in the order in which they were found,
-    and its expressions."""
+    and its expressions, with the parts of the answer and its confidence (0 to 1; None if nothing is known of it)."""
 
     facts: list[Fact] = field(default_factory=list)
     expressions: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,8 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
         "table": conversation.table.to_bytes(schema).decode(),
         "facts": [fact.model_dump() for fact in reason.facts],
         "expressions": reason.expressions,
+        "items": [item.model_dump() for item in reason.items],
+        "confidence": reason.confidence,
         "revealed": sorted(conversation.revealed),
         "answers": {answer_id: answer.to_json() for answer_id, answer in conversation.answers.items()},
         "offered": conversation.offered,
@@ -222,10 +226,12 @@ _Content = tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer], dic
 def _read(plain: bytes, schema: Schema) -> _Content:
     """Reads the bytes that `_written` returned. Raises ValueError.
 
-    Old rows are not compressed, and may lack the ratable answers and what was offered.
+    Old rows are not compressed, and may lack the ratable answers, what was offered and the parts of the answer.
     """
     content = json.loads(plain if plain.startswith(b"{") else zlib.decompress(plain))
-    reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
+    facts = [Fact.model_validate(fact) for fact in content["facts"]]
+    items = [Item.model_validate(item) for item in content.get("items", ())]
+    reason = Reason(facts, content["expressions"], items, content.get("confidence"))
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
     table = PseudonymTable.from_bytes(content["table"].encode(), schema)
     return table, reason, set(content["revealed"]), answers, content.get("offered", {})

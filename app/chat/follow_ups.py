@@ -9,17 +9,7 @@ from typing import Final
 
 from app.chat.pronouns import REFERS, PronounResolver, in_case, pronoun_replaced
 from app.chat.pseudonym_meanings import PseudonymMeanings
-from app.chat.turn_forms import (
-    ORDINALS,
-    asks_rest,
-    asks_why,
-    chooses_all,
-    chosen_by,
-    compared,
-    corrected,
-    place_chosen,
-    says_nothing,
-)
+from app.chat.turn_forms import NAME, ORDINALS, TurnForm, chosen_by, compared, corrected, place_chosen, says_nothing
 from app.chat.turns import DID_YOU_MEAN, talk_of
 from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
@@ -29,11 +19,10 @@ from kg_store.terms import ValueKind
 
 MAX_EXCHANGES: Final = 4
 """The greatest number of earlier questions whose answers a turn may compare. Chosen by hand."""
-_OTHER: Final = re.compile(r"\W*(?:(?:and|what about)\W+)?the other (?:one|(?P<name>[ES]\w{5}))\W*", re.IGNORECASE)
+_OTHER: Final = re.compile(r"\bthe other (?:one|(?P<name>[ES]\w{5}))\W*$", re.IGNORECASE)
 _OF_TWO: Final = re.compile(r"\btwo\b", re.IGNORECASE)
 _THE_TWO: Final = re.compile(r"\b(?:the|these|those|them|of) two\b|\bboth of (?:them|these|those)\b", re.IGNORECASE)
 _THEM: Final = re.compile(r"\b(?:they|them|those|these|their)\b(?! two\b)", re.IGNORECASE)
-_WHICH_ONES: Final = re.compile(r"\b(?:which|who|what|list|name)\b", re.IGNORECASE)
 _OF_THING: Final = re.compile(
     r"\b(?:it|its)\b(?! (?:true|right|correct|possible|so|the case)\b)(?<!time is it)", re.IGNORECASE
 )
@@ -114,6 +103,24 @@ class DialogueState:
     unshown: str = ""
 
 
+FormOf = Callable[[str], TurnForm]
+"""Returns the form of a turn, which has NAME in place of each name (`app.chat.turn_forms`)."""
+
+
+def no_form(_: str) -> TurnForm:
+    """Returns "other" for every turn: used where no model tells forms apart."""
+    return "other"
+
+
+def form_in(text: str, table: PseudonymTable, form_of: FormOf) -> TurnForm:
+    """Returns the form of a turn in pseudonyms: "replace" only with a name; with one, no other form but "doubt"."""
+    named = table.known(text)
+    for word in named:
+        text = text.replace(word, NAME)
+    form = form_of(text)
+    return form if form == "doubt" or bool(named) == (form == "replace") else "other"
+
+
 class FollowUps:
     """Completes the last question of a dialogue from its earlier turns.
 
@@ -121,10 +128,14 @@ class FollowUps:
     """
 
     def __init__(
-        self, table: PseudonymTable, meanings: PseudonymMeanings, tells_fact: Callable[[str], bool] = lambda _: False
+        self,
+        table: PseudonymTable,
+        meanings: PseudonymMeanings,
+        tells_fact: Callable[[str], bool] = lambda _: False,
+        form_of: FormOf = no_form,
     ) -> None:
         """`tells_fact`: returns True for a turn that is no question, but tells, recalls or forgets a fact."""
-        self._table, self._meanings, self._tells_fact = table, meanings, tells_fact
+        self._table, self._meanings, self._tells_fact, self._form_of = table, meanings, tells_fact, form_of
         self._persons = PronounResolver(meanings.is_person)
 
     def whole(self, dialogue: SafeDialogue) -> CompletedQuestion:
@@ -135,7 +146,7 @@ class FollowUps:
         before, passed_over = DialogueState(), False
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
-                passed_over = asks_why(turn.text) or talk_of(turn.text) is not None
+                passed_over = self._form(turn.text) == "doubt" or talk_of(turn.text) is not None
             if turn.role == "user" and before.question and self._tells_fact(turn.text):
                 told = self._persons.replaced_in(turn.text)
                 self._persons.hear(self._table.known(told)[:1])  # A later pronoun means the one that is told of.
@@ -224,19 +235,25 @@ class FollowUps:
         sets = [tuple(self._meanings.listed(word)) for word in words]
         return next((each for each in reversed(sets) if len(each) > 1), ())
 
-    def _read(self, typed: str, before: DialogueState) -> CompletedQuestion:
+    def _form(self, text: str) -> TurnForm:
+        return form_in(text, self._table, self._form_of)
+
+    def _read(self, text: str, before: DialogueState) -> CompletedQuestion:
         if not before.question:
-            return CompletedQuestion(SafeText(typed))
-        text = corrected(typed)
-        if asks_rest(text) and before.narrowed and not (before.told and self._meanings.has_rest(before.told)):
+            return CompletedQuestion(SafeText(text))
+        form = self._form(text)
+        text = corrected(text)
+        if form == "rest" and before.narrowed and not (before.told and self._meanings.has_rest(before.told)):
             return CompletedQuestion(SafeText("Which of {} are not {}?".format(*before.narrowed)), leans=True)
-        if before.told and asks_rest(text):
+        if before.told and form == "rest":
             return CompletedQuestion(SafeText(text), rest=before.told)
         if chosen := self._chosen(text, before):
             return chosen
+        if form == "replace":
+            return self._same_question(text, before, strictly=False)
         if not before.answered and not self._table.known(text) and says_nothing(text):
             return CompletedQuestion(SafeText(text), open_ended=True)
-        if before.unshown and says_nothing(text) and _WHICH_ONES.search(text):
+        if before.unshown and form == "which":
             return CompletedQuestion(SafeText(text), pointed=before.unshown)
         if of_these := self._compared(text, before):
             return CompletedQuestion(SafeText(of_these), leans=True)
@@ -267,13 +284,13 @@ class FollowUps:
         open_words = groups or [word for word in asked if word in choices]
         if len(choices) < 2 or not open_words:
             return None
-        if chooses_all(text):
+        if self._form(text) == "all":
             every = groups[0] if groups else self._meanings.all_of(choices)
             return CompletedQuestion(SafeText(self._asked_of(before, every)), leans=True)
         at, words = place_chosen(self._as_numbered(text)), self._table.known(text)
         if at is not None and at < len(choices):
             return CompletedQuestion(SafeText(self._asked_of(before, choices[at])))
-        if found := _OTHER.fullmatch(text):
+        if found := _OTHER.search(text):
             left = [each for each in choices if each not in before.meant]
             is_same = found["name"] is None or found["name"] in (*groups, *choices)
             return CompletedQuestion(SafeText(self._asked_of(before, left[0]))) if is_same and len(left) == 1 else None
@@ -359,14 +376,17 @@ class FollowUps:
         They replace a thing that the previous question named. If `strictly`, that thing must be of the same concept or
         from the same list; if there is none, `fragment` is taken to only point at its first thing.
         """
-        new = self._table.known(fragment)
+        said, asked = self._table.known(fragment), self._table.known(before.question)
+        # "Not A, I meant B" and "the wrong Marsh, B" name the last question's own thing and a group beside B.
+        new = [word for word in said if word not in asked and not self._meanings.choices(word)] or said
         old = self._old_topic(new[0], before, strictly=strictly)
         if old is None and strictly:
             return CompletedQuestion(SafeText(new[0]), pointed=new[0])
         if old is None:
             stripped = before.question.rstrip(" ?.!")
             by_pronoun = pronoun_replaced(before.question, " and ".join(new))
-            question = by_pronoun or f"{stripped} {_without_opening(fragment)}"
+            bare = _without_opening(fragment) if self._says_nothing_else(fragment) else " and ".join(new)
+            question = by_pronoun or f"{stripped} {bare}"
         else:
             named = " and ".join(new)
             places = [place for place in words_in(before.question) if place.word == old]
@@ -438,13 +458,17 @@ class DialogueCompleter:
     """
 
     def __init__(
-        self, table: PseudonymTable, meanings: PseudonymMeanings, tells_fact: Callable[[str], bool] = lambda _: False
+        self,
+        table: PseudonymTable,
+        meanings: PseudonymMeanings,
+        tells_fact: Callable[[str], bool] = lambda _: False,
+        form_of: FormOf = no_form,
     ) -> None:
-        """`tells_fact`: as for FollowUps."""
-        self._table, self._meanings, self._tells_fact = table, meanings, tells_fact
+        """`tells_fact`, `form_of`: as for FollowUps."""
+        self._table, self._meanings, self._tells_fact, self._form_of = table, meanings, tells_fact, form_of
 
     def complete(self, read: Anonymised) -> Completed:
-        whole = FollowUps(self._table, self._meanings, self._tells_fact).whole(read.dialogue)
+        whole = FollowUps(self._table, self._meanings, self._tells_fact, self._form_of).whole(read.dialogue)
         note = whole.note(read.dialogue.question)
         notes = (*read.notes, note) if note else read.notes
         if whole.question == read.dialogue.question:

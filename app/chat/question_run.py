@@ -15,7 +15,7 @@ from app.chat.conversations import Conversation
 from app.chat.execution import AnswerExecutor, Conclusion
 from app.chat.follow_ups import Choosing
 from app.chat.names_budget import NamesBudget
-from app.chat.turns import TurnClassifier
+from app.chat.turn_forms import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.language.protocol import Language

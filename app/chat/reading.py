@@ -12,7 +12,7 @@ from typing import Final
 from app.accounts.api_keys import Caller
 from app.chat.beside import require_beside
 from app.chat.conversations import ConversationStore
-from app.chat.follow_ups import Completed, DialogueCompleter, needs_context
+from app.chat.follow_ups import Completed, DialogueCompleter, FormOf, form_in, needs_context, no_form
 from app.chat.pseudonym_meanings import PseudonymMeanings
 from app.chat.question_run import (
     AUTO,
@@ -23,9 +23,8 @@ from app.chat.question_run import (
     QuestionReading,
     QuestionRun,
 )
-from app.chat.turn_forms import asks_why, without_opening, without_yes_or_no
+from app.chat.turn_forms import NAME, without_opening, without_yes_or_no
 from app.chat.turns import (
-    NAME,
     Talk,
     described_thing,
     invites,
@@ -196,9 +195,9 @@ class QuestionReader:
         leans = (self._options.profile.is_open or needs) and not offered
         earlier = run.conversation.table.assign_thread(run.answer_id, leans=leans)
         shown = dialogue.with_earlier(earlier).without_exchanges(lambda text: self._memory_turn(run, text) is not None)
-        read = replace(completed.read, dialogue=shown)
-        readings = tuple(_readings(read, needs))
-        read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
+        readings = tuple(_readings(replace(completed.read, dialogue=shown), needs))
+        doubts = form_in(dialogue.question, run.conversation.table, self._form_of(run)) == "doubt"
+        read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=doubts)
         # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
         if self._memory_turn(run, run.request.messages[-1].content) is not None:
             read_so_far = replace(read_so_far, memory_turn=self._memory_turn(run, dialogue.question))
@@ -226,6 +225,11 @@ class QuestionReader:
             # A turn that is only like small talk may be a question: it is searched first.
             return replace(read_so_far, or_else=known.said, choosing=whole.choosing)
         return replace(read_so_far, known=known, invites=invites(talk), choosing=whole.choosing)
+
+    def _form_of(self, run: QuestionRun) -> FormOf:
+        """Returns the function that tells a turn's form; one that tells, recalls or forgets a fact leans on none."""
+        forms = self._options.turns.form if self._options.turns else no_form
+        return lambda text: forms(text) if self._memory_turn(run, text) is None else "other"
 
     def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
         return run.reader.memory.read_turn(text) if self._options.facts else None
@@ -298,7 +302,10 @@ class QuestionReader:
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
         meanings = PseudonymMeanings(graph, table, run.executor)
-        return DialogueCompleter(table, meanings, lambda text: self._memory_turn(run, text) is not None).complete(read)
+        completer = DialogueCompleter(
+            table, meanings, lambda text: self._memory_turn(run, text) is not None, self._form_of(run)
+        )
+        return completer.complete(read)
 
 
 def _plain_turn(text: str) -> str:

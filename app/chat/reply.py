@@ -140,6 +140,8 @@ class AnswerKeeper:
         cited = cited_by(run.conversation.table, run.found, run.ended.conclusion)
         reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
         reason.expressions[:] = draft.expressions if draft and run.ended.conclusion else ()
+        reason.items[:] = run.ended.conclusion.items if run.ended.conclusion else ()
+        reason.confidence = confidence_in(run)
         run.conversation.offer({each.question: each.expression for each in run.ended.asks_back})
         leaned = _keep_ratable(run, self._cases) if self._cases and run.memory_turn is None else ()
         self._conversations.save(run.conversation, run.graph.blind.schema)
@@ -184,21 +186,23 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     if text != NO_REASON:  # The answer again, then how it was found.
         told = next((turn.text for turn in reversed(run.read.dialogue.turns) if turn.role == "assistant"), "")
         text = _restorable(told if text in told else f"{told} {text}", executor, table)
+    names = _names_told(text, executor, table)
+    names |= run.executor.names_of([item.pseudonym for item in reason.items if item.pseudonym in names])
     answer = ChatAnswer(
         id=run.answer_id,
         conversation=run.conversation.id,
         graph=run.request.graph,
         message=Message(role="assistant", content=text),
         answered=text != NO_REASON,
-        entities=[],
+        entities=[item for item in reason.items if item.pseudonym in names],
         evidence=reason.facts,
         grounded=True,
+        confidence=reason.confidence,
         ambiguous=[],
         usage=Usage(),
     )
     if run.request.public_key is None:
         return answer
-    names = _names_told(text, executor, table)
     names |= names_of_masks(run.graph, [text, *(step for fact in reason.facts for step in fact.path)])
     return _sealed(run, *with_kinds_to_restore(answer, names, run.graph), budget)
 

@@ -1,36 +1,24 @@
-"""Recognises turns by their form that lean on the turns before: a choice, a correction, a comparison, a doubt."""
+"""Tells what a turn is and how it leans on the turns before: a choice, a correction, a comparison, a doubt.
+
+Two linear models read a turn's words, its length and its sentence vector (`arog train turns` fits them); what they
+can't tell, such as which choice a turn takes, is read by its wording.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, Literal, get_args
 
+import numpy as np
+import numpy.typing as npt
+
+from app.strategies.base import TurnKind
 from kg_store.lexicon.lexicon import kinds_of
-
-_OPENING: Final = r"(?:(?:and|but|so|then|well|oh|ok|okay|hm+|wait)[ ,]+)*"
-_IT: Final = r"(?:that|this|it)"
-_VERY: Final = r"(?:really|very|quite|so|absolutely|totally|completely|entirely|100 ?%)"
-_WHY: Final = re.compile(
-    rf"{_OPENING}(?:"
-    rf"why|why so|why(?: is|'s) {_IT}(?: so)?|how so|how come|really|"
-    rf"how (?:do|did|can|could) you (?:know|tell|find|get|work|figure)(?: {_IT})?(?: out)?|"
-    rf"what makes you (?:say|think|so sure|so certain)(?: (?:of|about) {_IT}| {_IT}| so)?|"
-    rf"(?:please )?(?:explain|prove|justify)(?: {_IT}| yourself)?(?: please)?|"
-    rf"can you (?:prove|explain|show)(?: {_IT})?|"
-    rf"where (?:do|did) you (?:get|have|find) {_IT}(?: from)?|what is {_IT} based on|"
-    rf"(?:show|tell|give) me (?:the|your) (?:evidence|path|reasons?|facts|proof)|"
-    rf"(?:how can you be |are you |you |r u )?(?:{_VERY} )*(?:sure|certain|positive|confident)"
-    rf"(?: (?:about|of) {_IT}| {_IT})?|"
-    rf"(?:is|was) {_IT} (?:{_VERY} )*(?:right|correct|true|so|accurate|certain|the case)"
-    r")[ ?.!]*",
-    re.IGNORECASE,
-)  # fmt: skip
-
-
-def asks_why(question: str) -> bool:
-    """Returns True if `question` only asks how the last answer was found, or doubts it ("why?", "are you sure?")."""
-    return _WHY.fullmatch(question.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")) is not None
-
 
 _EITHER: Final = r"yes ?(?:or|/) ?no"
 _POLITE: Final = r"(?:just|only|simply|please|simple|plain|a|by|with|in|answer|reply|say|tell me)"
@@ -108,18 +96,6 @@ def place_chosen(text: str) -> int | None:
     return _PLACE[word] if word in _PLACE else _NUMBER.get(word)
 
 
-_ALL: Final = re.compile(
-    r"\W*(?:i (?:mean|meant|want) )?(?:both|all|each|either)(?: (?:of (?:them|these|those|the two)|two|one))?"
-    r"(?: please)?\W*",
-    re.IGNORECASE,
-)
-
-
-def chooses_all(text: str) -> bool:
-    """Returns True if the turn takes every choice that was offered ("both", "all of them")."""
-    return _ALL.fullmatch(text) is not None
-
-
 _THE_ONE: Final = re.compile(
     r"\W*(?:i (?:mean|meant) )?(?:the|that) (?:one )?(?:(?:who|that|which) )?(?P<rest>.+?)(?: one)?\W*", re.IGNORECASE
 )
@@ -147,20 +123,6 @@ def chosen_by(text: str, group: str) -> str:
     if not _WITH_ONE.search(text):
         return ""
     return f"which of {group} {'is' if _LIVING.match(rest) or not _PARTICIPLE.match(rest) else 'was'} {rest}"
-
-
-_REST: Final = re.compile(
-    r"\W*(?:(?:and|ok|okay|now|so)\W+)*(?:(?:please )?(?:show|give|tell|list)(?: me| us)?|what about|what are|who are"
-    r"|which are|are there|is there|can (?:i|you) (?:see|show me|show))?\W*"
-    r"(?:(?:some|any) )?(?:the )?(?:rest|others|other ones|remaining(?: ones| \w+)?|more|next ones)"
-    r"(?: of (?:them|these|those))?(?: please)?\W*(?:please\W*)?",
-    re.IGNORECASE,
-)  # fmt: skip
-
-
-def asks_rest(text: str) -> bool:
-    """Returns True if the turn asks to go on with a list that was cut ("the rest", "more", "any others?")."""
-    return _REST.fullmatch(text) is not None
 
 
 _COMPARES: Final = re.compile(
@@ -225,3 +187,126 @@ _EMPTY: Final = frozenset(
 def says_nothing(text: str) -> bool:
     """Returns True if a turn holds only function words, and leaves what it asks to earlier turns ("how much?")."""
     return all(word.lower() in _EMPTY for word in re.findall(r"[^\W_]+", text))
+
+
+NAME: Final = "X"
+"""Stands in a turn for each name of the graph."""
+_TOKEN: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[?!]")
+LENGTHS: Final = 5
+
+
+def word_groups(text: str) -> set[str]:
+    """Returns the features of a text: its words in lower case and pairs of adjacent words.
+
+    "<" and ">" stand for the beginning and end of the text.
+    """
+    words = [word if word == NAME else word.lower().replace("’", "'") for word in _TOKEN.findall(text)]
+    words = ["<", *words, ">"]
+    return {*words, *(f"{one} {next_one}" for one, next_one in pairwise(words))}
+
+
+def lengths(text: str) -> list[float]:
+    """Returns LENGTHS features of a text's length: the constant 1, the number of words divided by 20, and three that
+    are 0 or 1: under 4 words, over 15 words, at most one word."""
+    count = len(text.split())
+    return [1.0, count / 20, float(count < 4), float(count > 15), float(count <= 1)]
+
+
+TurnForm = Literal["other", "replace", "doubt", "rest", "which", "all"]
+"""The way a turn leans on the answer before it.
+
+It asks the same of another thing ("replace"), doubts the answer or asks for its reason ("doubt"), wants what a list left
+out ("rest") or what a count stands for ("which"), or takes every choice that was offered ("all"). All else is "other".
+"""
+KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
+FORMS: Final[tuple[TurnForm, ...]] = get_args(TurnForm)
+WEIGHTS: Final = Path(__file__).with_name("turn_weights.npz")
+FORM_WEIGHTS: Final = Path(__file__).with_name("form_weights.npz")
+MIN_FORM: Final = 0.5
+"""The least chance at which a turn counts as of a form other than "other"."""
+MAX_FORM_WORDS: Final = 12
+"""The greatest number of words in a turn that leans on another one by its form alone. Chosen by hand."""
+MAX_REMEMBERED: Final = 4_096
+"""The greatest number of turns whose form is remembered, by a digest. Chosen by hand."""
+WORDS_SCALE: Final = 5.0
+VECTOR_SCALE: Final = 6.0
+
+Floats = npt.NDArray[np.float32]
+VectorOf = Callable[[str], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnModel:
+    """The weights of the turn classifier, one row for each feature and one column for each of `KINDS` or `FORMS`.
+
+    `groups`: the row of each word group. `words`, `lengths`, `vector`: the weights of word groups, of length features
+    and of the sentence vector; `vector` is None if the service's sentence model is not the one used in training.
+    """
+
+    groups: dict[str, int] = field(repr=False)
+    words: Floats = field(repr=False)
+    lengths: Floats = field(repr=False)
+    vector: Floats | None = field(default=None, repr=False)
+
+
+class TurnClassifier:
+    """Computes from a turn's text the chance of each kind of turn (`KINDS`), and its form. Thread-safe.
+
+    `vector_of`: returns the unit vector of a text by the sentence model used in training; None if the service has
+    another one. Texts have `NAME` in place of each name of the graph.
+    """
+
+    def __init__(self, model: TurnModel, forms: TurnModel, vector_of: VectorOf | None = None) -> None:
+        self._model, self._forms, self._vector_of = model, forms, vector_of
+        self._remembered: dict[bytes, TurnForm] = {}
+
+    def chances(self, text: str) -> dict[TurnKind, float]:
+        """Returns the chance of each kind; the chances add up to 1."""
+        return dict(zip(KINDS, self._chances(self._model, text), strict=True))
+
+    def form(self, text: str) -> TurnForm:
+        """Returns the form of a turn; "other" for one that is long, or of no form with a chance of MIN_FORM."""
+        if len(text.split()) > MAX_FORM_WORDS:
+            return "other"
+        # A dialogue is read anew with each turn, so forms are remembered: by a digest, which tells no word.
+        digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+        if digest not in self._remembered:
+            chance, form = max(zip(self._chances(self._forms, text), FORMS, strict=True))
+            if len(self._remembered) >= MAX_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[digest] = form if chance >= MIN_FORM else "other"
+        return self._remembered[digest]
+
+    def _chances(self, model: TurnModel, text: str) -> list[float]:
+        scores = words_row(model.groups, text) @ model.words + lengths(text) @ model.lengths
+        if model.vector is not None and self._vector_of is not None:
+            scores = scores + VECTOR_SCALE * self._vector_of(text) @ model.vector
+        likely = np.exp(scores - scores.max())
+        chances: list[float] = (likely / likely.sum()).tolist()
+        return chances
+
+
+def words_row(groups: dict[str, int], text: str) -> Floats:
+    """Returns a row of features, shape (groups,): one positive number for each known word group of `text`, else 0.
+
+    The row's norm is WORDS_SCALE.
+    """
+    row = np.zeros(len(groups), np.float32)
+    known = [groups[each] for each in word_groups(text) if each in groups]
+    row[known] = WORDS_SCALE / max(len(known) ** 0.5, 1.0)
+    return row
+
+
+def read_turn_model(file: Path = WEIGHTS, model_digest: str = "") -> TurnModel:
+    """Returns the weights stored in `file`: those with a sentence vector if `model_digest` is the digest of the
+    sentence model used in training, else those without."""
+    with np.load(file, allow_pickle=False) as kept:
+        groups = {str(each): at for at, each in enumerate(kept["groups"])}
+        is_same = bool(model_digest) and str(kept["model"]) == model_digest
+        name = "with_vector" if is_same else "alone"
+        return TurnModel(
+            groups,
+            kept[f"{name}_words"].astype(np.float32),
+            kept[f"{name}_lengths"].astype(np.float32),
+            kept["with_vector_vector"].astype(np.float32) if is_same else None,
+        )

@@ -1,23 +1,13 @@
-"""Finds the kind of a turn, such as small talk or a question.
-
-Small talk, and a question that the turn before offered, are recognised by their wording, all else by a linear model.
-"""
+"""Recognises small talk, what asks about one thing, and questions that the turn before offered, by their wording."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from pathlib import Path
-from typing import Final, Literal, get_args
-
-import numpy as np
-import numpy.typing as npt
+from typing import Final, Literal
 
 from app.llm.embeddings.embedder import Likeness
 from app.privacy.safe_text import SafeDialogue
-from app.strategies.base import TurnKind
 from client_sdk.protocol import Message
 from kg_store.text.inflection import plural
 from kg_store.text.words import folded_text
@@ -231,95 +221,3 @@ def invitation(kinds: Sequence[str]) -> str:
         return "Ask me about what this graph holds, by name."
     listed = ", ".join(named[:-1]) + f" and {named[-1]}" if len(named) > 1 else named[0]
     return f"You can ask me about {listed}: what one of them has, what belongs to it, or how many there are."
-
-
-NAME: Final = "X"
-"""Stands in a turn for each name of the graph."""
-_TOKEN: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[?!]")
-LENGTHS: Final = 5
-
-
-def word_groups(text: str) -> set[str]:
-    """Returns the features of a text: its words in lower case and pairs of adjacent words.
-
-    "<" and ">" stand for the beginning and end of the text.
-    """
-    words = [word if word == NAME else word.lower().replace("’", "'") for word in _TOKEN.findall(text)]
-    words = ["<", *words, ">"]
-    return {*words, *(f"{one} {next_one}" for one, next_one in pairwise(words))}
-
-
-def lengths(text: str) -> list[float]:
-    """Returns LENGTHS features of a text's length: the constant 1, the number of words divided by 20, and three that
-    are 0 or 1: under 4 words, over 15 words, at most one word."""
-    count = len(text.split())
-    return [1.0, count / 20, float(count < 4), float(count > 15), float(count <= 1)]
-
-
-KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
-WEIGHTS: Final = Path(__file__).with_name("turn_weights.npz")
-WORDS_SCALE: Final = 5.0
-VECTOR_SCALE: Final = 6.0
-
-Floats = npt.NDArray[np.float32]
-VectorOf = Callable[[str], Floats]
-
-
-@dataclass(frozen=True, slots=True)
-class TurnModel:
-    """The weights of the turn classifier, one row for each feature and one column for each of `KINDS`.
-
-    `groups`: the row of each word group. `words`, `lengths`, `vector`: the weights of word groups, of length features
-    and of the sentence vector; `vector` is None if the service's sentence model is not the one used in training.
-    """
-
-    groups: dict[str, int] = field(repr=False)
-    words: Floats = field(repr=False)
-    lengths: Floats = field(repr=False)
-    vector: Floats | None = field(default=None, repr=False)
-
-
-class TurnClassifier:
-    """Computes the chance of each kind of turn (`KINDS`) from its text. Thread-safe.
-
-    `vector_of`: returns the unit vector of a text by the sentence model used in training; None if the service has
-    another one.
-    """
-
-    def __init__(self, model: TurnModel, vector_of: VectorOf | None = None) -> None:
-        self._model, self._vector_of = model, vector_of
-
-    def chances(self, text: str) -> dict[TurnKind, float]:
-        """Returns the chance of each kind; the chances add up to 1. `text` has `NAME` in place of each name of the
-        graph."""
-        scores = words_row(self._model.groups, text) @ self._model.words + lengths(text) @ self._model.lengths
-        if self._model.vector is not None and self._vector_of is not None:
-            scores = scores + VECTOR_SCALE * self._vector_of(text) @ self._model.vector
-        likely = np.exp(scores - scores.max())
-        return dict(zip(KINDS, (likely / likely.sum()).tolist(), strict=True))
-
-
-def words_row(groups: dict[str, int], text: str) -> Floats:
-    """Returns a row of features, shape (groups,): one positive number for each known word group of `text`, else 0.
-
-    The row's norm is WORDS_SCALE.
-    """
-    row = np.zeros(len(groups), np.float32)
-    known = [groups[each] for each in word_groups(text) if each in groups]
-    row[known] = WORDS_SCALE / max(len(known) ** 0.5, 1.0)
-    return row
-
-
-def read_turn_model(file: Path = WEIGHTS, model_digest: str = "") -> TurnModel:
-    """Returns the weights stored in `file`: those with a sentence vector if `model_digest` is the digest of the
-    sentence model used in training, else those without."""
-    with np.load(file, allow_pickle=False) as kept:
-        groups = {str(each): at for at, each in enumerate(kept["groups"])}
-        is_same = bool(model_digest) and str(kept["model"]) == model_digest
-        name = "with_vector" if is_same else "alone"
-        return TurnModel(
-            groups,
-            kept[f"{name}_words"].astype(np.float32),
-            kept[f"{name}_lengths"].astype(np.float32),
-            kept["with_vector_vector"].astype(np.float32) if is_same else None,
-        )

@@ -12,7 +12,8 @@ from app.chat.concluding import NAMELESS, NOT_GROUNDED, SENTENCES
 from app.chat.next_questions import NextQuestions
 from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, no_remark, no_suggestions, nothing_next
 from app.chat.service import ChatService
-from app.chat.turns import DID_YOU_MEAN, TurnClassifier
+from app.chat.turn_forms import TurnClassifier
+from app.chat.turns import DID_YOU_MEAN
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import InHouseLog

@@ -18,7 +18,7 @@ from app.chat.names_budget import NamesBudget
 from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
 from app.chat.ratings import RatingService
 from app.chat.suggestions import QuestionSuggester
-from app.chat.turns import TurnClassifier, read_turn_model
+from app.chat.turn_forms import FORM_WEIGHTS, TurnClassifier, read_turn_model
 from app.extractor.extractor import open_extractor
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
@@ -134,8 +134,9 @@ def read_back_of(settings: Settings) -> ReadBack | None:
 
 def _turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
     """Returns the classifier of turns; it uses sentence vectors only if it was trained with this sentence model."""
-    model = read_turn_model(model_digest=weights_digest_of(settings.sentence_model))
-    return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
+    digest = weights_digest_of(settings.sentence_model)
+    models = read_turn_model(model_digest=digest), read_turn_model(FORM_WEIGHTS, digest)
+    return TurnClassifier(*models, lambda text: embedder.sentences([text])[0])
 
 
 MAX_WARMED: Final = 8

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from app.chat.concluding import stays
 from app.chat.question_run import ReadBack
-from app.chat.turns import KINDS, LENGTHS, VECTOR_SCALE, lengths, word_groups, words_row
+from app.chat.turn_forms import KINDS, LENGTHS, VECTOR_SCALE, lengths, word_groups, words_row
 from app.demo import POLICY_FILE
 from app.graphs.markdown_table import markdown_table
 from app.llm.embeddings.embedder import Embedder
@@ -39,6 +39,7 @@ from kg_store.text.number_expressions import find_number_expressions
 
 SETS: Final = Path(__file__).parent / "sets"
 TRAINING: Final = SETS / "turns_training.jsonl"
+FORMS_TRAINING: Final = SETS / "forms_training.jsonl"
 FURTHER: Final = {
     "films": str(GRAPHS["wikidata"]),
     "hospital": "rdf/hospital.ttl",
@@ -66,7 +67,7 @@ class ReadTurn(NamedTuple):
     read_as: str
 
 
-def read_labelled(file: Path) -> list[LabelledTurn]:
+def read_labelled(file: Path, kinds: Sequence[str] = KINDS) -> list[LabelledTurn]:
     """Reads turns from a file with one JSON object (`text`, `kind`) per line. Raises ValueError, with the line."""
     found = []
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
@@ -75,23 +76,25 @@ def read_labelled(file: Path) -> list[LabelledTurn]:
             turn = LabelledTurn(row["text"], row["kind"])
         except (ValueError, KeyError, TypeError):
             raise ValueError(f"line {number} is no object with text and kind") from None
-        if turn.kind not in KINDS:
-            raise ValueError(f"line {number} has another kind than {', '.join(KINDS)}")
+        if turn.kind not in kinds:
+            raise ValueError(f"line {number} has another kind than {', '.join(kinds)}")
         found.append(turn)
     return found
 
 
-def train_turns(turns: Sequence[LabelledTurn], embedder: Embedder, model: str) -> bytes:
+def train_turns(
+    turns: Sequence[LabelledTurn], embedder: Embedder, model: str, of_kinds: Sequence[str] = KINDS
+) -> bytes:
     """Returns the bytes of a file of weights; the same turns give the same bytes.
 
-    `model` is the name of the sentence model.
+    `model` is the name of the sentence model. `of_kinds`: the kinds, in the order of columns.
     """
     counts = Counter(group for turn in turns for group in word_groups(turn.text))
     groups = {group: at for at, group in enumerate(sorted(each for each, seen in counts.items() if seen >= MIN_SEEN))}
     words = np.stack([words_row(groups, turn.text) for turn in turns])
     length = np.array([lengths(turn.text) for turn in turns], np.float32)
     vectors = VECTOR_SCALE * embedder.sentences([turn.text for turn in turns])
-    kinds = [KINDS.index(turn.kind) for turn in turns]
+    kinds = [of_kinds.index(turn.kind) for turn in turns]
     alone = _fitted(np.hstack([length, words]), kinds)
     both = _fitted(np.hstack([length, words, vectors]), kinds)
     count = LENGTHS + len(groups)

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.accounts.api_keys import Caller
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
-from app.chat.turns import TurnClassifier, VectorOf, read_turn_model
+from app.chat.turn_forms import FORM_WEIGHTS, WEIGHTS, TurnClassifier, VectorOf, read_turn_model
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.embeddings.embedder import Embedder
@@ -124,11 +124,16 @@ def dialogue_house(
         "sets": SetsStrategy(embedder),
         "dialogue": DialogueStrategy(LikenessRanker(embedder), own, model_words=options.read_back is not None),
     }
-    turns = TurnClassifier(read_turn_model(model_digest=digest_of(BOXED_MODEL)), _vector_of(embedder))
-    options = replace(options, turns=turns)
+    options = replace(options, turns=turn_classifier(embedder))
     given = reasoner, english(embedder), strategies, statics, options
     chat = ChatService(store.catalog, store.conversations, store.ledger, *given)
     return House(chat, store.ledger, "auto")
+
+
+def turn_classifier(embedder: Embedder, kinds: Path = WEIGHTS) -> TurnClassifier:
+    """Returns the classifier that the service has; `kinds`: the weights for kinds of turns."""
+    models = (read_turn_model(file, digest_of(BOXED_MODEL)) for file in (kinds, FORM_WEIGHTS))
+    return TurnClassifier(*models, _vector_of(embedder))
 
 
 def _vector_of(embedder: Embedder) -> VectorOf:

@@ -13,13 +13,10 @@ from app.chat.concluding import adds_nothing
 from app.chat.follow_ups import CompletedQuestion, FollowUps
 from app.chat.grounding import NotGroundedError, ground, is_prose, parted
 from app.chat.reading import language_typed
-from app.chat.turn_forms import asks_why
+from app.chat.turn_forms import TurnClassifier
 from app.chat.turns import (
-    WEIGHTS,
-    TurnClassifier,
     described_thing,
     did_you_mean,
-    read_turn_model,
     sorted_thing,
     talk_of,
     thing_to_sort,
@@ -27,7 +24,6 @@ from app.chat.turns import (
 )
 from app.chat.understanding import in_words
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
 from app.strategies.base import FoundFact
@@ -36,6 +32,7 @@ from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, ValueKind
 from kg_store.text.english import names_one_of
 from tests.support.corpus import Corpus
+from tests.support.house import turn_classifier
 
 CORPUS = Corpus.beside(__file__)
 
@@ -49,6 +46,7 @@ def dialogue_of(*turns: str) -> SafeDialogue:
 class FakeMeanings:
     """Implements Meanings over a few invented things: patients A, B and C, doctors D and E, a city F."""
 
+    forms: TurnClassifier
     table: PseudonymTable = field(default_factory=PseudonymTable.new)
     words: dict[str, str] = field(init=False)
 
@@ -101,16 +99,16 @@ class FakeMeanings:
 
     def read(self, *turns: str) -> CompletedQuestion:
         texts = [" ".join(self._said(word) for word in turn.split()) for turn in turns]
-        return FollowUps(self.table, self).whole(dialogue_of(*texts))
+        return FollowUps(self.table, self, form_of=self.forms.form).whole(dialogue_of(*texts))
 
     def _said(self, word: str) -> str:
         bare = word.rstrip("?.,'s") if len(word) > 1 else word
         return word.replace(bare, self.words[bare], 1) if bare in self.words else word
 
 
-def whole(*turns: str) -> str:
+def whole(forms: TurnClassifier, *turns: str) -> str:
     """The last turn in full."""
-    meanings = FakeMeanings()
+    meanings = FakeMeanings(forms)
     found = meanings.read(*turns)
     assert not found.lost
     text = str(found.question)
@@ -165,8 +163,6 @@ def phrase(expression: str) -> str:
 
 
 READS: dict[str, Callable[..., object]] = {
-    "follow-ups": whole,
-    "asking for the reason": asks_why,
     "turns about one thing": about_one,
     "questions that were offered": lambda *turns: was_offered(
         dialogue_of(*(did_you_mean(OFFERED) if turn == "OFFERED" else turn for turn in turns))
@@ -179,13 +175,25 @@ READS: dict[str, Callable[..., object]] = {
 }
 
 
+OF_FORMS: dict[str, Callable[..., object]] = {
+    "follow-ups": whole,
+    "asking for the reason": lambda forms, turn: forms.form(turn) == "doubt",
+}
+
+
 def test_every_section_is_read() -> None:
-    assert {*READS, "drafts", "small talk", "kinds of turns"} == set(CORPUS.sections)
+    assert {*READS, *OF_FORMS, "drafts", "small talk", "kinds of turns"} == set(CORPUS.sections)
 
 
 @pytest.mark.parametrize("section", READS)
 def test_rows_are_read(section: str) -> None:
     CORPUS.judge(section, READS[section])
+
+
+@pytest.mark.parametrize("section", OF_FORMS)
+def test_rows_are_read_by_their_form(section: str, embedder: Embedder) -> None:
+    forms = turn_classifier(embedder)
+    CORPUS.judge(section, lambda *turns: OF_FORMS[section](forms, *turns))
 
 
 def test_a_draft_passes_or_is_refused_for_what_is_wrong_with_it() -> None:
@@ -198,8 +206,7 @@ def test_small_talk_is_told_from_questions(embedder: Embedder) -> None:
 
 
 def test_plain_turns_are_of_their_kinds(embedder: Embedder) -> None:
-    model = read_turn_model(WEIGHTS, weights_digest_of(BOXED_MODEL))
-    classifier = TurnClassifier(model, lambda text: embedder.sentences([text])[0])
+    classifier = turn_classifier(embedder)
 
     def kind(text: str) -> str:
         chances = classifier.chances(text)

@@ -7,26 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.turns import (
-    KINDS,
-    TurnClassifier,
-    read_turn_model,
-    reply_to,
-)
+from app.chat.turn_forms import KINDS
+from app.chat.turns import reply_to
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
+from app.llm.embeddings.model_files import BOXED_MODEL
 from evaluation.dialogue.labelled import TRAINING, read_labelled, train_turns
+from tests.support.house import turn_classifier
 
 OF_GRAPH = ("city", "clinic", "doctor", "ward")
 
 
 def test_the_invitation_names_kinds_of_the_graph() -> None:
     assert "cities, clinics and doctors" in reply_to("help", OF_GRAPH)
-
-
-def classifier_of(weights: Path, embedder: Embedder) -> TurnClassifier:
-    model = read_turn_model(weights, weights_digest_of(BOXED_MODEL))
-    return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
 def test_training_gives_the_same_file_twice_and_learns(embedder: Embedder, tmp_path: Path) -> None:
@@ -36,7 +28,7 @@ def test_training_gives_the_same_file_twice_and_learns(embedder: Embedder, tmp_p
     assert weights == train_turns(turns, embedder, BOXED_MODEL)
     file = tmp_path / "weights.npz"
     file.write_bytes(weights)
-    trained = classifier_of(file, embedder)
+    trained = turn_classifier(embedder, file)
     unseen = [turn for turn in every[10::20] if turn not in turns]
     read = [max(KINDS, key=trained.chances(turn.text).__getitem__) for turn in unseen]
     right = sum(kind == turn.kind for kind, turn in zip(read, unseen, strict=True)) / len(unseen)
