@@ -379,6 +379,26 @@ def linking(
 
 
 @app.command()
+def lifelong(
+    data: Data = DATA,
+    name: Annotated[Literal["ENTITY", "RELATION", "FACT"], typer.Option("--set", help="Which growing graph")] = "ENTITY",
+    dim: Annotated[int, typer.Option(min=1, help="Numbers of a vector")] = 50,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of training anew")] = 10,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """Embed a graph that grows: trained anew, or grown; ends with code 1 when a bound is missed."""
+    from app.memory.embeddings.training import TrainingSettings
+    from evaluation.growth.lifelong import Lifelong, by_way, measures
+    from evaluation.growth.snapshots import read_snapshots
+
+    with shown_progress() as show:
+        snapshots = read_snapshots(data / "lifelong", name)
+        results = Lifelong(snapshots, TrainingSettings(epochs=epochs), dim, seed, show).run()
+    end_measured(measures(results), out, f"lifelong_{name.lower()}", further=by_way(results))
+
+
+@app.command()
 def concepts(
     data: Data = DATA,
     labels: Annotated[list[Path] | None, typer.Option(help="Labels, one JSON object a line; ours without it")] = None,
