@@ -42,6 +42,7 @@ _ResultT = TypeVar("_ResultT")
 app = typer.Typer(help="Measure the service on questions with known answers. On public data only.")
 Strategy = Literal["sets", "arog"]
 Reasoner = Literal["embedded", "scripted", "endpoint"]
+GrowingGraph = Literal["ENTITY", "RELATION", "FACT"]
 
 TABLES: Final = {
     "embedded": ("embedded_table", 1000, "Measure the reasoner that needs no model against its bounds."),
@@ -381,7 +382,9 @@ def linking(
 @app.command()
 def lifelong(
     data: Data = DATA,
-    name: Annotated[Literal["ENTITY", "RELATION", "FACT"], typer.Option("--set", help="Which growing graph")] = "ENTITY",
+    name: Annotated[
+        Literal["ENTITY", "RELATION", "FACT"], typer.Option("--set", help="Which growing graph")
+    ] = "ENTITY",
     dim: Annotated[int, typer.Option(min=1, help="Numbers of a vector")] = 50,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of training anew")] = 10,
     seed: Seed = 0,

@@ -188,13 +188,17 @@ def measures(results: Sequence[SnapshotResult]) -> list[Measure]:
     unseen, usual = (_whole(of_way(results, way)) for way in (UNSEEN, USUAL))
     lines = []
     for one, other in zip(anew, grown, strict=True):
-        count, at = sum(map(len, one.ranks)), f"snapshot {one.snapshot}"
+        count, at = _count(one), f"snapshot {one.snapshot}"
         lines.append(share(f"{at}: MRR, share of training anew", other.mrr / one.mrr, count, MIN_OF_RETRAINED))
         spent = other.seconds / one.seconds
         lines.append(at_most(f"{at}: time, share of training anew", count, spent, MAX_OF_TIME, "{:.3f}"))
     lines.append(share("unseen entities: MRR, the mean of everything", mrr(usual), len(usual)))
     lines.append(share("unseen entities: MRR, made of their facts", mrr(unseen), len(unseen), mrr(usual)))
     return lines
+
+
+def _count(result: SnapshotResult) -> int:
+    return sum(map(len, result.ranks))
 
 
 def _whole(results: Sequence[SnapshotResult]) -> Ranks:
@@ -205,7 +209,14 @@ def by_way(results: Sequence[SnapshotResult]) -> str:
     """Returns two tables in Markdown: every way by snapshot, and its transfer."""
     head = ("way", "snapshot", "n", "MRR", "hits@10", "processor s")
     rows = [
-        (each.way, each.snapshot, sum(map(len, each.ranks)), f"{each.mrr:.4f}", f"{each.hits:.4f}", f"{each.seconds:.1f}")
+        (
+            each.way,
+            each.snapshot,
+            sum(map(len, each.ranks)),
+            f"{each.mrr:.4f}",
+            f"{each.hits:.4f}",
+            f"{each.seconds:.1f}",
+        )
         for each in sorted(results, key=lambda each: each.way)
     ]
     ways = [(way, *transfer(of_way(results, way))) for way in (GROWN, CLOSED, TUNED)]

@@ -9,15 +9,13 @@ from __future__ import annotations
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from app.memory.embeddings.model import FactRows
 from evaluation.datasets.questions import QuestionsError
 
-SETS: Final = ("ENTITY", "RELATION", "FACT")
-SetName = Literal["ENTITY", "RELATION", "FACT"]
 _SNAPSHOTS: Final = 5
 _SPLITS: Final = ("train", "valid", "test")
 

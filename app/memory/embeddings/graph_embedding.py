@@ -143,7 +143,7 @@ class GraphEmbedding:
         return [NearEntity(int(self.mids[i]), float(cosines[i])) for i in order if i != row][:count]
 
     def score_tails(self, mid: int, relation: int) -> Floats:
-        """Returns a score for each entity, in the order of `mids`, as the tail of a fact. Raises UnknownEntityError."""
+        """Returns a score of each entity as the tail of a fact, in the order of `mids`. Raises UnknownEntityError."""
         if not 0 <= relation < len(self.model.scales):
             raise UnknownEntityError("the embedding has no such relation")
         return self.model.score_tails(np.array([self.row_of(mid)]), np.array([relation]))[0]

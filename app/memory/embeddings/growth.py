@@ -35,7 +35,6 @@ class RelationFit:
     centres: Floats
     variances: Floats
 
-
     def grown(self, relations: int) -> RelationFit:
         """Returns a fit with room for so many relations; new rows hold the mean of the old ones."""
         return RelationFit(with_means(self.centres, 2 * relations), with_means(self.variances, 2 * relations))
@@ -90,9 +89,8 @@ def make_relations(model: EmbeddingModel, facts: FactRows, made: Rows) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FactSample:
-    """A sample of all facts (both ways): the `right` score of each tail, and the log of all entities' summed exp scores.
-
-    `total`: how many facts it stands for.
+    """A sample of all facts (both ways). `right`: the score of each tail; `levels`: the log of the summed exp scores of
+    all entities; `total`: how many facts it stands for.
     """
 
     facts: FactRows
@@ -129,9 +127,7 @@ def mixed(before: FactSample, model: EmbeddingModel, facts: FactRows, draw: np.r
     )
 
 
-def balance_biases(
-    model: EmbeddingModel, sample: FactSample, made: Rows, degrees: Rows, negatives: int
-) -> FactSample:
+def balance_biases(model: EmbeddingModel, sample: FactSample, made: Rows, degrees: Rows, negatives: int) -> FactSample:
     """Sets the biases of new entities `made` in place, so that they do not stand before all others.
 
     After it, an entity is pushed away as a wrong answer to the sampled facts about as much as it is pulled to its own

@@ -71,11 +71,17 @@ class Trainer:
         pushed = logits.sum(axis=0)
         decay = np.float32(2 * self._how.decay)
         starts = model.vectors[heads]
-        self._move("vectors", np.concatenate([heads, tails, sampled]), np.concatenate([
-            pull * model.scales[relations] + decay * starts,
-            2 * short * (points - ends) + decay * ends,
-            2 * (logits.T @ points - pushed[:, None] * others),
-        ]))
+        self._move(
+            "vectors",
+            np.concatenate([heads, tails, sampled]),
+            np.concatenate(
+                [
+                    pull * model.scales[relations] + decay * starts,
+                    2 * short * (points - ends) + decay * ends,
+                    2 * (logits.T @ points - pushed[:, None] * others),
+                ]
+            ),
+        )
         self._move("biases", np.concatenate([tails, sampled]), np.concatenate([short[:, 0], pushed]))
         self._move("scales", relations, pull * starts)
         self._move("shifts", relations, pull)
