@@ -396,7 +396,7 @@ def lifelong(
     from evaluation.growth.snapshots import read_snapshots
 
     with shown_progress() as show:
-        snapshots = read_snapshots(data / "lifelong", name)
+        snapshots, _ = read_snapshots(data / "lifelong", name)
         results = Lifelong(snapshots, TrainingSettings(epochs=epochs), dim, seed, show).run()
     end_measured(measures(results), out, f"lifelong_{name.lower()}", further=by_way(results))
 

@@ -31,8 +31,11 @@ class Snapshot:
     relations: int
 
 
-def read_snapshots(folder: Path, name: str) -> list[Snapshot]:
-    """Returns the snapshots of one set, read from `folder`/`name`.tar.xz. Raises QuestionsError if there is none."""
+def read_snapshots(folder: Path, name: str) -> tuple[list[Snapshot], list[str]]:
+    """Returns the snapshots of one set and the names of its relations, read from `folder`/`name`.tar.xz.
+
+    Raises QuestionsError if there is no such file.
+    """
     file = folder / f"{name}.tar.xz"
     if not file.is_file():
         raise QuestionsError(f"no set {name} in the folder that --data names; see docs/evaluation.md")
@@ -47,7 +50,7 @@ def read_snapshots(folder: Path, name: str) -> list[Snapshot]:
     for number in range(_SNAPSHOTS):
         split = [_rows(texts[f"{name}/{number}/{each}.txt"], entities, relations) for each in _SPLITS]
         snapshots.append(Snapshot(*split, len(entities), len(relations)))
-    return snapshots
+    return snapshots, list(relations)
 
 
 def _rows(text: str, entities: dict[str, int], relations: dict[str, int]) -> FactRows:

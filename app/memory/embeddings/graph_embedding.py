@@ -18,6 +18,7 @@ from app.memory.embeddings.growth import (
     make_relations,
     mixed,
     sample_facts,
+    set_relations_by_words,
 )
 from app.memory.embeddings.model import EmbeddingModel, FactRows, Floats, Rows, both_ways
 from app.memory.embeddings.training import Trainer, TrainingSettings
@@ -105,6 +106,12 @@ class GraphEmbedding:
         updated = self._update_waiting()
         self._update_episodes(updated)
         return len(made) + len(updated)
+
+    def add_relations(self, likeness: Floats) -> None:
+        """Adds relations by their words, before there are facts: see `set_relations_by_words`."""
+        new, old = likeness.shape
+        self._grow(self.mids[:0], old + new)
+        set_relations_by_words(self.model, likeness)
 
     def add_episode(self, mid: int, members: Sequence[int]) -> None:
         """Adds the summary entity of an episode: the mean of its members. Members that are new are as it is.

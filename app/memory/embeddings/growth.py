@@ -20,6 +20,8 @@ PRIOR_FACTS: Final = 0.3
 """What is usual counts as so many facts. Chosen on the validation facts of ENTITY's second snapshot."""
 SLOPE_FACTS: Final = 10.0
 """A new relation stretches as the old ones do on average, until it has about so many facts. Chosen by hand."""
+WORDS_TEMPERATURE: Final = 0.05
+"""As for cases (`app.memory.case_memory`)."""
 SAMPLED: Final = 1024
 ROUNDS: Final = 3
 """Biases are scaled so many times on SAMPLED facts. Chosen on the validation facts of ENTITY's second snapshot."""
@@ -87,10 +89,25 @@ def make_relations(model: EmbeddingModel, facts: FactRows, made: Rows) -> None:
         model.scales[row], model.shifts[row] = slope, end - slope * start
 
 
+def set_relations_by_words(model: EmbeddingModel, likeness: Floats) -> None:
+    """Sets the scales and shifts of the last relations in place, for which there are no facts yet.
+
+    `likeness`: cosines of their words with those of the relations before them, shape (new, old). Each is the mean of
+    the old ones, weighted by softmax(likeness / WORDS_TEMPERATURE), in both directions.
+    """
+    new, old = likeness.shape
+    raw = np.exp((likeness - likeness.max(axis=1, keepdims=True)) / WORDS_TEMPERATURE)
+    weights = (raw / raw.sum(axis=1, keepdims=True)).astype(np.float32)
+    for table in (model.scales, model.shifts):
+        by_direction = table.reshape(old + new, 2, -1)
+        by_direction[old:] = np.tensordot(weights, by_direction[:old], axes=1)
+
+
 @dataclass(frozen=True, slots=True)
 class FactSample:
-    """A sample of all facts (both ways). `right`: the score of each tail; `levels`: the log of the summed exp scores of
-    all entities; `total`: how many facts it stands for.
+    """A sample of all facts (both ways), which number `total`.
+
+    `right`: the score of each tail; `levels`: the log of the summed exp scores of all entities.
     """
 
     facts: FactRows

@@ -99,6 +99,13 @@ def test_a_new_relation_is_made_of_its_facts(embedding: GraphEmbedding) -> None:
     assert np.mean([1 / rank_of(embedding, fact) for fact in held_out]) > 0.5
 
 
+def test_a_relation_without_facts_is_as_those_with_words_like_its_own(embedding: GraphEmbedding) -> None:
+    embedding.add_relations(np.array([[0.1, 0.9, 0.0]], np.float32))
+    asked, like = (embedding.score_tails(FIRST, relation) for relation in (LIKES, LIVES_IN))
+    assert np.corrcoef(asked, like)[0, 1] > 0.99
+    assert np.argmax(asked) == embedding.row_of(person(0)[1][2])
+
+
 def test_an_episode_is_the_mean_of_its_members_and_follows_them(embedding: GraphEmbedding) -> None:
     embedding.add_facts(np.array([(1, WORKS_IN, town(0))]))
     embedding.add_episode(5, [1, 2])
