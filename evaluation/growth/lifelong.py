@@ -28,7 +28,7 @@ UNSEEN, USUAL = "unseen, made of its facts", "unseen, mean of everything"
 MIN_OF_RETRAINED: Final = 0.9
 MAX_OF_TIME: Final = 0.1
 """What refining must reach, as shares of training anew: of its MRR, at most of its processor time."""
-REFINED_SHARE: Final = 0.07
+REFINED_SHARE: Final = 0.045
 """Refining visits so many facts, as a share of those that training anew visits. The rest of a tenth is for growing."""
 
 

@@ -17,7 +17,7 @@ from app.memory.embeddings.growth import (
     make_entities,
     make_relations,
     mixed,
-    sample_facts,
+    scored,
     set_relations_by_words,
 )
 from app.memory.embeddings.model import EmbeddingModel, FactRows, Floats, Rows, both_ways
@@ -28,8 +28,13 @@ UPDATE_SHARE: Final = 0.2
 """An entity is embedded anew once it has so many new facts, as a share of those that its vector was made from."""
 EPISODE_SHARE: Final = 0.5
 """An episode is embedded anew once so many of its members were, as a share of all. Both chosen by hand."""
-FIRST_STEPS: Final = 0.1
-"""A vector made in closed form is refined as one that a tenth of its facts trained; chosen on ENTITY's validation."""
+FIRST_STEPS: Final = 0.02
+"""A vector made in closed form is refined as one that this share of its facts trained.
+
+Chosen on the validation facts of ENTITY's second snapshot, as a balance between moving at all and keeping the start.
+"""
+FITTED: Final = 50_000
+"""After refining, relations are fitted to so many facts at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,10 @@ class GraphEmbedding:
         trainer = Trainer(model, how, made.draw, made.steps)
         for _ in range(how.epochs):
             trainer.run_epoch(rows)
-        made._settle(rows)
+        made.fit = fit_relations(model, rows, made.fit)
+        made.degrees = np.bincount(rows[:, 2], minlength=len(mids))
+        chosen = made.draw.choice(len(rows), size=min(SAMPLED, len(rows)), replace=False)
+        made.sample = scored(model, rows[chosen], len(rows))
         return made
 
     def add_facts(self, facts: FactRows) -> int:
@@ -132,14 +140,18 @@ class GraphEmbedding:
 
         It belongs into a job in the background. Old vectors move little, since AdaGrad remembers their earlier steps.
         """
-        rows, before = self.rows_of(new), self.rows_of(known)
+        rows = trained = self.rows_of(new)
         trainer = Trainer(self.model, self.how, self.draw, self.steps)
         while visits > 0:
-            replayed = before[self.draw.integers(len(before), size=len(rows))]
-            epoch = self.draw.permutation(np.concatenate([rows, replayed]))[:visits]
-            trainer.run_epoch(epoch)
-            visits -= len(epoch)
-        self._settle(np.concatenate([before, rows]))
+            replayed = known[self.draw.integers(len(known), size=len(new))]
+            both = np.concatenate([rows, self.rows_of(replayed)])
+            trained = both[self.draw.permutation(len(both))[:visits]]
+            trainer.run_epoch(trained)
+            visits -= len(trained)
+        self.fit = fit_relations(self.model, trained[:FITTED], self.fit)
+        self.degrees += np.bincount(self.waiting[:, 2], minlength=len(self.mids))
+        self.waiting = self.waiting[:0]
+        self.sample = scored(self.model, self.sample.facts, self.sample.total)
 
     def nearest(self, mid: int, count: int) -> list[NearEntity]:
         """Returns the `count` entities with the vectors most like that of `mid`. Raises UnknownEntityError."""
@@ -161,13 +173,6 @@ class GraphEmbedding:
             return int(self._rows(np.array([mid], np.int64))[0])
         except KeyError:
             raise UnknownEntityError("the embedding does not know this entity") from None
-
-    def _settle(self, rows: FactRows) -> None:
-        """Takes `rows` as all facts that the vectors were made from."""
-        self.fit = fit_relations(self.model, rows)
-        self.degrees = np.bincount(rows[:, 2], minlength=len(self.mids))
-        self.sample = sample_facts(self.model, rows, SAMPLED, self.draw)
-        self.waiting = self.waiting[:0]
 
     def _grow(self, mids: Mids, relations: int) -> None:
         """Makes room for new entities and relations, which are as the mean of the others."""

@@ -42,13 +42,12 @@ class RelationFit:
         return RelationFit(with_means(self.centres, 2 * relations), with_means(self.variances, 2 * relations))
 
 
-def fit_relations(model: EmbeddingModel, facts: FactRows) -> RelationFit:
-    """Returns what the `facts` (both ways) say of each relation; one without facts is like the mean of all."""
+def fit_relations(model: EmbeddingModel, facts: FactRows, before: RelationFit) -> RelationFit:
+    """Returns what the `facts` (both ways) say of each relation; one without facts keeps what was known `before`."""
     heads, relations, tails = facts.T
     ends = model.vectors[tails]
     missed = np.square(model.targets_of(heads, relations) - ends) + _LEAST
-    shape = (len(model.scales), 1)
-    fit = RelationFit(np.tile(ends.mean(axis=0), shape), np.tile(missed.mean(axis=0), shape))
+    fit = RelationFit(before.centres.copy(), before.variances.copy())
     rows, sums = summed_by_row(relations, np.concatenate([ends, missed], axis=1))
     means = sums / np.bincount(relations)[rows, None]
     fit.centres[rows], fit.variances[rows] = means[:, : model.dim], means[:, model.dim :]
@@ -116,25 +115,24 @@ class FactSample:
     total: int
 
 
-def sample_facts(model: EmbeddingModel, facts: FactRows, count: int, draw: np.random.Generator) -> FactSample:
-    """Returns `count` of the `facts` at most, with scores of the model as it is; they stand for all of them."""
-    chosen = facts[draw.choice(len(facts), size=min(count, len(facts)), replace=False)]
-    right, levels = (np.empty(len(chosen), np.float32) for _ in range(2))
-    for start in range(0, len(chosen), _AT_ONCE):
+def scored(model: EmbeddingModel, facts: FactRows, total: int) -> FactSample:
+    """Returns a sample of `total` facts with the scores of the model as it is."""
+    right, levels = (np.empty(len(facts), np.float32) for _ in range(2))
+    for start in range(0, len(facts), _AT_ONCE):
         here = slice(start, start + _AT_ONCE)
-        heads, relations, tails = chosen[here].T
+        heads, relations, tails = facts[here].T
         scores = model.score_tails(heads, relations)
         right[here] = scores[np.arange(len(tails)), tails]
         top = scores.max(axis=1)
         levels[here] = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
-    return FactSample(chosen, right, levels, len(facts))
+    return FactSample(facts, right, levels, total)
 
 
 def mixed(before: FactSample, model: EmbeddingModel, facts: FactRows, draw: np.random.Generator) -> FactSample:
     """Returns the sample with so many of the new `facts` in the place of old ones as are their share of all."""
     total = before.total + len(facts)
     count = int(draw.binomial(len(before.facts), len(facts) / total))
-    fresh = sample_facts(model, facts, count, draw)
+    fresh = scored(model, facts[draw.choice(len(facts), size=min(count, len(facts)), replace=False)], total)
     kept = draw.permutation(len(before.facts))[: len(before.facts) - len(fresh.facts)]
     return FactSample(
         np.concatenate([before.facts[kept], fresh.facts]),
