@@ -391,13 +391,18 @@ def lifelong(
     out: Out = None,
 ) -> None:
     """Embed a graph that grows: trained anew, or grown; ends with code 1 when a bound is missed."""
+    from app.llm.embeddings.embedder import Embedder
     from app.memory.embeddings.training import TrainingSettings
+    from app.settings import load_settings
     from evaluation.growth.lifelong import Lifelong, by_way, measures
-    from evaluation.growth.snapshots import read_snapshots
+    from evaluation.growth.snapshots import read_snapshots, words_of
 
+    settings = load_settings()
     with shown_progress() as show:
-        snapshots, _ = read_snapshots(data / "lifelong", name)
-        results = Lifelong(snapshots, TrainingSettings(epochs=epochs), dim, seed, show).run()
+        snapshots, relations = read_snapshots(data / "lifelong", name)
+        embedder = Embedder(settings.sentence_model, settings.cache_dir)
+        words = embedder.sentences([words_of(each) for each in relations])
+        results = Lifelong(snapshots, words, TrainingSettings(epochs=epochs), dim, seed, show).run()
     end_measured(measures(results), out, f"lifelong_{name.lower()}", further=by_way(results))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from app.graphs.markdown_table import markdown_table
 from app.memory.embeddings.graph_embedding import GraphEmbedding
-from app.memory.embeddings.model import EmbeddingModel, FactRows, both_ways
+from app.memory.embeddings.model import EmbeddingModel, FactRows, Floats, both_ways
 from app.memory.embeddings.training import Trainer, TrainingSettings
 from evaluation.bench.question_sets import Show
 from evaluation.growth.ranks import Ranks, filtered_ranks
@@ -25,9 +25,10 @@ from evaluation.tables.measures import Measure, at_most, share
 
 RETRAINED, GROWN, CLOSED, TUNED = "trained anew", "grown and refined", "grown alone", "trained on new facts"
 UNSEEN, USUAL = "unseen, made of its facts", "unseen, mean of everything"
+BY_FACTS, BY_WORDS, BY_MEAN = "new relation, of its facts", "new relation, of its words", "new relation, mean of all"
 MIN_OF_RETRAINED: Final = 0.9
 MAX_OF_TIME: Final = 0.1
-"""What refining must reach, as shares of training anew: of its MRR, at most of its processor time."""
+"""Bounds of growing and refining, as shares of training anew: of its MRR, and of its processor time."""
 REFINED_SHARE: Final = 0.045
 """Refining visits so many facts, as a share of those that training anew visits. The rest of a tenth is for growing."""
 
@@ -59,10 +60,22 @@ def mrr(ranks: Ranks) -> float:
 
 
 class Lifelong:
-    """Runs all ways over the snapshots of one set, with one model, seed and budget."""
+    """Runs all ways over the snapshots of one set, with one model, seed and budget.
 
-    def __init__(self, snapshots: Sequence[Snapshot], how: TrainingSettings, dim: int, seed: int, show: Show) -> None:
+    `words`: a vector of length 1 for the words of each relation of the set.
+    """
+
+    def __init__(
+        self,
+        snapshots: Sequence[Snapshot],
+        words: Floats,
+        how: TrainingSettings,
+        dim: int,
+        seed: int,
+        show: Show,
+    ) -> None:
         self._snapshots, self._how, self._dim, self._seed, self._show = snapshots, how, dim, seed, show
+        self._words = words
         self.results: list[SnapshotResult] = []
         self.dropped = 0
 
@@ -78,6 +91,7 @@ class Lifelong:
         for number in range(1, len(self._snapshots)):
             self._show("snapshots", number, len(self._snapshots))
             self._unseen(number, before)
+            self._new_relations(number, before)
             began = time.process_time()
             before = self._trained(number)
             whole = time.process_time() - began
@@ -133,6 +147,27 @@ class Lifelong:
         for way, model in ((UNSEEN, made.model), (USUAL, usual)):
             ranks = self._ranks(number, made, model)[-1][touching]
             self.results.append(SnapshotResult(way, number, [ranks], seconds if way == UNSEEN else 0.0))
+
+    def _new_relations(self, number: int, before: GraphEmbedding) -> None:
+        """Asks the new test facts of new relations between old entities, of the embedding trained before."""
+        old, now = (self._snapshots[each].relations for each in (number - 1, number))
+        if old == now:
+            return
+        by_facts, by_words = copy.deepcopy(before), copy.deepcopy(before)
+        by_facts.add_facts(self._snapshots[number].train)
+        by_words.add_relations(self._words[old:now] @ self._words[:old].T)
+        mean = by_words.model.copy()
+        for table in (mean.scales, mean.shifts):
+            table[2 * old :] = table[: 2 * old].mean(axis=0)
+        made = len(before.mids)
+        facts = EmbeddingModel(
+            by_facts.model.vectors[:made], by_facts.model.biases[:made], by_facts.model.scales, by_facts.model.shifts
+        )
+        is_new = np.tile(self._asked(number, by_words)[:, 1] >= 2 * old, 2)
+        for way, model in ((BY_FACTS, facts), (BY_WORDS, by_words.model), (BY_MEAN, mean)):
+            if is_new.any():
+                ranks = self._ranks(number, by_words, model)[-1][is_new]
+                self.results.append(SnapshotResult(way, number, [ranks], 0.0))
 
     def _visits(self, number: int) -> int:
         return int(REFINED_SHARE * self._how.epochs * 2 * len(self._facts(number, "train")))

@@ -6,6 +6,7 @@ AAAI 2023): ENTITY, RELATION and FACT, five snapshots each.
 
 from __future__ import annotations
 
+import re
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,11 @@ def read_snapshots(folder: Path, name: str) -> tuple[list[Snapshot], list[str]]:
         split = [_rows(texts[f"{name}/{number}/{each}.txt"], entities, relations) for each in _SPLITS]
         snapshots.append(Snapshot(*split, len(entities), len(relations)))
     return snapshots, list(relations)
+
+
+def words_of(relation: str) -> str:
+    """Returns the words of a Freebase relation: `people person place of birth` for `/people/person/place_of_birth`."""
+    return " ".join(re.findall(r"[a-z0-9]+", relation.casefold()))
 
 
 def _rows(text: str, entities: dict[str, int], relations: dict[str, int]) -> FactRows:

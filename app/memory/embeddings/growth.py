@@ -17,7 +17,7 @@ from app.memory.embeddings.model import EmbeddingModel, FactRows, Floats, Rows, 
 from app.memory.embeddings.training import summed_by_row
 
 PRIOR_FACTS: Final = 0.3
-"""What is usual counts as so many facts. Chosen on the validation facts of ENTITY's second snapshot."""
+"""The usual vector counts as so many facts. Chosen on the validation facts of ENTITY's second snapshot."""
 SLOPE_FACTS: Final = 10.0
 """A new relation stretches as the old ones do on average, until it has about so many facts. Chosen by hand."""
 WORDS_TEMPERATURE: Final = 0.05

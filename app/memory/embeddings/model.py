@@ -47,7 +47,7 @@ class EmbeddingModel:
 
     @property
     def dim(self) -> int:
-        return self.vectors.shape[1]
+        return int(self.vectors.shape[1])
 
     def copy(self) -> EmbeddingModel:
         return EmbeddingModel(self.vectors.copy(), self.biases.copy(), self.scales.copy(), self.shifts.copy())

@@ -13,6 +13,9 @@ from app.memory.embeddings.model import EmbeddingModel, FactRows
 from app.memory.embeddings.training import TrainingSettings
 from evaluation.datasets.questions import QuestionsError
 from evaluation.growth.lifelong import (
+    BY_FACTS,
+    BY_MEAN,
+    BY_WORDS,
     CLOSED,
     GROWN,
     RETRAINED,
@@ -30,6 +33,7 @@ from evaluation.growth.ranks import filtered_ranks
 from evaluation.growth.snapshots import read_snapshots
 
 PEOPLE, TOWNS = 30, 6
+TESTED = [18, 18, 24, 18, 18]
 
 
 def lines(people: range) -> list[str]:
@@ -43,11 +47,15 @@ def lines(people: range) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A set of five snapshots, each with new people; every fifth fact is tested, and every fifth validates."""
+    """A set of five snapshots, each with new people; every fifth fact is tested, and every fifth validates.
+
+    The third snapshot has a new relation of people who are known.
+    """
     made = tmp_path_factory.mktemp("lifelong")
     with tarfile.open(made / "ENTITY.tar.xz", "w:xz") as packed:
         for number in range(5):
             facts = lines(range(number * PEOPLE, (number + 1) * PEOPLE))
+            facts += [f"p{each}\ttrusts\tt{each % TOWNS}" for each in range(PEOPLE) if number == 2]
             parts = {"test": facts[::5], "valid": facts[1::5], "train": [*facts[2::5], *facts[3::5], *facts[4::5]]}
             for name, held in parts.items():
                 text = "".join(f"{each}\n" for each in held).encode()
@@ -74,11 +82,11 @@ def test_ranks_are_those_of_a_slow_reference() -> None:
 
 def test_snapshots_number_things_as_they_appear(folder: Path) -> None:
     read, relations = read_snapshots(folder, "ENTITY")
-    assert sorted(relations) == ["lives", "meets", "works"]
+    assert sorted(relations) == ["lives", "meets", "trusts", "works"]
     assert (read[0].entities, read[0].relations) == (PEOPLE + TOWNS, 3)
     assert [each.entities for each in read] == sorted(each.entities for each in read)
-    assert {len(each.test) for each in read} == {3 * PEOPLE // 5}
-    assert set(np.concatenate([each.train for each in read])[:, 1].tolist()) == {0, 2, 4}
+    assert [len(each.test) for each in read] == TESTED
+    assert set(np.concatenate([each.train for each in read])[:, 1].tolist()) == {0, 2, 4, 6}
 
 
 def test_a_set_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -88,12 +96,17 @@ def test_a_set_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_every_way_is_asked_all_test_facts_so_far(folder: Path) -> None:
     how = TrainingSettings(epochs=20, batch=32, negatives=16)
-    results = Lifelong(read_snapshots(folder, "ENTITY")[0], how, 8, 0, lambda *_: None).run()
-    asked = 2 * 3 * PEOPLE // 5
+    results = Lifelong(
+        read_snapshots(folder, "ENTITY")[0], np.eye(4, dtype=np.float32), how, 8, 0, lambda *_: None
+    ).run()
     for way in (RETRAINED, GROWN, CLOSED, TUNED):
-        assert [sum(map(len, each.ranks)) for each in of_way(results, way)] == [asked * n for n in range(1, 6)]
-    unseen, usual = (of_way(results, way) for way in (UNSEEN, USUAL))
-    assert [len(each.ranks[0]) for each in unseen] == [len(each.ranks[0]) for each in usual] == [asked] * 4
+        assert [sum(map(len, each.ranks)) for each in of_way(results, way)] == [
+            2 * sum(TESTED[:n]) for n in range(1, 6)
+        ]
+    for way in (UNSEEN, USUAL):
+        assert [len(each.ranks[0]) for each in of_way(results, way)] == [36] * 4
+    for way in (BY_FACTS, BY_WORDS, BY_MEAN):
+        assert [(each.snapshot, len(each.ranks[0])) for each in of_way(results, way)] == [(2, 12)]
     assert len(measures(results)) == 2 * 4 + 2
     assert by_way(results).count("\n|") > 4 * 5
 
