@@ -49,8 +49,8 @@ def read_snapshots(folder: Path, name: str) -> tuple[list[Snapshot], list[str]]:
     relations: dict[str, int] = {}
     snapshots = []
     for number in range(_SNAPSHOTS):
-        split = [_rows(texts[f"{name}/{number}/{each}.txt"], entities, relations) for each in _SPLITS]
-        snapshots.append(Snapshot(*split, len(entities), len(relations)))
+        train, valid, test = (_rows(texts[f"{name}/{number}/{each}.txt"], entities, relations) for each in _SPLITS)
+        snapshots.append(Snapshot(train, valid, test, len(entities), len(relations)))
     return snapshots, list(relations)
 
 

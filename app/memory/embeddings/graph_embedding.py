@@ -165,7 +165,8 @@ class GraphEmbedding:
         """Returns a score of each entity as the tail of a fact, in the order of `mids`. Raises UnknownEntityError."""
         if not 0 <= relation < len(self.model.scales):
             raise UnknownEntityError("the embedding has no such relation")
-        return self.model.score_tails(np.array([self.row_of(mid)]), np.array([relation]))[0]
+        scores: Floats = self.model.score_tails(np.array([self.row_of(mid)]), np.array([relation]))[0]
+        return scores
 
     def row_of(self, mid: int) -> int:
         """Returns the row of an entity. Raises UnknownEntityError."""
