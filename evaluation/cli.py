@@ -42,6 +42,7 @@ _ResultT = TypeVar("_ResultT")
 app = typer.Typer(help="Measure the service on questions with known answers. On public data only.")
 Strategy = Literal["sets", "arog"]
 Reasoner = Literal["embedded", "scripted", "endpoint"]
+GrowingGraph = Literal["ENTITY", "RELATION", "FACT"]
 
 TABLES: Final = {
     "embedded": ("embedded_table", 1000, "Measure the reasoner that needs no model against its bounds."),
@@ -376,6 +377,33 @@ def linking(
 
     slips, topics = _shown(lambda show: run_linking(data, mentions, seed, show))
     end_measured(linking_measures(whole(slips), topics), None, "linking", further=linking_markdown(slips, topics))
+
+
+@app.command()
+def lifelong(
+    data: Data = DATA,
+    name: Annotated[
+        Literal["ENTITY", "RELATION", "FACT"], typer.Option("--set", help="Which growing graph")
+    ] = "ENTITY",
+    dim: Annotated[int, typer.Option(min=1, help="Numbers of a vector")] = 50,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of training anew")] = 10,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """Embed a graph that grows: trained anew, or grown; ends with code 1 when a bound is missed."""
+    from app.llm.embeddings.embedder import Embedder
+    from app.memory.embeddings.training import TrainingSettings
+    from app.settings import load_settings
+    from evaluation.growth.lifelong import Lifelong, by_way, measures
+    from evaluation.growth.snapshots import read_snapshots, words_of
+
+    settings = load_settings()
+    with shown_progress() as show:
+        snapshots, relations = read_snapshots(data / "lifelong", name)
+        embedder = Embedder(settings.sentence_model, settings.cache_dir)
+        words = embedder.sentences([words_of(each) for each in relations])
+        results = Lifelong(snapshots, words, TrainingSettings(epochs=epochs), dim, seed, show).run()
+    end_measured(measures(results), out, f"lifelong_{name.lower()}", further=by_way(results))
 
 
 @app.command()

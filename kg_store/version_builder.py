@@ -35,6 +35,7 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 """Returns one concept for each signature of a schema whose concepts are placeholders."""
 
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
+EMBEDDING_FILE = "embedding.sealed"  # Written by the service, if at all.
 POLICY_PURPOSE = "policy"
 _UNSEEN_FILE, _PUBLIC_FILE = "unseen.npy", "public.npy"
 _COMPRESSION, _COMPRESSED = 1, b"x"

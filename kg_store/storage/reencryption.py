@@ -34,7 +34,7 @@ from kg_store.storage.master_key import VERSION_BYTES, MasterKey, bind
 from kg_store.storage.tables import erasures, graph_versions, graphs, vault_entries
 
 _BATCH_SIZE: Final = 500
-_FILES: Final = ("schema.sealed", "names.sealed", "words.sealed")
+_FILES: Final = ("schema.sealed", "names.sealed", "words.sealed", "embedding.sealed")
 _VERSIONS: Final = select(graphs.c.tenant, graphs.c.name, graph_versions.c.id).join(
     graphs, graphs.c.id == graph_versions.c.graph_id
 )

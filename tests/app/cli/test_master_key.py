@@ -22,6 +22,8 @@ from app.wiring.store import ServiceContext, open_store
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.reencryption import SealedColumn
+from kg_store.storage.vault import VaultScope
+from kg_store.version_builder import EMBEDDING_FILE, VersionCipher
 from tests.support.commands import arog, work_with_ring, write_ring
 from tests.support.processes.vault import TOKEN, fake_vault
 from tests.support.service import CLINIC
@@ -33,12 +35,14 @@ DIGEST = sha256(BODY).hexdigest()
 
 
 def seal(tmp_path: Path) -> None:
-    """A graph, a conversation and a ledger, sealed with a new ring."""
+    """A graph with the file of an embedding, a conversation and a ledger, sealed with a new ring."""
     write_ring(tmp_path)
     (tmp_path / "clinic.ttl").write_text(CLINIC)
     assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0
     store = open_store(load_settings())
     add_to(store)
+    scope = VaultScope("default", "clinic", store.catalog.open("default", "clinic").version)
+    VersionCipher(DataFolder(load_settings().data_dir), store.master).write(scope, EMBEDDING_FILE, BODY)
     store.upkeep.checkpoint("default")
     store.close()
 
@@ -78,10 +82,12 @@ def add_to(store: ServiceContext) -> str:
 
 
 def all_opens(store: ServiceContext, conversation: str | None = None) -> None:
-    """Names of the graph, the policy, conversation, ledger."""
+    """Names of the graph, the policy, conversation, ledger, an embedding's file."""
     graph = store.catalog.open("default", "clinic")
     assert "Valdis Ozolkrasts" in {name for _, record in graph.vault.all_records() for name in record.names}
     assert [each.name for each in store.catalog.graphs("default")] == ["clinic"]
+    cipher = VersionCipher(DataFolder(load_settings().data_dir), store.master)
+    assert cipher.read(VaultScope("default", "clinic", graph.version), EMBEDDING_FILE) == BODY
     entries = store.ledger.entries("default")
     assert {entry.payload for entry in entries} == {BODY}
     assert {reply.text for reply in store.ledger.replies_to(entries).values()} == {"Vx81zp"}

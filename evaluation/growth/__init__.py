@@ -1,0 +1,1 @@
+"""Measures embeddings on graphs that grow."""
