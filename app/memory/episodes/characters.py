@@ -1,0 +1,123 @@
+"""Character: replies to questions from the episodes of its story alone, in the story's own sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from app.llm.embeddings.embedder import Embedder
+from app.memory.episodes.episode import Episode, Member
+from app.memory.episodes.narrative import WEEKDAYS, times_in
+from app.memory.episodes.passages import Passage, Passages, Scores, content_weights
+from app.memory.episodes.ranking import words_of
+from app.memory.episodes.story_questions import StoryQuestion, read_story_question
+from kg_store.text.inflection import lemmas_of
+
+MIN_SHARE: Final = 0.6
+"""The least share of a question's words that must stand in or near the passage that answers it. Chosen by hand."""
+REFUSAL: Final = "I do not remember anything of that."
+_NAME: Final = re.compile(r"(?<=[^.?!] )[A-Z][\w’'-]+")
+_SHOWN: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterReply:
+    """A reply. `preliminary`: the statement whose episode was looked for, which the reply replaces."""
+
+    text: str = field(repr=False)
+    preliminary: str = field(default="", repr=False)
+    is_refused: bool = False
+
+
+class Character:
+    """Answers in a character, from its episodes only; the same question always has the same reply.
+
+    Promise: no sentence is shown that is not in the story, but for the cue that it is remembered, its time and place.
+    """
+
+    def __init__(self, name: str, episodes: Sequence[Episode], embedder: Embedder) -> None:
+        """Takes the episodes that the character takes part in; `name` is empty for whoever tells the story."""
+        self._name, self._passages = name, Passages(episodes, embedder)
+
+    def reply(self, question: str) -> CharacterReply:
+        """Returns the reply to a question."""
+        asked = read_story_question(question)
+        if self._names_unknown(question):
+            return CharacterReply(REFUSAL, asked.statement, True)
+        if asked.aspect in ("next", "previous"):
+            return self._beside(asked)
+        found = self._passages.find(asked.statement, asked.times)
+        scores = found.scores + self._fitting(asked)
+        best = int(np.argmax(scores))
+        if found.shares[best] < MIN_SHARE:
+            return CharacterReply(REFUSAL, asked.statement, True)
+        return CharacterReply(self._told(asked, best, scores), asked.statement)
+
+    def _names_unknown(self, question: str) -> bool:
+        """Returns True if the question names somebody or something that the story does not."""
+        named = (word.lower().removesuffix("'s").removesuffix("’s") for word in _NAME.findall(question))
+        return any(lemmas_of(word).isdisjoint(self._passages.words) for word in named)
+
+    def _fitting(self, asked: StoryQuestion) -> Scores:
+        """Returns how well the kind of each passage fits what is asked, shape (passages,)."""
+        members = [each.member for each in self._passages.all]
+        if asked.aspect == "speaker":
+            return np.array([0.5 if each.kind == "utterance" else 0.0 for each in members])
+        if asked.aspect == "speech":
+            who = set(words_of(asked.speaker))
+            return np.array([1.0 if who & set(words_of(each.speaker)) else 0.0 for each in members])
+        if asked.aspect == "time":
+            return np.array([0.2 if times_in(each.sentence) else 0.0 for each in members])
+        return np.zeros(len(members))
+
+    def _told(self, asked: StoryQuestion, best: int, scores: Scores) -> str:
+        """Returns the best passages of the best one's episode, with the cue that they are remembered."""
+        passage = self._passages.all[best]
+        own = [each for each in self._passages.all if each.episode is passage.episode]
+        ranked = sorted(own, key=lambda each: -scores[each.number])
+        chosen = sorted({best, *(each.number for each in ranked[:_SHOWN])})
+        return self._cued(passage.episode, [self._passages.all[number] for number in chosen])
+
+    def _cued(self, episode: Episode, passages: Sequence[Passage]) -> str:
+        sentences = " ".join(self._sentence(each.member) for each in passages)
+        bounds = ", ".join(filter(None, (self._when(episode), episode.where)))
+        return f"I remember: {sentences}{f' That was {bounds}.' if bounds else ''}"
+
+    def _when(self, episode: Episode) -> str:
+        """Returns when an episode was: in the story's words, with the day of the week if an earlier one tells it."""
+        when = f"{episode.when[:1].lower()}{episode.when[1:]}"
+        if any(day in when.lower() for day in WEEKDAYS) or not when:
+            return episode.when
+        dated = (
+            (index, each.day)
+            for each in reversed(self._passages.episodes[: self._passages.episodes.index(episode)])
+            for index, day in enumerate(WEEKDAYS)
+            if day in each.when.lower()
+        )
+        index, day = next(dated, (-1, 0))
+        return when if index < 0 else f"{when}, on a {WEEKDAYS[(index + episode.day - day) % 7].capitalize()}"
+
+    def _sentence(self, member: Member) -> str:
+        if member.kind != "utterance":
+            return member.text
+        if self._name and set(words_of(member.speaker)) & set(words_of(self._name)):
+            return f"I said: “{member.text}”"
+        is_named = member.speaker and any(word in member.sentence for word in member.speaker.split())
+        return member.sentence if is_named else f"{member.speaker or 'Somebody'} said: “{member.text}”"
+
+    def _beside(self, asked: StoryQuestion) -> CharacterReply:
+        """Returns the reply to what comes after or before an event or a time."""
+        found = self._passages.find(asked.statement, asked.times)
+        best = int(np.argmax(found.scores))
+        if content_weights(asked.statement) and found.shares[best] < MIN_SHARE:
+            return CharacterReply(REFUSAL, asked.statement, True)
+        passage, step = self._passages.all[best], 1 if asked.aspect == "next" else -1
+        numbers = [best + step * count for count in range(1, _SHOWN + 1)]
+        shown = [self._passages.all[number] for number in sorted(numbers) if 0 <= number < len(self._passages.all)]
+        if not shown:
+            return CharacterReply(REFUSAL, asked.statement, True)
+        return CharacterReply(self._cued(shown[0].episode, shown), asked.statement)

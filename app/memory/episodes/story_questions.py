@@ -1,0 +1,72 @@
+"""Reads what a question asks of a story: who says or does something, what, when, where, or what comes next."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from app.memory.episodes.narrative import times_in
+from kg_store.text.inflection import lemmas_of
+
+StoryAspect = Literal["speaker", "speech", "time", "place", "next", "previous", "other"]
+
+_SAYING: Final = frozenset(
+    "say tell ask answer reply suggest warn promise mention claim explain admit propose whisper shout announce "
+    "call remark speak talk".split()
+)
+_AUXILIARY: Final = r"(?:did|does|do|was|were|is|are|had|has|have|would|could|can|will)"
+_ASKED: Final[tuple[tuple[StoryAspect, re.Pattern[str]], ...]] = tuple(
+    (aspect, re.compile(pattern, re.IGNORECASE))
+    for aspect, pattern in (
+        ("time", r"when\b|(?:on |at |in )?(?:what|which) (?:day|time|month|year|date|weekday|season|hour)\b|how long (?:after|before)\b|what (?:time|day)"),
+        ("place", r"where\b|(?:in |at |to |from )?(?:what|which) (?:place|room|town|city|house|building|village|street)\b"),
+        ("next", r"(?:and )?what (?:happened|came|did .+? do|happens|took place)\b.*\b(?:after|next|following|then|later|afterwards)\b"),
+        ("previous", r"(?:and )?what (?:happened|came|did .+? do|happens|took place)\b.*\bbefore\b"),
+    )
+)  # fmt: skip
+_SPEECH: Final = re.compile(
+    rf"(?:and )?(?:what|how|why|which \w+) {_AUXILIARY} (?P<speaker>.+?) (?P<verb>\w+)\b(?P<rest>.*)", re.IGNORECASE
+)
+_WHO_SAYS: Final = re.compile(r"(?:and )?(?:who|whom) (?:was it (?:that|who) )?(?:first )?(?P<verb>\w+)\b", re.IGNORECASE)
+_QUESTION_WORDS: Final = re.compile(
+    rf"^(?:and |so |then )?(?:(?:who|whom|whose|what|when|where|why|how|which)(?: (?:many|much|long|often|old|far))?\b\s*)?(?:{_AUXILIARY}\b\s*)?",
+    re.IGNORECASE,
+)
+_TURN: Final = re.compile(r"\b(?:after|before|following|when|while|once)\b\s*(?P<anchor>.*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class StoryQuestion:
+    """A question about a story.
+
+    `statement`: the question said as a statement with what is asked left out; it is the preliminary reply, whose
+    episode is looked for. `anchor`: the event after or before which something else is asked. `times`: its words of
+    time. `speaker`: of whom it asks what they said.
+    """
+
+    aspect: StoryAspect
+    statement: str = field(repr=False)
+    anchor: str = field(default="", repr=False)
+    times: tuple[str, ...] = ()
+    speaker: str = field(default="", repr=False)
+
+
+def read_story_question(text: str) -> StoryQuestion:
+    """Returns what a question asks."""
+    text = " ".join(text.strip().rstrip("?.! ").split())
+    times = tuple(times_in(text))
+    statement = _QUESTION_WORDS.sub("", text).strip() or text
+    aspect: StoryAspect = next((aspect for aspect, pattern in _ASKED if pattern.match(text)), "other")
+    if aspect in ("next", "previous"):
+        anchor = turn["anchor"] if (turn := _TURN.search(text)) else ""
+        return StoryQuestion(aspect, anchor or statement, anchor, times)
+    if aspect == "other" and (who := _WHO_SAYS.match(text)) and _is_saying(who["verb"]):
+        return StoryQuestion("speaker", statement, times=times)
+    if aspect == "other" and (said := _SPEECH.match(text)) and _is_saying(said["verb"]):
+        return StoryQuestion("speech", statement, times=times, speaker=said["speaker"])
+    return StoryQuestion(aspect, statement, times=times)
+
+
+def _is_saying(word: str) -> bool:
+    return not lemmas_of(word.lower()).isdisjoint(_SAYING)
