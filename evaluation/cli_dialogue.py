@@ -1,5 +1,4 @@
-"""The commands `arog eval` on dialogues: `dialogue`, `turns`, `extractor`, `hubs`, `statements`, `demands`, `episodes` and
-`character`."""
+"""The commands `arog eval` on dialogues and stories, such as `dialogue`, `turns`, `episodes` and `character`."""
 
 from __future__ import annotations
 

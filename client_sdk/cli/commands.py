@@ -149,6 +149,9 @@ def chat(
     ] = None,
     beside: Beside = [],  # noqa: B006 - typer copies it
     plain_http: PlainHttp = False,
+    character: Annotated[
+        str | None, typer.Option(help="Talk with this character instead, which `arog character build` made here")
+    ] = None,
 ) -> None:
     """Talk with a graph. /help lists the commands: /why, /seen, /graph and others."""
 
@@ -156,6 +159,11 @@ def chat(
         options: AskOptions = {**names_options(names, language), **beside_options(beside, [])}
         return _open_chat(url, api_key, other or graph, plain_http=plain_http, strategy=strategy, **options)
 
+    if character is not None:
+        from client_sdk.cli.main import run
+
+        # Characters are in the service's data folder, and so are their commands.
+        raise typer.Exit(run(["character", "talk", character]))
     choose(url, api_key, graph)
     from client_sdk.cli import render
     from client_sdk.cli.chat import (

@@ -66,7 +66,10 @@ def run_character(story: str, questions: Sequence[StoryQuestion], embedder: Embe
     """Asks who tells the story, who knows all of its episodes."""
     character = Character("", episodes_of(story, embedder), embedder)
     replies = [character.reply(question.text) for question in questions]
-    return [StoryOutcome(question, reply.text, reply.is_refused) for question, reply in zip(questions, replies, strict=True)]
+    return [
+        StoryOutcome(question, reply.text, reply.is_refused)
+        for question, reply in zip(questions, replies, strict=True)
+    ]
 
 
 def character_measures(outcomes: Sequence[StoryOutcome]) -> list[Measure]:

@@ -54,7 +54,8 @@ def read_episodes(data: Path, part: str) -> list[list[str]]:
 def run_episodes(episodes: Sequence[Sequence[str]], seed: int, embedder: Embedder, show: Show) -> RankingFigures:
     """Ranks the episodes for utterances drawn from each, at most HELD_OUT_OF_EACH of MIN_WORDS words or more."""
     show("embedding", 0, 1)
-    ranker, figures, first, drawn = EpisodeRanker(embedder, episodes), RankingFigures(), 0, random.Random(seed)
+    ranker, figures, first = EpisodeRanker(embedder, episodes), RankingFigures(), 0
+    drawn = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     for right, utterances in enumerate(episodes):
         show("ranking", right, len(episodes))
         long = [place for place, text in enumerate(utterances) if len(words_of(text)) >= MIN_WORDS]

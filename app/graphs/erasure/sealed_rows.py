@@ -15,7 +15,7 @@ from sqlalchemy import Engine, Row, select
 from app.accounts.persons import CONTEXT as PERSONS
 from app.accounts.persons import PURPOSE as PERSON_SECRET
 from app.chat.conversations import PURPOSE as CONVERSATION
-from app.database.tables import cases, conversations, person_secret, stated_facts
+from app.database.tables import cases, characters, conversations, person_secret, stated_facts
 from app.egress.ledger.chain import (
     HEAD_PURPOSE,
     access_context,
@@ -30,6 +30,7 @@ from app.egress.ledger.chain import (
 from app.egress.ledger.chain import PURPOSE as LEDGER
 from app.egress.ledger.checkpoints import SIGNER_PURPOSE, signer_context
 from app.memory.cases import PURPOSE as CASE
+from app.memory.episodes.character_store import PURPOSE as CHARACTER
 from app.memory.stated_facts import PURPOSE as STATED_FACT
 from kg_store.errors import MasterKeyError
 from kg_store.names.index import NameEntry, NameIndex
@@ -67,6 +68,13 @@ def sealed_columns() -> list[SealedColumn]:
                 lambda row: bind(row.tenant, row.key_id, row.graph, row.id),
             )
             for table, purpose in ((conversations, CONVERSATION), (cases, CASE), (stated_facts, STATED_FACT))
+        ),
+        SealedColumn(
+            characters,
+            characters.c.sealed,
+            select(characters),
+            CHARACTER,
+            lambda row: bind(row.tenant, row.id),
         ),
         SealedColumn(
             person_secret, person_secret.c.sealed, select(person_secret), PERSON_SECRET, lambda _row: PERSONS

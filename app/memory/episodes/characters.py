@@ -11,10 +11,10 @@ import numpy as np
 
 from app.llm.embeddings.embedder import Embedder
 from app.memory.episodes.episode import Episode, Member
-from app.memory.episodes.narrative import WEEKDAYS, times_in
 from app.memory.episodes.passages import Passage, Passages, Scores, content_weights
 from app.memory.episodes.ranking import words_of
 from app.memory.episodes.story_questions import StoryQuestion, read_story_question
+from app.memory.episodes.story_times import WEEKDAYS, times_in, weekday_in
 from kg_store.text.inflection import lemmas_of
 
 MIN_SHARE: Final = 0.6
@@ -22,6 +22,13 @@ MIN_SHARE: Final = 0.6
 REFUSAL: Final = "I do not remember anything of that."
 _NAME: Final = re.compile(r"(?<=[^.?!] )[A-Z][\w’'-]+")
 _SHOWN: Final = 2
+
+
+def own_episodes(name: str, episodes: Sequence[Episode]) -> list[Episode]:
+    """Returns the episodes in which a character is named; all of them if it is named in none, as who tells a story."""
+    words = set(words_of(name))
+    own = [each for each in episodes if any(words & set(words_of(named)) for named in each.grounded_by)]
+    return own or list(episodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Character:
         self._name, self._passages = name, Passages(episodes, embedder)
 
     def reply(self, question: str) -> CharacterReply:
-        """Returns the reply to a question."""
+        """Returns the reply to a question: the statement that it makes is replaced by what its episode tells."""
         asked = read_story_question(question)
         if self._names_unknown(question):
             return CharacterReply(REFUSAL, asked.statement, True)
@@ -55,7 +62,7 @@ class Character:
         best = int(np.argmax(scores))
         if found.shares[best] < MIN_SHARE:
             return CharacterReply(REFUSAL, asked.statement, True)
-        return CharacterReply(self._told(asked, best, scores), asked.statement)
+        return CharacterReply(self._told(best, scores), asked.statement)
 
     def _names_unknown(self, question: str) -> bool:
         """Returns True if the question names somebody or something that the story does not."""
@@ -74,13 +81,13 @@ class Character:
             return np.array([0.2 if times_in(each.sentence) else 0.0 for each in members])
         return np.zeros(len(members))
 
-    def _told(self, asked: StoryQuestion, best: int, scores: Scores) -> str:
+    def _told(self, best: int, scores: Scores) -> str:
         """Returns the best passages of the best one's episode, with the cue that they are remembered."""
-        passage = self._passages.all[best]
-        own = [each for each in self._passages.all if each.episode is passage.episode]
+        episode = self._passages.all[best].episode
+        own = [each for each in self._passages.all if each.episode is episode]
         ranked = sorted(own, key=lambda each: -scores[each.number])
         chosen = sorted({best, *(each.number for each in ranked[:_SHOWN])})
-        return self._cued(passage.episode, [self._passages.all[number] for number in chosen])
+        return self._cued(episode, [self._passages.all[number] for number in chosen])
 
     def _cued(self, episode: Episode, passages: Sequence[Passage]) -> str:
         sentences = " ".join(self._sentence(each.member) for each in passages)
@@ -90,16 +97,12 @@ class Character:
     def _when(self, episode: Episode) -> str:
         """Returns when an episode was: in the story's words, with the day of the week if an earlier one tells it."""
         when = f"{episode.when[:1].lower()}{episode.when[1:]}"
-        if any(day in when.lower() for day in WEEKDAYS) or not when:
-            return episode.when
-        dated = (
-            (index, each.day)
-            for each in reversed(self._passages.episodes[: self._passages.episodes.index(episode)])
-            for index, day in enumerate(WEEKDAYS)
-            if day in each.when.lower()
-        )
-        index, day = next(dated, (-1, 0))
-        return when if index < 0 else f"{when}, on a {WEEKDAYS[(index + episode.day - day) % 7].capitalize()}"
+        before = self._passages.episodes[: self._passages.episodes.index(episode)]
+        dated = ((weekday_in(each.when), each.day) for each in reversed(before))
+        weekday, day = next(((weekday, day) for weekday, day in dated if weekday is not None), (0, None))
+        if not when or day is None or weekday_in(when) is not None:
+            return when
+        return f"{when}, on a {WEEKDAYS[(weekday + episode.day - day) % 7].capitalize()}"
 
     def _sentence(self, member: Member) -> str:
         if member.kind != "utterance":
@@ -115,7 +118,7 @@ class Character:
         best = int(np.argmax(found.scores))
         if content_weights(asked.statement) and found.shares[best] < MIN_SHARE:
             return CharacterReply(REFUSAL, asked.statement, True)
-        passage, step = self._passages.all[best], 1 if asked.aspect == "next" else -1
+        step = 1 if asked.aspect == "next" else -1
         numbers = [best + step * count for count in range(1, _SHOWN + 1)]
         shown = [self._passages.all[number] for number in sorted(numbers) if 0 <= number < len(self._passages.all)]
         if not shown:

@@ -93,24 +93,19 @@ class Relevance:
     target: tuple[int, int]
 
 
-def relevances(episodes: Sequence[Episode], vectors: Sequence[npt.NDArray[np.float32]]) -> list[Relevance]:
+def relevances(numbers: Sequence[int], vectors: Sequence[npt.NDArray[np.float32]]) -> list[Relevance]:
     """Returns which members are relevant to members of other episodes, for episodes whose summaries match.
 
-    `vectors`: the unit vectors of each episode's members, shape (members, dimensions). The summary's vector is the mean
-    of the others' (section 2.3 of the source). A member is relevant to the one of the other episode that is most like
-    it; the reverse holds only if it is found the other way round too.
+    `numbers`: those of the episodes; `vectors`: the unit vectors of what each tells, shape (members, dimensions). The
+    summaries are compared by the mean of their members (section 2.3 of the source). A member is relevant to the one of
+    the other episode that is most like it; the reverse holds only if it is found the other way round too.
     """
-    means = np.array([mean_vector(each) for each in vectors])
-    found = []
+    means, found = np.array([mean_vector(each) for each in vectors]), list[Relevance]()
     for one, other in zip(*np.nonzero(means @ means.T >= MIN_LIKENESS_OF_SUMMARIES), strict=True):
-        if one != other:
-            near = vectors[one] @ vectors[other].T
-            best = near.argmax(axis=1).tolist()
-            found += [
-                Relevance((int(one), place), (int(other), target))
-                for place, target in enumerate(best)
-                if near[place, target] >= MIN_LIKENESS_OF_MEMBERS
-            ]
+        near = vectors[one] @ vectors[other].T
+        for place, target in enumerate(near.argmax(axis=1).tolist() if one != other else ()):
+            if near[place, target] >= MIN_LIKENESS_OF_MEMBERS:
+                found.append(Relevance((numbers[one], place), (numbers[other], target)))
     return found
 
 

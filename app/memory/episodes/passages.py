@@ -25,7 +25,9 @@ _COMMON: Final = 150
 """This many most frequent words of English tell nothing of what a question is about. Chosen by hand."""
 _RARE: Final = 8.0
 """The Zipf frequency from which the weight of a word is counted down. Chosen by hand."""
-_ASKING: Final = frozenset("happen happened kind sort name day time place story tell say said talk do exactly ever".split())
+_ASKING: Final = frozenset(
+    "happen happened kind sort name day time place story tell say said talk do exactly ever".split()
+)
 _NEAR: Final = 0.5
 """The weight of a word that stands in a neighbouring sentence beside one in the sentence itself. Chosen by hand."""
 
@@ -122,9 +124,7 @@ class Passages:
             return exact
         vectors = self._embedder.sentences(self._vocabulary)
         near = vectors @ self._embedder.sentences([word])[0]
-        alike = {
-            self._vocabulary[at]: float(near[at]) for at in np.nonzero(near >= MIN_LIKENESS_OF_WORDS)[0].tolist()
-        }
+        alike = {self._vocabulary[at]: float(near[at]) for at in np.nonzero(near >= MIN_LIKENESS_OF_WORDS)[0].tolist()}
         return alike | exact
 
     def _with_speaker(self, member: Member) -> str:
@@ -136,7 +136,9 @@ def content_weights(text: str) -> dict[str, float]:
     common = frequent_words("en", _COMMON)
     words = (re.sub(r"['’]s$", "", word) for word in words_of(text))
     return {
-        word: max(1.0, _RARE - zipf_frequency(word)) for word in words if word not in common and word not in _ASKING
+        word: max(1.0, _RARE - zipf_frequency(word))
+        for word in words
+        if word not in common and lemmas_of(word).isdisjoint(_ASKING)
     }
 
 

@@ -12,13 +12,17 @@ from kg_store.text.english import ALWAYS_EVERYDAY, frequent_words, may_be_proper
 from kg_store.text.inflection import is_past, may_be_verb
 
 _NAME: Final = r"(?:(?:Mr|Mrs|Ms|Dr|St)\. ?)?[A-Z][\w'’-]+(?: (?:[A-Z][\w'’-]+|of [A-Z][\w'’-]+))*"
-_SUBJECT: Final = rf"(?:{_NAME}|[Hh]e|[Ss]he|[Tt]hey|I|(?:[Tt]he|[Hh]er|[Hh]is|[Mm]y|[Aa]|[Aa]n) (?:[a-z-]+ ){{0,2}}?[a-z-]+)"
+_SUBJECT: Final = (
+    rf"(?:{_NAME}|[Hh]e|[Ss]he|[Tt]hey|I|(?:[Tt]he|[Hh]er|[Hh]is|[Mm]y|[Aa]|[Aa]n) (?:[a-z-]+ ){{0,2}}?[a-z-]+)"
+)
 _QUOTE: Final = re.compile(r"“([^”]*)(?:”|$)")
 _MARK: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 _AFTER: Final = re.compile(
     rf"{_MARK},? (?:(?P<verb>[a-z]+) (?P<late>{_SUBJECT})|(?P<early>{_SUBJECT}) (?:[a-z]+ly |then )?(?P<acts>[a-z]+))"
 )
-_BEFORE: Final = re.compile(rf"(?:^|[,;] |and |Then )(?P<early>{_SUBJECT}) (?:[a-z]+ly |then )?(?P<acts>[a-z]+)\b[^{_MARK}]*{_MARK}")
+_BEFORE: Final = re.compile(
+    rf"(?:^|[,;] |and |Then )(?P<early>{_SUBJECT}) (?:[a-z]+ly |then )?(?P<acts>[a-z]+)\b[^{_MARK}]*{_MARK}"
+)
 _ACTS: Final = re.compile(rf"(?:^|[.!?{_MARK}] )(?P<early>{_SUBJECT}) (?:[a-z]+ly |then )?(?P<acts>[a-z]+)")
 _END: Final = re.compile(rf"[.!?…]+[”’)]*(?=\s+[“‘(]?(?:[A-Z0-9]|{_MARK}))|[.!?…,]+”(?=\s+“)")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Capt|Lt|Sgt|No)|\b[A-Z])\.$")
@@ -155,7 +159,9 @@ class _People:
         who = re.sub(r"['’]s$", "", who)
         gender = _PRONOUNS.get(who.lower())
         if gender is None or who == "I":
-            return self._whole.get(who, who)
+            title = who.split()[-1].capitalize()
+            titled = [name for name in self._whole if name.split()[0] == title and " " in name]
+            return self._whole.get(titled[0] if len(titled) == 1 else who, who)
         return next((each for each in reversed(self._last) if not gender or self._fits(each, gender)), "")
 
     def _fits(self, name: str, gender: str) -> bool:
@@ -192,4 +198,7 @@ def _curly(paragraph: str) -> str:
     if "“" in paragraph or '"' not in paragraph:
         return paragraph
     parts = paragraph.split('"')
-    return "".join(part + (("“" if number % 2 == 0 else "”") if number < len(parts) - 1 else "") for number, part in enumerate(parts))
+    return "".join(
+        part + (("“" if number % 2 == 0 else "”") if number < len(parts) - 1 else "")
+        for number, part in enumerate(parts)
+    )

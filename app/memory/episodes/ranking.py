@@ -104,7 +104,9 @@ def words_of(text: str) -> list[str]:
     return [match[0].lower() for match in _WORD.finditer(text)]
 
 
-def _units(vectors: npt.NDArray[np.float32], spans: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+def _units(
+    vectors: npt.NDArray[np.float32], spans: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Returns the unit vectors of the tokens that stand for characters, and where each begins."""
     is_text = spans[:, 1] > spans[:, 0]
     lengths = np.maximum(np.linalg.norm(vectors[is_text], axis=1, keepdims=True), 1e-9)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from app.memory.episodes.narrative import times_in
+from app.memory.episodes.story_times import times_in
 from kg_store.text.inflection import lemmas_of
 
 StoryAspect = Literal["speaker", "speech", "time", "place", "next", "previous", "other"]
@@ -16,21 +16,27 @@ _SAYING: Final = frozenset(
     "call remark speak talk".split()
 )
 _AUXILIARY: Final = r"(?:did|does|do|was|were|is|are|had|has|have|would|could|can|will)"
+_EVENTS: Final = r"(?:and )?what (?:happened|came|did .+? do|happens|took place)\b.*\b"
 _ASKED: Final[tuple[tuple[StoryAspect, re.Pattern[str]], ...]] = tuple(
     (aspect, re.compile(pattern, re.IGNORECASE))
     for aspect, pattern in (
-        ("time", r"when\b|(?:on |at |in )?(?:what|which) (?:day|time|month|year|date|weekday|season|hour)\b|how long (?:after|before)\b|what (?:time|day)"),
-        ("place", r"where\b|(?:in |at |to |from )?(?:what|which) (?:place|room|town|city|house|building|village|street)\b"),
-        ("next", r"(?:and )?what (?:happened|came|did .+? do|happens|took place)\b.*\b(?:after|next|following|then|later|afterwards)\b"),
-        ("previous", r"(?:and )?what (?:happened|came|did .+? do|happens|took place)\b.*\bbefore\b"),
+        ("time", r"when\b|(?:on |at |in )?(?:what|which) (?:day|time|month|year|date|weekday|season|hour)\b"),
+        ("time", r"how long (?:after|before)\b"),
+        ("place", r"where\b|(?:in |at |to |from )?(?:what|which) (?:place|room|town|city|house|building|village)\b"),
+        ("next", _EVENTS + r"(?:after|next|following|then|later|afterwards)\b"),
+        ("previous", _EVENTS + r"before\b"),
     )
-)  # fmt: skip
+)
 _SPEECH: Final = re.compile(
     rf"(?:and )?(?:what|how|why|which \w+) {_AUXILIARY} (?P<speaker>.+?) (?P<verb>\w+)\b(?P<rest>.*)", re.IGNORECASE
 )
-_WHO_SAYS: Final = re.compile(r"(?:and )?(?:who|whom) (?:was it (?:that|who) )?(?:first )?(?P<verb>\w+)\b", re.IGNORECASE)
+_WHO_SAYS: Final = re.compile(
+    r"(?:and )?(?:who|whom) (?:was it (?:that|who) )?(?:first )?(?P<verb>\w+)\b", re.IGNORECASE
+)
 _QUESTION_WORDS: Final = re.compile(
-    rf"^(?:and |so |then )?(?:(?:who|whom|whose|what|when|where|why|how|which)(?: (?:many|much|long|often|old|far))?\b\s*)?(?:{_AUXILIARY}\b\s*)?",
+    r"^(?:(?:and|so|then)\b\s*)?(?:(?:who|whom|whose|what|when|where|why|how|which)\b\s*)?"
+    r"(?:(?:many|much|long|often|old)\b\s*)?"
+    rf"(?:{_AUXILIARY}\b\s*)?",
     re.IGNORECASE,
 )
 _TURN: Final = re.compile(r"\b(?:after|before|following|when|while|once)\b\s*(?P<anchor>.*)", re.IGNORECASE)
@@ -55,7 +61,7 @@ class StoryQuestion:
 def read_story_question(text: str) -> StoryQuestion:
     """Returns what a question asks."""
     text = " ".join(text.strip().rstrip("?.! ").split())
-    times = tuple(times_in(text))
+    times = tuple(match[0] for match in times_in(text))
     statement = _QUESTION_WORDS.sub("", text).strip() or text
     aspect: StoryAspect = next((aspect for aspect, pattern in _ASKED if pattern.match(text)), "other")
     if aspect in ("next", "previous"):
