@@ -11,7 +11,7 @@ import numpy as np
 
 from app.llm.embeddings.embedder import Embedder
 from app.memory.episodes.episode import Episode, Member
-from app.memory.episodes.passages import Passage, Passages, Scores, content_weights
+from app.memory.episodes.passages import FoundPassages, Passage, Passages, Scores, tells_time
 from app.memory.episodes.ranking import words_of
 from app.memory.episodes.story_questions import StoryQuestion, read_story_question
 from app.memory.episodes.story_times import WEEKDAYS, times_in, weekday_in
@@ -55,9 +55,11 @@ class Character:
         asked = read_story_question(question)
         if self._names_unknown(question):
             return CharacterReply(REFUSAL, asked.statement, True)
-        if asked.aspect in ("next", "previous"):
-            return self._beside(asked)
         found = self._passages.find(asked.statement, asked.times)
+        if asked.aspect == "episode":
+            return self._of_time(asked)
+        if asked.aspect in ("next", "previous"):
+            return self._beside(asked, found)
         scores = found.scores + self._fitting(asked)
         best = int(np.argmax(scores))
         if found.shares[best] < MIN_SHARE:
@@ -112,15 +114,25 @@ class Character:
         is_named = member.speaker and any(word in member.sentence for word in member.speaker.split())
         return member.sentence if is_named else f"{member.speaker or 'Somebody'} said: “{member.text}”"
 
-    def _beside(self, asked: StoryQuestion) -> CharacterReply:
-        """Returns the reply to what comes after or before an event or a time."""
-        found = self._passages.find(asked.statement, asked.times)
-        best = int(np.argmax(found.scores))
-        if content_weights(asked.statement) and found.shares[best] < MIN_SHARE:
+    def _of_time(self, asked: StoryQuestion) -> CharacterReply:
+        """Returns the reply to what happened at a time: how the episode begins that it bounds, and its summary."""
+        fits = {each.number: tells_time(each.when, asked.times) for each in self._passages.episodes}
+        best = max(self._passages.episodes, key=lambda each: fits[each.number])
+        if not fits[best.number]:
             return CharacterReply(REFUSAL, asked.statement, True)
-        step = 1 if asked.aspect == "next" else -1
-        numbers = [best + step * count for count in range(1, _SHOWN + 1)]
-        shown = [self._passages.all[number] for number in sorted(numbers) if 0 <= number < len(self._passages.all)]
-        if not shown:
+        own = [each for each in self._passages.all if each.episode is best]
+        return CharacterReply(self._cued(best, own[: _SHOWN + 1]), asked.statement)
+
+    def _beside(self, asked: StoryQuestion, found: FoundPassages) -> CharacterReply:
+        """Returns the reply to what comes after or before an event: on the next day, if that is asked."""
+        best, all_passages = int(np.argmax(found.scores)), self._passages.all
+        step, here = 1 if asked.aspect == "next" else -1, all_passages[best].episode
+        if found.shares[best] < MIN_SHARE:
             return CharacterReply(REFUSAL, asked.statement, True)
+        others = all_passages[best + 1 :] if step > 0 else all_passages[:best][::-1]
+        if asked.times:
+            others = [each for each in others if (each.episode.day - here.day) * step > 0]
+        if not others:
+            return CharacterReply(REFUSAL, asked.statement, True)
+        shown = [each for each in others[:_SHOWN] if each.episode is others[0].episode][::step]
         return CharacterReply(self._cued(shown[0].episode, shown), asked.statement)

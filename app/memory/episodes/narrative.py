@@ -22,10 +22,12 @@ _PLACE: Final = re.compile(
     r"(?:(?:the|her|his|their|our|a|an|my) [a-z’' -]{3,40}?|(?:the )?[A-Z][\w’' -]{2,40}?))(?=,)",
     re.IGNORECASE,
 )
+_NOT_OF_PLACE: Final = "of|and|with|in|to|where|while|when|for|by|on|at|as|before|after|until"
 _ARRIVES: Final = re.compile(
     r"\b(?:arrived|came|returned|went|walked|drove|sailed|climbed|rode|moved|got|met|stood|sat|waited|gathered)\b"
     r"[^,.“]{0,30}? (?P<way>in|at|to|into|onto|outside|inside) (?P<where>(?:the|her|his|their) [a-z’'-]+"
-    r"(?: [a-z’'-]+)?(?: of (?:the )?[\w’'-]+)?|[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)*)"
+    rf"(?: (?!(?:{_NOT_OF_PLACE})\b)[a-z’'-]+)?"
+    r"(?: of (?:the )?[\w’'-]+)?|[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)*)"
 )
 _BREAK: Final = re.compile(r"[\s*#~_–—-]+|(?:chapter|part) .{1,60}|[IVXLC]+\.?|\d+\.?", re.IGNORECASE)
 _AT: Final = {"to": "at", "into": "in", "onto": "on"}
@@ -63,33 +65,41 @@ def episodes_of(text: str, embedder: Embedder) -> list[Episode]:
 def _scenes(sentences: Sequence[Sentence], breaks: set[int]) -> Iterator[_Scene]:
     scene = _Scene("", "", 0)
     for number, group in groupby(sentences, key=lambda sentence: sentence.paragraph):
-        paragraph, is_break = list(group), number - 1 in breaks
-        for place, sentence in enumerate(paragraph):
-            when, where = _opening(sentence, place == 0)
-            if scene.sentences and (when or (where and where != scene.where) or (is_break and place == 0)):
+        for place, sentence in enumerate(group):
+            is_first, when, where = place == 0, _when(sentence, place == 0), _where(sentence)
+            is_break, moves = (
+                is_first and number - 1 in breaks,
+                is_first and where.casefold() != scene.where.casefold(),
+            )
+            if scene.sentences and (when or is_break or (moves and where and scene.where)):
                 yield scene
-                day = scene.day + days_on(when, scene.when)
-                scene = _Scene(
-                    when or ("" if is_break else scene.when), where or ("" if is_break else scene.where), day
-                )
+                # Another time may be at another place; another place is at the time told last.
+                scene = _Scene("" if is_break else scene.when, "", scene.day + days_on(when, scene.when))
+                scene.when = when or scene.when
             scene.when, scene.where = scene.when or when, scene.where or where
             scene.sentences.append(sentence)
     yield scene
 
 
-def _opening(sentence: Sentence, is_first: bool) -> tuple[str, str]:
-    """Returns the words of time and of place with which a sentence begins a scene; empty if there are none."""
+def _when(sentence: Sentence, is_first: bool) -> str:
+    """Returns the words of time with which a sentence begins a scene, or ends its first clause; empty if none."""
     text = sentence.narration if is_first or not sentence.text.startswith("“") else ""
     match = next(iter(times_in(text)), None)
-    when = match[0].strip() if match and moves_time(match[0]) and match.start() <= _MAX_OPENING else ""
-    if not is_first:
-        return when, ""
+    if match is None or match.start() > _MAX_OPENING or not (match.start() == 0 or moves_time(match[0])):
+        return ""
+    return match[0].strip()
+
+
+def _where(sentence: Sentence) -> str:
+    """Returns the words of place with which a sentence begins, or where somebody in it comes to; empty if none."""
+    text = sentence.narration
+    match = next(iter(times_in(text)), None)
     behind = text[match.end() :].lstrip(" ,") if match and match.start() == 0 else text
     if place := _PLACE.match(behind):
         where = place["place"]
     elif place := _ARRIVES.search(text):
         where = f"{_AT.get(place['way'], place['way'])} {place['where']}"
-    return when, "" if not place or times_in(where) else where
+    return "" if not place or times_in(where) else where
 
 
 def _episode(number: int, scene: _Scene, names: Sequence[str], embedder: Embedder) -> Episode:

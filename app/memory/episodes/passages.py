@@ -28,6 +28,7 @@ _RARE: Final = 8.0
 _ASKING: Final = frozenset(
     "happen happened kind sort name day time place story tell say said talk do exactly ever".split()
 )
+_SMALL: Final = frozenset("the on in at that of a an by".split())
 _NEAR: Final = 0.5
 """The weight of a word that stands in a neighbouring sentence beside one in the sentence itself. Chosen by hand."""
 
@@ -74,7 +75,12 @@ class Passages:
         cosines = (self._vectors @ self._embedder.sentences([text])[0]).astype(np.float64)
         ranks = 1 / (1 + np.argsort(np.argsort(-self._ranker.scores(text))))
         of_episode = np.array([ranks[self._index[each.episode.number]] for each in self.all])
-        at_time = np.array([_tells_time(each, times) for each in self.all])
+        at_time = np.array(
+            [
+                max(tells_time(each.episode.when, times), 0.8 * tells_time(each.member.sentence, times))
+                for each in self.all
+            ]
+        )
         scores = weighed @ (own + np.maximum(own, _NEAR * near)) + cosines + 0.3 * of_episode + 0.6 * at_time
         is_plain = np.array([not self.is_name(word) for word in weights], dtype=np.float64)
         plain = weighed * is_plain
@@ -146,10 +152,7 @@ def _forms(text: str) -> frozenset[str]:
     return frozenset(form for word in words_of(text) for form in lemmas_of(re.sub(r"['’]s$", "", word)))
 
 
-def _tells_time(passage: Passage, times: Collection[str]) -> float:
-    """Returns 1 if the passage's episode is bounded by such words of time, less if the passage has some of them."""
-    asked = {word for time in times for word in words_of(time)} - {"the", "on", "in", "at", "that", "of", "a"}
-    if not asked:
-        return 0.0
-    bounds, own = set(words_of(passage.episode.when)), set(words_of(passage.member.sentence))
-    return max(len(asked & bounds), len(asked & own) * 0.8) / len(asked)
+def tells_time(text: str, times: Collection[str]) -> float:
+    """Returns which share of the words of `times` a text has, small ones apart; 0 if there are none."""
+    asked = {word for time in times for word in words_of(time)} - _SMALL
+    return len(asked & set(words_of(text))) / len(asked) if asked else 0.0

@@ -11,10 +11,14 @@ from typing import Final
 from kg_store.text.english import ALWAYS_EVERYDAY, frequent_words, may_be_proper
 from kg_store.text.inflection import is_past, may_be_verb
 
-_NAME: Final = r"(?:(?:Mr|Mrs|Ms|Dr|St)\. ?)?[A-Z][\w'’-]+(?: (?:[A-Z][\w'’-]+|of [A-Z][\w'’-]+))*"
-_SUBJECT: Final = (
-    rf"(?:{_NAME}|[Hh]e|[Ss]he|[Tt]hey|I|(?:[Tt]he|[Hh]er|[Hh]is|[Mm]y|[Aa]|[Aa]n) (?:[a-z-]+ ){{0,2}}?[a-z-]+)"
+_NAME: Final = (
+    r"(?!(?:He|She|They|It|The|Her|His|My|An?)\b)(?:(?:Mr|Mrs|Ms|Dr|St)\. ?)?[A-Z][\w'’-]+"
+    r"(?: (?:[A-Z][\w'’-]+|of [A-Z][\w'’-]+))*"
 )
+_ROLE: Final = rf" (?:(?:[a-z-]+ ){{0,2}}{_NAME}|(?:[a-z-]+ ){{0,2}}?[a-z-]+)"
+_LATER: Final = rf"(?:{_NAME}|(?:I|he|she|they)\b|(?:the|her|his|my|an?){_ROLE})"
+"""Who acts, inside a sentence; at its beginning, the first letter is a capital."""
+_SUBJECT: Final = rf"(?:{_LATER}|(?:He|She|They)\b|(?:The|Her|His|My|An?){_ROLE})"
 _QUOTE: Final = re.compile(r"“([^”]*)(?:”|$)")
 _MARK: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 _AFTER: Final = re.compile(
@@ -26,9 +30,10 @@ _BEFORE: Final = re.compile(
 _ACTS: Final = re.compile(rf"(?:^|[.!?{_MARK}] )(?P<early>{_SUBJECT}) (?:[a-z]+ly |then )?(?P<acts>[a-z]+)")
 _END: Final = re.compile(rf"[.!?…]+[”’)]*(?=\s+[“‘(]?(?:[A-Z0-9]|{_MARK}))|[.!?…,]+”(?=\s+“)")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Capt|Lt|Sgt|No)|\b[A-Z])\.$")
-_TAG: Final = re.compile(rf"\s+(?:{_SUBJECT} (?:[a-z]+ly )?(?P<acts>[a-z]+)\b[^“]{{0,60}}?[.,:])")
+_TAG: Final = re.compile(rf"\s+{_LATER} (?:[a-z]+ly )?(?P<acts>[a-z]+)\b[^“]{{0,60}}?[.,:]")
 _PRONOUNS: Final = {"he": "m", "she": "f", "they": "", "i": ""}
-_PRONOUN_FORMS: Final = {"m": frozenset("he him his himself".split()), "f": frozenset("she her hers herself".split())}
+_PRONOUN_FORMS: Final = {"m": frozenset("he his himself".split()), "f": frozenset("she hers herself".split())}
+"""Without "him" and "her": "Orr showed her" tells of another than Orr."""
 _TITLES: Final = {
     "m": frozenset("mr brother father uncle grandfather son husband".split()),
     "f": frozenset("mrs ms miss sister mother aunt grandmother daughter wife".split()),
@@ -63,7 +68,7 @@ def sentences_of(paragraphs: Sequence[str]) -> list[Sentence]:
     people, found, before = _People(paragraphs), list[Sentence](), ["", ""]
     for number, paragraph in enumerate(paragraphs):
         split = list(split_sentences(paragraph))
-        tagged = [people.speaker_in(text) for text in split]
+        tagged = [people.speaker_in(text, before[1]) for text in split]
         said = next(filter(None, tagged), "") or (_beat(people, split) if "“" in paragraph else "")
         if "“" in paragraph:
             # An untagged line answers the one before: whoever spoke two lines ago speaks again.
@@ -144,25 +149,33 @@ class _People:
             for sentence in split_sentences(paragraph):
                 self._note(_QUOTE.sub(_MARK, sentence))
         self._last.clear()
+        self._spoken = set[str]()
 
-    def speaker_in(self, sentence: str) -> str:
-        """Returns who says what is quoted in a sentence, by its own words; empty if they do not tell."""
+    def speaker_in(self, sentence: str, before: str) -> str:
+        """Returns who says what is quoted in a sentence, by its own words; empty if they do not tell.
+
+        `before`: who spoke in the paragraph before; "she said" is more likely somebody else.
+        """
         marked = _QUOTE.sub(_MARK, sentence)
         found = (match.groupdict() for way in (_AFTER, _BEFORE) for match in way.finditer(marked) if _MARK in marked)
         told = ((each.get("late") or each["early"], each.get("verb") or each["acts"]) for each in found)
-        speaker = next((self.resolved(who) for who, verb in told if is_verb_of_saying(verb)), "")
+        speaker = next((self.resolved(who, before) for who, verb in told if is_verb_of_saying(verb)), "")
         self._note(marked, speaker)
+        self._spoken.add(speaker)
         return speaker
 
-    def resolved(self, who: str) -> str:
+    def resolved(self, who: str, before: str = "") -> str:
         """Returns the whole name that a subject means, itself if it is no pronoun; empty if nobody was named."""
         who = re.sub(r"['’]s$", "", who)
+        if named := re.fullmatch(rf"(?:[Tt]he|[Hh]er|[Hh]is|[Mm]y|[Aa]n?)(?: [a-z-]+)* ({_NAME})", who):
+            who = named[1]
         gender = _PRONOUNS.get(who.lower())
         if gender is None or who == "I":
             title = who.split()[-1].capitalize()
             titled = [name for name in self._whole if name.split()[0] == title and " " in name]
             return self._whole.get(titled[0] if len(titled) == 1 else who, who)
-        return next((each for each in reversed(self._last) if not gender or self._fits(each, gender)), "")
+        fitting = [each for each in reversed(self._last) if not gender or self._fits(each, gender)]
+        return min(fitting, key=lambda each: (each == before, each not in self._spoken), default="")
 
     def _fits(self, name: str, gender: str) -> bool:
         counted = self._gender.get(name, Counter())

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from app.memory.episodes.passages import content_weights
 from app.memory.episodes.story_times import times_in
 from kg_store.text.inflection import lemmas_of
 
-StoryAspect = Literal["speaker", "speech", "time", "place", "next", "previous", "other"]
+StoryAspect = Literal["speaker", "speech", "time", "place", "next", "previous", "episode", "other"]
 
 _SAYING: Final = frozenset(
     "say tell ask answer reply suggest warn promise mention claim explain admit propose whisper shout announce "
@@ -39,7 +40,8 @@ _QUESTION_WORDS: Final = re.compile(
     rf"(?:{_AUXILIARY}\b\s*)?",
     re.IGNORECASE,
 )
-_TURN: Final = re.compile(r"\b(?:after|before|following|when|while|once)\b\s*(?P<anchor>.*)", re.IGNORECASE)
+_TURN: Final = re.compile(r"\b(?:after(?:wards)?|before|following|when|while|once)\b\s*(?P<anchor>.*)", re.IGNORECASE)
+_HAPPENED: Final = re.compile(r"(?:and )?what (?:else )?(?:happened|took place|went on)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,12 @@ class StoryQuestion:
     """A question about a story.
 
     `statement`: the question said as a statement with what is asked left out; it is the preliminary reply, whose
-    episode is looked for. `anchor`: the event after or before which something else is asked. `times`: its words of
-    time. `speaker`: of whom it asks what they said.
+    episode is looked for; for what comes next or before, it is the event that is told of. `times`: its words of time.
+    `speaker`: of whom it asks what they said.
     """
 
     aspect: StoryAspect
     statement: str = field(repr=False)
-    anchor: str = field(default="", repr=False)
     times: tuple[str, ...] = ()
     speaker: str = field(default="", repr=False)
 
@@ -64,9 +65,14 @@ def read_story_question(text: str) -> StoryQuestion:
     times = tuple(match[0] for match in times_in(text))
     statement = _QUESTION_WORDS.sub("", text).strip() or text
     aspect: StoryAspect = next((aspect for aspect, pattern in _ASKED if pattern.match(text)), "other")
+    rest = statement
+    for time in times:
+        rest = rest.replace(time, " ")
+    if _HAPPENED.match(text) and times and not content_weights(rest):
+        return StoryQuestion("episode", statement, times=times)
     if aspect in ("next", "previous"):
-        anchor = turn["anchor"] if (turn := _TURN.search(text)) else ""
-        return StoryQuestion(aspect, anchor or statement, anchor, times)
+        anchor = turn["anchor"] if (turn := _TURN.search(rest)) else ""
+        return StoryQuestion(aspect, anchor or rest, times)
     if aspect == "other" and (who := _WHO_SAYS.match(text)) and _is_saying(who["verb"]):
         return StoryQuestion("speaker", statement, times=times)
     if aspect == "other" and (said := _SPEECH.match(text)) and _is_saying(said["verb"]):

@@ -34,7 +34,8 @@ _TIME: Final = re.compile(
             rf"\b(?:on |in |by |early |late |mid-)*(?:the )?{_DATE} (?:of )?(?:{_MONTHS})\b(?:,? \d{{4}}\b)?",
             rf"\b(?:on |in |by |early |late |mid-)*(?:{_NAMED_MONTH})\b(?: {_DATE}\b)?(?:,? \d{{4}}\b)?",
             r"\b(?:that|this|one|in the|by|at|towards?|around|before|after|(?:late|early) in the"
-            rf"|(?:later|early|late) that) (?:(?:same|early|late) )*(?:{_PART}|day|week|month|spring|summer|autumn|winter)\b",
+            r"|(?:later|early|late) that) "
+            rf"(?:(?:same|early|late) )*(?:{_PART}|day|week|month|spring|summer|autumn|winter)\b",
             rf"\b(?:at|by|around|about|after|before|towards) (?:half past |(?:a )?quarter (?:past|to) )?{_HOUR}"
             r"(?: o['’]clock)?(?: (?:in the (?:morning|afternoon|evening)|at night|am|pm))?(?=[\s,.;])",
             r"\bin \d{4}\b|\b(?:yesterday|tomorrow)\b",
