@@ -60,7 +60,7 @@ def show(name: Name, tenant: Tenant = "default") -> None:
         kept = characters_in(store).of_name(tenant, name)
         links = relevances_of(store, kept)
     for episode in kept.episodes:
-        bounds = ", ".join(filter(None, (episode.when, episode.where))) or "no time or place is told"
+        bounds = ", ".join(filter(None, (episode.when, episode.where))) or "of no time or place"
         say(f"Episode {episode.number + 1}: {bounds}; named: {', '.join(episode.grounded_by) or 'nobody'}")
         for place, member in enumerate(episode.members):
             targets = (link.target for link in links if link.source == (episode.number, place))

@@ -28,6 +28,8 @@ from client_sdk.cli.trial import try_files
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from client_sdk.client import AskOptions, Chat, ChatOptions
     from client_sdk.devices import Devices
 
@@ -165,6 +167,11 @@ def chat(
         # Characters are in the service's data folder, and so are their commands.
         raise typer.Exit(run(["character", "talk", character]))
     choose(url, api_key, graph)
+    _talk(open_chat, as_json, history_file)
+
+
+def _talk(open_chat: Callable[[str | None], Chat], as_json: bool, history_file: Path | None) -> None:
+    """Asks what is typed or piped in, line by line."""
     from client_sdk.cli import render
     from client_sdk.cli.chat import (
         COMMANDS,

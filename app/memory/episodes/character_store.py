@@ -7,9 +7,9 @@ import json
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import Engine, Row, delete, insert, select
 
 from app.database.tables import characters
 from app.memory.episodes.episode import Episode
@@ -19,6 +19,11 @@ from kg_store.storage.master_key import MasterKey, bind
 PURPOSE: Final = "character"
 _ID_BYTES: Final = 12
 _PAD_BYTES: Final = 4096
+
+
+def character_context(row: Row[Any]) -> bytes:
+    """Returns what a row's encryption is bound to."""
+    return bind(row.tenant, row.id)
 
 
 class UnknownCharacterError(StoreError):
@@ -81,6 +86,6 @@ class CharacterStore:
         with self._engine.connect() as connection:
             rows = connection.execute(select(characters).where(characters.c.tenant == tenant)).all()
         for row in rows:
-            content = json.loads(self._master.open(PURPOSE, bind(row.tenant, row.id), row.sealed))
+            content = json.loads(self._master.open(PURPOSE, character_context(row), row.sealed))
             episodes = tuple(Episode.from_json(each) for each in content["episodes"])
             yield KeptCharacter(row.id, row.made_at, content["name"], episodes)

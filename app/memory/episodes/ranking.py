@@ -16,8 +16,9 @@ from app.llm.embeddings.embedder import Embedder
 Scores = npt.NDArray[np.float64]
 
 _SHARPNESS_OF_SENTENCES: Final = 8.0
+"""The factor of cosines in an exponent: the greater, the more the nearest sentence counts alone. Chosen on DialogRE's
+train part, like the next one."""
 _SHARPNESS_OF_TOKENS: Final = 6.0
-"""How much the nearest sentences and tokens count above the others. Chosen on DialogRE's train part."""
 _SATURATION: Final = 1.2
 _LENGTH_WEIGHT: Final = 0.75
 """The k1 and b of BM25 (Robertson and Zaragoza, 2009), at their usual values."""

@@ -28,7 +28,7 @@ def test_a_character_is_built_shown_asked_and_forgotten(folder: Path) -> None:
     assert built.stdout == "2 of the story's 3 episodes are kept. Talk with: arog chat --character 'Tobias'\n"
     assert "Tobias: 2 episodes" in arog("character", "list").stdout
     shown = arog("character", "show", "Tobias").stdout
-    assert "1.2 utterance (Tobias): “You are late,” answered her brother Tobias." in shown
+    assert "1.3 utterance (Tobias): “You are late,” answered her brother Tobias." in shown
     assert shown.count(" summary: ") == 2
     asked = arog("character", "talk", "Tobias", typed="Who burned the letter?\n\nWho is Henry?\n")
     assert "I said: “I burned it.”" in asked.stdout
