@@ -200,8 +200,11 @@ class QuestionReader:
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
         # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
-        if self._memory_turn(run, run.request.messages[-1].content) is not None:
-            read_so_far = replace(read_so_far, memory_turn=self._memory_turn(run, dialogue.question))
+        if (typed := self._memory_turn(run, run.request.messages[-1].content)) is not None:
+            turn_read = self._memory_turn(run, dialogue.question)
+            # Words of time are read as they were typed: a date becomes a stand-in.
+            turn_read = turn_read and replace(turn_read, when=typed.when)
+            read_so_far = replace(read_so_far, memory_turn=turn_read)
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
