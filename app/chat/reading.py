@@ -199,12 +199,7 @@ class QuestionReader:
         read = replace(completed.read, dialogue=shown)
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
-        # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
-        if (typed := self._memory_turn(run, run.request.messages[-1].content)) is not None:
-            turn_read = self._memory_turn(run, dialogue.question)
-            # Words of time are read as they were typed: a date becomes a stand-in.
-            turn_read = turn_read and replace(turn_read, when=typed.when)
-            read_so_far = replace(read_so_far, memory_turn=turn_read)
+        read_so_far = replace(read_so_far, memory_turn=self._last_memory_turn(run, dialogue.question))
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
@@ -229,6 +224,13 @@ class QuestionReader:
             # A turn that is only like small talk may be a question: it is searched first.
             return replace(read_so_far, or_else=known.said, choosing=whole.choosing)
         return replace(read_so_far, known=known, invites=invites(talk), choosing=whole.choosing)
+
+    def _last_memory_turn(self, run: QuestionRun, question: str) -> MemoryTurn | None:
+        # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
+        typed = self._memory_turn(run, run.request.messages[-1].content)
+        read = self._memory_turn(run, question) if typed else None
+        # Words of time are read as they were typed: a date becomes a stand-in.
+        return replace(read, when=typed.when) if typed and read else None
 
     def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
         return run.reader.memory.read_turn(text) if self._options.facts else None

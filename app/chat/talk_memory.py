@@ -36,7 +36,7 @@ class TalkMemory:
         assert turn is not None  # nosec B101
         named = self._by_day(run)
         if turn.about:
-            asked = {int(mid) for topic in run.read.dialogue.topics for mid in topic.mids}
+            asked = {int(mid) for topic in run.read.dialogue.topics if topic.newest for mid in topic.mids}
             days = [day for day, mids in named.items() if asked & set(mids)]
         else:
             period = run.reader.memory.days_of(turn.when, today) if turn.when else None

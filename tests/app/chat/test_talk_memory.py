@@ -1,4 +1,4 @@
-"""What was talked about, by days, over HTTP with the SDK: the asker's own alone, and in no file in clear."""
+"""Days of talk over HTTP with the SDK: the asker's own alone, and in no file in clear."""
 
 from __future__ import annotations
 
