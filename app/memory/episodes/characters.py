@@ -22,6 +22,9 @@ MIN_SHARE: Final = 0.6
 REFUSAL: Final = "I do not remember anything of that."
 _NAME: Final = re.compile(r"(?<=[^.?!] )[A-Z][\w’'-]+")
 _SHOWN: Final = 2
+"""The most passages of an episode that are shown for what they say. Chosen by hand."""
+_BESIDE: Final = 2
+"""The most sentences before and behind the best one that are shown of its paragraph. Chosen by hand."""
 
 
 def own_episodes(name: str, episodes: Sequence[Episode]) -> list[Episode]:
@@ -60,9 +63,9 @@ class Character:
             return self._of_time(asked)
         if asked.aspect in ("next", "previous"):
             return self._beside(asked, found)
-        scores = found.scores + self._fitting(asked)
+        scores = np.where(found.shares >= MIN_SHARE, found.scores + self._fitting(asked), -np.inf)
         best = int(np.argmax(scores))
-        if found.shares[best] < MIN_SHARE:
+        if scores[best] == -np.inf:
             return CharacterReply(REFUSAL, asked.statement, True)
         return CharacterReply(self._told(best, scores), asked.statement)
 
@@ -84,12 +87,15 @@ class Character:
         return np.zeros(len(members))
 
     def _told(self, best: int, scores: Scores) -> str:
-        """Returns the best passages of the best one's episode, with the cue that they are remembered."""
-        episode = self._passages.all[best].episode
-        own = [each for each in self._passages.all if each.episode is episode]
+        """Returns the best passage with its paragraph's next ones, and the second best of its episode."""
+        chosen = self._passages.all[best]
+        own = [each for each in self._passages.all if each.episode is chosen.episode]
         ranked = sorted(own, key=lambda each: -scores[each.number])
-        chosen = sorted({best, *(each.number for each in ranked[:_SHOWN])})
-        return self._cued(episode, [self._passages.all[number] for number in chosen])
+        shown = {each.number for each in ranked[:_SHOWN] if scores[each.number] > -np.inf} | {best}
+        for each in own:
+            is_beside = each.member.paragraph == chosen.member.paragraph and abs(each.number - best) <= _BESIDE
+            shown |= {each.number} if is_beside else set()
+        return self._cued(chosen.episode, [self._passages.all[number] for number in sorted(shown)])
 
     def _cued(self, episode: Episode, passages: Sequence[Passage]) -> str:
         sentences = " ".join(self._sentence(each.member) for each in passages)
@@ -125,9 +131,10 @@ class Character:
 
     def _beside(self, asked: StoryQuestion, found: FoundPassages) -> CharacterReply:
         """Returns the reply to what comes after or before an event: on the next day, if that is asked."""
-        best, all_passages = int(np.argmax(found.scores)), self._passages.all
+        fitting = np.where(found.shares >= MIN_SHARE, found.scores, -np.inf)
+        best, all_passages = int(np.argmax(fitting)), self._passages.all
         step, here = 1 if asked.aspect == "next" else -1, all_passages[best].episode
-        if found.shares[best] < MIN_SHARE:
+        if fitting[best] == -np.inf:
             return CharacterReply(REFUSAL, asked.statement, True)
         others = all_passages[best + 1 :] if step > 0 else all_passages[:best][::-1]
         if asked.times:

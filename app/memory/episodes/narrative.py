@@ -22,7 +22,9 @@ _PLACE: Final = re.compile(
     r"(?:(?:the|her|his|their|our|a|an|my) [a-z’' -]{3,40}?|(?:the )?[A-Z][\w’' -]{2,40}?))(?=,)",
     re.IGNORECASE,
 )
-_NOT_OF_PLACE: Final = "of|and|with|in|to|where|while|when|for|by|on|at|as|before|after|until"
+_NOT_OF_PLACE: Final = (
+    "behind|near|beside|under|above|of|and|with|in|to|where|while|when|for|by|on|at|as|before|after|until"
+)
 _ARRIVES: Final = re.compile(
     r"\b(?:arrived|came|returned|went|walked|drove|sailed|climbed|rode|moved|got|met|stood|sat|waited|gathered)\b"
     r"[^,.“]{0,30}? (?P<way>in|at|to|into|onto|outside|inside) (?P<where>(?:the|her|his|their) [a-z’'-]+"
@@ -33,6 +35,8 @@ _BREAK: Final = re.compile(r"[\s*#~_–—-]+|(?:chapter|part) .{1,60}|[IVXLC]+\
 _AT: Final = {"to": "at", "into": "in", "onto": "on"}
 _MAX_OPENING: Final = 30
 """The greatest number of characters of a sentence before the words of time that begin a scene. Chosen by hand."""
+_MAX_HEADING: Final = 60
+"""The most characters of a heading, which ends without a mark. Chosen by hand."""
 MAX_CHARS: Final = 400_000
 """The most characters of a story, about 200 pages: each sentence is embedded anew when its character is opened."""
 
@@ -54,12 +58,16 @@ def episodes_of(text: str, embedder: Embedder) -> list[Episode]:
     if len(text) > MAX_CHARS:
         raise StoryError(f"the story has more than {MAX_CHARS:,} characters: give a part of it")
     paragraphs = paragraphs_of(text)
-    sentences = [each for each in sentences_of(paragraphs) if not _BREAK.fullmatch(paragraphs[each.paragraph])]
-    breaks = {number for number, paragraph in enumerate(paragraphs) if _BREAK.fullmatch(paragraph)}
+    breaks = {number for number, each in enumerate(paragraphs) if _BREAK.fullmatch(each) or _is_heading(each)}
+    sentences = [each for each in sentences_of(paragraphs) if each.paragraph not in breaks]
     if not sentences:
         raise StoryError("the story has no sentence: give a text file")
     names = list(names_in(paragraphs))
     return [_episode(number, scene, names, embedder) for number, scene in enumerate(_scenes(sentences, breaks))]
+
+
+def _is_heading(paragraph: str) -> bool:
+    return len(paragraph) <= _MAX_HEADING and paragraph[-1] not in ".!?…”:,;—"
 
 
 def _scenes(sentences: Sequence[Sentence], breaks: set[int]) -> Iterator[_Scene]:
@@ -76,7 +84,8 @@ def _scenes(sentences: Sequence[Sentence], breaks: set[int]) -> Iterator[_Scene]
                 # Another time may be at another place; another place is at the time told last.
                 scene = _Scene("" if is_break else scene.when, "", scene.day + days_on(when, scene.when))
                 scene.when = when or scene.when
-            scene.when, scene.where = scene.when or when, scene.where or where
+            is_beginning = not scene.sentences or scene.sentences[0].paragraph == number
+            scene.when, scene.where = scene.when or when, scene.where or (where if is_beginning else "")
             scene.sentences.append(sentence)
     yield scene
 

@@ -14,12 +14,14 @@ import numpy.typing as npt
 from app.llm.embeddings.embedder import Embedder
 from app.memory.episodes.episode import Episode, Member
 from app.memory.episodes.ranking import EpisodeRanker, words_of
+from app.memory.episodes.story_times import WEEKDAYS
 from kg_store.text.english import frequent_words, zipf_frequency
-from kg_store.text.inflection import lemmas_of
+from kg_store.text.inflection import lemmas_of, may_be_noun
+from kg_store.text.number_expressions import value_of
 
 Scores = npt.NDArray[np.float64]
 
-MIN_LIKENESS_OF_WORDS: Final = 0.6
+MIN_LIKENESS_OF_WORDS: Final = 0.75
 """The least cosine at which another word counts as the one that was asked, by as much as it is alike. By hand."""
 _COMMON: Final = 150
 """This many most frequent words of English tell nothing of what a question is about. Chosen by hand."""
@@ -29,6 +31,10 @@ _ASKING: Final = frozenset(
     "happen happened kind sort name day time place story tell say said talk do exactly ever".split()
 )
 _SMALL: Final = frozenset("the on in at that of a an by".split())
+_OF_NAME: Final = 1.5
+"""The greatest weight of a name, which a pronoun may stand for. Chosen by hand."""
+_OF_VERB: Final = 0.5
+"""The weight of a word that can be no noun: what is done is said in more ways than with what. Chosen by hand."""
 _NEAR: Final = 0.5
 """The weight of a word that stands in a neighbouring sentence beside one in the sentence itself. Chosen by hand."""
 
@@ -71,7 +77,8 @@ class Passages:
         """Scores all passages for a text: its words' share, the sentence's cosine, its episode, and words of time."""
         weights = content_weights(text)
         own, near = self._found(weights.keys())
-        weighed = np.array([*weights.values()]) / max(sum(weights.values()), 1e-9)
+        named = {word: min(weight, _OF_NAME) if self.is_name(word) else weight for word, weight in weights.items()}
+        weighed = np.array([*named.values()]) / max(sum(named.values()), 1e-9)
         cosines = (self._vectors @ self._embedder.sentences([text])[0]).astype(np.float64)
         ranks = 1 / (1 + np.argsort(np.argsort(-self._ranker.scores(text))))
         of_episode = np.array([ranks[self._index[each.episode.number]] for each in self.all])
@@ -126,7 +133,8 @@ class Passages:
         """Returns the story's words that mean about the same, with how alike each is; 1 for forms of the word."""
         forms = lemmas_of(word)
         exact = {each: 1.0 for each in self.words if each in forms or each == word}
-        if word[:1].isdigit():
+        # A number or a day is near every other one, and never means it.
+        if word[:1].isdigit() or word in WEEKDAYS or value_of(word) is not None:
             return exact
         vectors = self._embedder.sentences(self._vocabulary)
         near = vectors @ self._embedder.sentences([word])[0]
@@ -142,9 +150,9 @@ def content_weights(text: str) -> dict[str, float]:
     common = frequent_words("en", _COMMON)
     words = (re.sub(r"['’]s$", "", word) for word in words_of(text))
     return {
-        word: max(1.0, _RARE - zipf_frequency(word))
+        word: max(1.0, _RARE - zipf_frequency(word)) * (1.0 if may_be_noun(word) else _OF_VERB)
         for word in words
-        if word not in common and lemmas_of(word).isdisjoint(_ASKING)
+        if word == "old" or (word not in common and lemmas_of(word).isdisjoint(_ASKING))
     }
 
 

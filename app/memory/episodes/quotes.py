@@ -21,9 +21,8 @@ _LATER: Final = rf"(?:{_NAME}|(?:I|he|she|they)\b|(?:the|her|his|my|an?){_ROLE})
 _SUBJECT: Final = rf"(?:{_LATER}|(?:He|She|They)\b|(?:The|Her|His|My|An?){_ROLE})"
 _QUOTE: Final = re.compile(r"“([^”]*)(?:”|$)")
 _MARK: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
-_AFTER: Final = re.compile(
-    rf"{_MARK},? (?:(?P<verb>[a-z]+) (?P<late>{_SUBJECT})|(?P<early>{_SUBJECT}) (?:[a-z]+ly |then )?(?P<acts>[a-z]+))"
-)
+_BEHIND: Final = re.compile(rf"{_MARK},? ((?:[\w’'.-]+ ?){{1,6}})")
+_INVERTED: Final = re.compile(rf"[a-z]+ ({_SUBJECT})")
 _BEFORE: Final = re.compile(
     rf"(?:^|[,;] |and |Then )(?P<early>{_SUBJECT}) (?:[a-z]+ly |then )?(?P<acts>[a-z]+)\b[^{_MARK}]*{_MARK}"
 )
@@ -39,6 +38,8 @@ _TITLES: Final = {
     "f": frozenset("mrs ms miss sister mother aunt grandmother daughter wife".split()),
 }
 """Words directly before a name, or the first of it, that tell who "he" and "she" are."""
+_OBLIQUE: Final = frozenset("by to of with from for about".split())
+"""Words before a name that is not who acts: "written by Lise"."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -145,11 +146,12 @@ class _People:
     def __init__(self, paragraphs: Sequence[str]) -> None:
         names = names_in(paragraphs)
         self._whole, self._gender, self._last = whole_names(names), dict[str, Counter[str]](), list[str]()
+        self._acting = set[str]()
         for paragraph in paragraphs:
             for sentence in split_sentences(paragraph):
                 self._note(_QUOTE.sub(_MARK, sentence))
         self._last.clear()
-        self._spoken = set[str]()
+        self._acting.clear()
 
     def speaker_in(self, sentence: str, before: str) -> str:
         """Returns who says what is quoted in a sentence, by its own words; empty if they do not tell.
@@ -157,11 +159,10 @@ class _People:
         `before`: who spoke in the paragraph before; "she said" is more likely somebody else.
         """
         marked = _QUOTE.sub(_MARK, sentence)
-        found = (match.groupdict() for way in (_AFTER, _BEFORE) for match in way.finditer(marked) if _MARK in marked)
-        told = ((each.get("late") or each["early"], each.get("verb") or each["acts"]) for each in found)
-        speaker = next((self.resolved(who, before) for who, verb in told if is_verb_of_saying(verb)), "")
+        behind = (_subject_in(match[1]) for match in _BEHIND.finditer(marked))
+        ahead = (match["early"] for match in _BEFORE.finditer(marked) if is_verb_of_saying(match["acts"]))
+        speaker = next((self.resolved(who, before) for who in (*behind, *ahead) if who), "")
         self._note(marked, speaker)
-        self._spoken.add(speaker)
         return speaker
 
     def resolved(self, who: str, before: str = "") -> str:
@@ -175,7 +176,7 @@ class _People:
             titled = [name for name in self._whole if name.split()[0] == title and " " in name]
             return self._whole.get(titled[0] if len(titled) == 1 else who, who)
         fitting = [each for each in reversed(self._last) if not gender or self._fits(each, gender)]
-        return min(fitting, key=lambda each: (each == before, each not in self._spoken), default="")
+        return min(fitting, key=lambda each: (each == before, each not in self._acting), default="")
 
     def _fits(self, name: str, gender: str) -> bool:
         counted = self._gender.get(name, Counter())
@@ -185,6 +186,8 @@ class _People:
         """Remembers who is named in a sentence, and counts the pronouns behind the only one named in it."""
         found = [(match, self._whole.get(re.sub(r"['’]s$", "", match[0]))) for match in re.finditer(_NAME, narration)]
         named = [(match, name) for match, name in found if name]
+        oblique = (narration[: match.start()].split()[-1:] for match, _ in named)
+        self._acting.update(name for (_, name), word in zip(named, oblique, strict=True) if not {*word} & _OBLIQUE)
         # Who stands first is most often meant by the next pronoun, so that it is the last one here.
         self._last = [*self._last, *(name for _, name in reversed(named)), *filter(None, [speaker])][-8:]
         if not self._last or len({name for _, name in named}) > 1:
@@ -196,6 +199,17 @@ class _People:
         counted.update({gender: 1 for gender, forms in _PRONOUN_FORMS.items() if words & forms})
         near = {word.lower().strip(".") for word in (*before, *narration[at:].split()[:1])}
         counted.update({gender: 100 for gender, titles in _TITLES.items() if near & titles})
+
+
+def _subject_in(words: str) -> str:
+    """Returns who speaks, of the words behind a quote: "the old man said", "said Ada"; empty if they tell nobody."""
+    split = words.split()
+    if is_verb_of_saying(split[0]):
+        inverted = _INVERTED.match(words)
+        return inverted[1] if inverted else ""
+    verb = next((place for place, word in enumerate(split) if is_verb_of_saying(word.strip(".,"))), 0)
+    subject = " ".join(word for word in split[:verb] if not word.endswith("ly"))
+    return subject if subject and re.fullmatch(_SUBJECT, subject) else ""
 
 
 def _beat(people: _People, split: Sequence[str]) -> str:

@@ -47,7 +47,8 @@ class EpisodeRanker:
         `without`: the place of a member, counted through all episodes, that is treated as if it were not there.
         """
         parts = (self._by_sentences, self._by_words, self._by_tokens)
-        return np.sum([_standardised(part(utterance, without)) for part in parts], axis=0, dtype=np.float64)
+        scores: Scores = np.sum([_standardised(part(utterance, without)) for part in parts], axis=0, dtype=np.float64)
+        return scores
 
     def of_sentences(self, utterance: str, without: int | None = None) -> tuple[Scores, Scores]:
         """Returns the greatest and the mean cosine of the utterance to each episode's members, shape (episodes,)."""
@@ -98,7 +99,8 @@ class EpisodeRanker:
         return (self._sentences @ self._embedder.sentences([utterance])[0]).astype(np.float64), there
 
     def _sums(self, values: npt.NDArray[np.generic]) -> Scores:
-        return np.add.reduceat(values.astype(np.float64), self._first[:-1])
+        sums: Scores = np.add.reduceat(values.astype(np.float64), self._first[:-1])
+        return sums
 
 
 def words_of(text: str) -> list[str]:

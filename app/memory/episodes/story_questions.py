@@ -18,16 +18,14 @@ _SAYING: Final = frozenset(
 )
 _AUXILIARY: Final = r"(?:did|does|do|was|were|is|are|had|has|have|would|could|can|will)"
 _EVENTS: Final = r"(?:and )?what (?:happened|came|did .+? do|happens|took place)\b.*\b"
-_ASKED: Final[tuple[tuple[StoryAspect, re.Pattern[str]], ...]] = tuple(
-    (aspect, re.compile(pattern, re.IGNORECASE))
-    for aspect, pattern in (
-        ("time", r"when\b|(?:on |at |in )?(?:what|which) (?:day|time|month|year|date|weekday|season|hour)\b"),
-        ("time", r"how long (?:after|before)\b"),
-        ("place", r"where\b|(?:in |at |to |from )?(?:what|which) (?:place|room|town|city|house|building|village)\b"),
-        ("next", _EVENTS + r"(?:after|next|following|then|later|afterwards)\b"),
-        ("previous", _EVENTS + r"before\b"),
-    )
+_PATTERNS: Final[tuple[tuple[StoryAspect, str], ...]] = (
+    ("time", r"when\b|(?:on |at |in )?(?:what|which) (?:day|time|month|year|date|weekday|season|hour)\b"),
+    ("time", r"how long (?:after|before)\b"),
+    ("place", r"where\b|(?:in |at |to |from )?(?:what|which) (?:place|room|town|city|house|building|village)\b"),
+    ("next", _EVENTS + r"(?:after|next|following|then|later|afterwards)\b"),
+    ("previous", _EVENTS + r"before\b"),
 )
+_ASKED: Final = tuple((aspect, re.compile(pattern, re.IGNORECASE)) for aspect, pattern in _PATTERNS)
 _SPEECH: Final = re.compile(
     rf"(?:and )?(?:what|how|why|which \w+) {_AUXILIARY} (?P<speaker>.+?) (?P<verb>\w+)\b(?P<rest>.*)", re.IGNORECASE
 )
@@ -36,7 +34,7 @@ _WHO_SAYS: Final = re.compile(
 )
 _QUESTION_WORDS: Final = re.compile(
     r"^(?:(?:and|so|then)\b\s*)?(?:(?:who|whom|whose|what|when|where|why|how|which)\b\s*)?"
-    r"(?:(?:many|much|long|often|old)\b\s*)?"
+    r"(?:(?:many|much|long|often)\b\s*)?"
     rf"(?:{_AUXILIARY}\b\s*)?",
     re.IGNORECASE,
 )

@@ -26,8 +26,9 @@ _TIME: Final = re.compile(
     "|".join(
         (
             rf"\b{_COUNT} (?:{_LONG}|(?:{_PART}|{_DAY})s?) (?:later|afterwards?|after|before|earlier|ago)\b",
-            r"\b(?:(?:the|that|this|early|late|very) )*(?:next|following|same|previous|last|first|second|third) "
-            rf"(?:very )?(?:{_LONG}|{_PART}|{_DAY}|{_MONTHS})\b(?: (?:{_PART})\b)?",
+            r"\b(?:on )?(?:(?:the|that|this|early|late|very) )*"
+            r"(?:next|following|same|previous|last|first|second|third) "
+            rf"(?:very )?(?:{_LONG}|{_PART}|{_DAY}|{_MONTHS})\b(?: (?:{_PART})\b| of (?:{_MONTHS})\b)?",
             r"\bthe (?:day|morning|evening|night|week) (?:after|before)\b",
             rf"\b(?:(?:on|by|until|before|after|that|early|late|the|one) )*(?:{_DAY})\b(?: (?:{_PART})\b)?"
             rf"(?:,? (?:the )?{_DATE}\b)?",
