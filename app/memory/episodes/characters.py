@@ -56,7 +56,7 @@ class Character:
     def reply(self, question: str) -> CharacterReply:
         """Returns the reply to a question: the statement that it makes is replaced by what its episode tells."""
         asked = read_story_question(question)
-        if self._names_unknown(question):
+        if self._names_unknown(question, asked.times):
             return CharacterReply(REFUSAL, asked.statement, True)
         found = self._passages.find(asked.statement, asked.times)
         if asked.aspect == "episode":
@@ -69,8 +69,10 @@ class Character:
             return CharacterReply(REFUSAL, asked.statement, True)
         return CharacterReply(self._told(best, scores), asked.statement)
 
-    def _names_unknown(self, question: str) -> bool:
+    def _names_unknown(self, question: str, times: Sequence[str]) -> bool:
         """Returns True if the question names somebody or something that the story does not."""
+        for time in times:
+            question = question.replace(time, time.lower())
         named = (word.lower().removesuffix("'s").removesuffix("’s") for word in _NAME.findall(question))
         return any(lemmas_of(word).isdisjoint(self._passages.words) for word in named)
 
@@ -94,7 +96,8 @@ class Character:
         shown = {each.number for each in ranked[:_SHOWN] if scores[each.number] > -np.inf} | {best}
         for each in own:
             is_beside = each.member.paragraph == chosen.member.paragraph and abs(each.number - best) <= _BESIDE
-            shown |= {each.number} if is_beside else set()
+            answers = each.number == best + 1 and chosen.member.text.endswith("?")
+            shown |= {each.number} if is_beside or answers else set()
         return self._cued(chosen.episode, [self._passages.all[number] for number in sorted(shown)])
 
     def _cued(self, episode: Episode, passages: Sequence[Passage]) -> str:
@@ -122,7 +125,7 @@ class Character:
 
     def _of_time(self, asked: StoryQuestion) -> CharacterReply:
         """Returns the reply to what happened at a time: how the episode begins that it bounds, and its summary."""
-        fits = {each.number: tells_time(each.when, asked.times) for each in self._passages.episodes}
+        fits = {each.number: tells_time(self._when(each), asked.times) for each in self._passages.episodes}
         best = max(self._passages.episodes, key=lambda each: fits[each.number])
         if not fits[best.number]:
             return CharacterReply(REFUSAL, asked.statement, True)

@@ -90,7 +90,8 @@ class EpisodeRanker:
         if without is not None:
             near[:, self._first_tokens[without] : self._first_tokens[without + 1]] = -1.0
         best = np.maximum.reduceat(near, self._first_tokens[self._first[:-1]], axis=1)
-        return weights @ np.exp(_SHARPNESS_OF_TOKENS * best.astype(np.float64))
+        scores: Scores = weights @ np.exp(_SHARPNESS_OF_TOKENS * best.astype(np.float64))
+        return scores
 
     def _cosines(self, utterance: str, without: int | None) -> tuple[Scores, npt.NDArray[np.bool_]]:
         there = np.ones(len(self._texts), dtype=bool)
@@ -117,4 +118,5 @@ def _units(
 
 
 def _standardised(scores: Scores) -> Scores:
-    return (scores - scores.mean()) / max(float(scores.std()), 1e-9)
+    standardised: Scores = (scores - scores.mean()) / max(float(scores.std()), 1e-9)
+    return standardised

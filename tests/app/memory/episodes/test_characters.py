@@ -25,6 +25,8 @@ def teller(embedder: Embedder) -> Character:
         ("Where did the captain sell the boat?", "in the post office"),
         ("Who sold the boat?", "Captain Orr sold the boat to a baker from Tarnmouth."),
         ("What happened two weeks later?", "sold the boat"),
+        ("Who asked where the letter is?", "I burned it."),
+        ("What happened after Tobias pointed at the stove?", "I burned it."),
     ],
 )
 def test_a_question_is_answered_in_the_storys_words(teller: Character, question: str, told: str) -> None:
@@ -41,6 +43,17 @@ def test_what_the_story_does_not_tell_is_refused(teller: Character, question: st
     reply = teller.reply(question)
     assert reply.is_refused
     assert reply.text == REFUSAL
+
+
+def test_a_day_of_the_week_is_reckoned(embedder: Embedder) -> None:
+    story = "On Monday Ada planted a tree.\n\nThe next day Bo watered the roses.\n\nThree days later Cy left."
+    teller = Character("", episodes_of(story, embedder), embedder)
+    assert (
+        "Bo watered the roses. That was the next day, on a Tuesday." in teller.reply("What happened on Tuesday?").text
+    )
+    assert "on a Friday" in teller.reply("When did Cy leave?").text
+    assert "Ada planted" in teller.reply("What happened before Bo watered the roses?").text
+    assert teller.reply("What happened on Sunday?").is_refused
 
 
 def test_a_reply_is_made_of_the_storys_sentences(teller: Character) -> None:
