@@ -9,6 +9,7 @@ from typing import Final
 from app.language.readings import DatedStatement, MemoryReply, MemoryTurn
 from kg_store.text.dates import month_of
 from kg_store.text.relative_dates import by_calendar
+from kg_store.text.words import is_pseudonym
 
 _OPENING: Final = r"\W*(?:(?:ok|okay|please|and|also|so|can you tell me|do you remember)[ ,:]+)*"
 _SPEAK: Final = r"(?:talk|speak|chat|discuss|talked|spoken|spoke)"
@@ -31,9 +32,13 @@ def read_talk_turn(text: str) -> MemoryTurn | None:
     """Returns the turn if it asks for what was talked about, or when something last was; None otherwise."""
     if found := _WHEN.fullmatch(text):
         return MemoryTurn("talk", about=found["about"])
-    if found := _WHAT.fullmatch(text):
-        return MemoryTurn("talk", when=found["when"] or "")
-    return None
+    found = _WHAT.fullmatch(text)
+    return MemoryTurn("talk", when=found["when"] or "") if found and _may_be_time(found["when"] or "") else None
+
+
+def _may_be_time(words: str) -> bool:
+    """Returns True for words of time, also with a stand-in for a date; any day does as today."""
+    return not words or days_of(words, dt.date(2000, 1, 1)) is not None or any(map(is_pseudonym, words.split()))
 
 
 def days_of(when: str, today: dt.date) -> tuple[dt.date, dt.date] | None:

@@ -25,6 +25,7 @@ READ = EnglishMemory()
         ("When did Rose speak?", None),
         ("What did Rose talk about last Tuesday?", None),
         ("When did we sell the boat?", None),
+        ("Who did we speak to in Ghent?", None),
     ],
 )
 def test_a_turn_is_read(text: str, turn: MemoryTurn | None) -> None:
