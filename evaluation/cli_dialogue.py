@@ -1,4 +1,4 @@
-"""The commands `arog eval` on dialogues: `dialogue`, `turns`, `extractor`, `hubs`, `statements` and `demands`."""
+"""The commands `arog eval` on dialogues and stories, such as `dialogue`, `turns`, `episodes` and `character`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ExtractorFile = Annotated[
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (dialogue, turns, extractor, hubs, statements, demands):
+    for command in (dialogue, turns, extractor, hubs, statements, demands, episodes, character):
         parent.command()(command)
 
 
@@ -181,6 +181,46 @@ def statements(
         assert read_back is not None
         lines = statement_measures(measure(labelled, read_back))
     end_measured(lines, None, "statements")
+
+
+def episodes(
+    data: Data = DATA,
+    only: Annotated[Literal["train", "dev"] | None, typer.Option(help="This part of DialogRE alone")] = None,
+    out: Out = None,
+    seed: Seed = 0,
+) -> None:
+    """Measure how high the episode of a held-out utterance is ranked; ends with code 1 when a bound is missed."""
+    from app.llm.embeddings.embedder import Embedder
+    from app.settings import load_settings
+    from evaluation.dialogue.episode_ranking import episode_measures, episode_table, read_episodes, run_episodes
+
+    settings = load_settings()
+    with shown_progress() as show:
+        embedder = Embedder(settings.sentence_model, settings.cache_dir)
+        parts = [only] if only else ["train", "dev"]
+        figures = {part: run_episodes(read_episodes(data, part), seed, embedder, show) for part in parts}
+    measures = [line for part, each in figures.items() for line in episode_measures(part, each)]
+    end_measured(measures, out, "episodes", episode_table(figures))
+
+
+def character(
+    story: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The story, as plain text")],
+    questions: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Its questions, as JSON")],
+    wrong: Annotated[Path | None, typer.Option(help="Write what was not right into this file")] = None,
+) -> None:
+    """Measure how many questions about a story are answered rightly; ends with code 1 below 16 of 20."""
+    from app.llm.embeddings.embedder import Embedder
+    from app.settings import load_settings
+    from evaluation.dialogue.characters import character_measures, read_story_questions, run_character
+
+    settings = load_settings()
+    with shown_progress():
+        embedder = Embedder(settings.sentence_model, settings.cache_dir)
+        asked = read_story_questions(questions)
+        outcomes = run_character(story.read_text("utf-8"), asked, embedder)
+        if wrong:
+            wrong.write_text("\n\n".join(each.told for each in outcomes if not each.is_right), "utf-8")
+    end_measured(character_measures(outcomes), None, "character")
 
 
 def _extractor(file: Path | None) -> Extractor | None:

@@ -7,8 +7,9 @@ import hashlib
 import json
 import secrets
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from sqlalchemy import Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -26,6 +27,8 @@ from kg_store.text.words import folded_text
 PURPOSE = "conversation"
 ID_BYTES = 18
 _MANY = 500
+MAX_NAMED_OF_A_DAY: Final = 200
+"""The most things of the graph that a conversation remembers to have been named on a day. Chosen by hand."""
 _DIGITS = 16
 
 # The statements are built once, because SQLAlchemy needs longer to build one than SQLite needs to find the row.
@@ -80,6 +83,15 @@ class Conversation:
 
     offered: dict[str, str] = field(default_factory=dict, repr=False)
     """The expressions of the questions that the last turn offered, by the digest of each."""
+
+    named: dict[str, dict[str, list[int]]] = field(default_factory=dict, repr=False)
+    """The things of the graph that questions named, as MIDs, by the ISO date and the person who asked."""
+
+    def note_named(self, day: dt.date, person: str, mids: Sequence[int]) -> None:
+        """Remembers which things a question of a day named, at most MAX_NAMED_OF_A_DAY of them."""
+        if mids:
+            known = self.named.setdefault(day.isoformat(), {}).setdefault(person, [])
+            known += [mid for mid in dict.fromkeys(mids) if mid not in known][: MAX_NAMED_OF_A_DAY - len(known)]
 
     def offer(self, readings: Mapping[str, str]) -> None:
         """Remembers the expression of each question that a turn offers, and forgets what the turn before offered."""
@@ -165,6 +177,22 @@ class ConversationStore:
             except IntegrityError:
                 raise ConversationBusyError from None
 
+    def named_in(self, tenant: str, key_id: str, graph: str, person: str) -> Iterator[tuple[dt.date, list[int]]]:
+        """Yields what a person's questions to a graph named on each day, conversation by conversation.
+
+        Raises MasterKeyError.
+        """
+        ours = (
+            (conversations.c.tenant == tenant) & (conversations.c.key_id == key_id) & (conversations.c.graph == graph)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(conversations).where(ours)).all()
+        for row in rows:
+            plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
+            for day, named in _content_of(plain).get("named", {}).items():
+                if person in named:
+                    yield dt.date.fromisoformat(day), named[person]
+
     def purge(self) -> int:
         """Deletes expired conversations and returns their number."""
         expired = conversations.c.expires_at <= dt.datetime.now(dt.UTC)
@@ -216,25 +244,32 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
         "revealed": sorted(conversation.revealed),
         "answers": {answer_id: answer.to_json() for answer_id, answer in conversation.answers.items()},
         "offered": conversation.offered,
+        "named": conversation.named,
     }
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode())
 
 
-_Content = tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer], dict[str, str]]
+_Content = tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer], dict[str, str], dict[str, Any]]
 
 
 def _read(plain: bytes, schema: Schema) -> _Content:
     """Reads the bytes that `_written` returned. Raises ValueError.
 
-    Old rows are not compressed, and may lack the ratable answers, what was offered and the parts of the answer.
+    Old rows may lack the ratable answers, what was offered, what was named and the parts of the answer.
     """
-    content = json.loads(plain if plain.startswith(b"{") else zlib.decompress(plain))
+    content = _content_of(plain)
     facts = [Fact.model_validate(fact) for fact in content["facts"]]
     items = [Item.model_validate(item) for item in content.get("items", ())]
     reason = Reason(facts, content["expressions"], items, content.get("confidence"))
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
     table = PseudonymTable.from_bytes(content["table"].encode(), schema)
-    return table, reason, set(content["revealed"]), answers, content.get("offered", {})
+    return table, reason, set(content["revealed"]), answers, content.get("offered", {}), content.get("named", {})
+
+
+def _content_of(plain: bytes) -> dict[str, Any]:
+    """Returns the content of a row as it was written; old rows are not compressed."""
+    content: dict[str, Any] = json.loads(plain if plain.startswith(b"{") else zlib.decompress(plain))
+    return content
 
 
 def _digest(question: str) -> str:

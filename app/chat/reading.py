@@ -198,9 +198,7 @@ class QuestionReader:
         readings = tuple(_readings(replace(completed.read, dialogue=shown), needs))
         doubts = form_in(dialogue.question, run.conversation.table, self._form_of(run)) == "doubt"
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=doubts)
-        # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
-        if self._memory_turn(run, run.request.messages[-1].content) is not None:
-            read_so_far = replace(read_so_far, memory_turn=self._memory_turn(run, dialogue.question))
+        read_so_far = replace(read_so_far, memory_turn=self._last_memory_turn(run, dialogue.question))
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
@@ -230,6 +228,13 @@ class QuestionReader:
         """Returns the function that tells a turn's form; one that tells, recalls or forgets a fact leans on none."""
         forms = self._options.turns.form if self._options.turns else no_form
         return lambda text: forms(text) if self._memory_turn(run, text) is None else "other"
+
+    def _last_memory_turn(self, run: QuestionRun, question: str) -> MemoryTurn | None:
+        # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
+        typed = self._memory_turn(run, run.request.messages[-1].content)
+        read = self._memory_turn(run, question) if typed else None
+        # Words of time are read as they were typed: a date becomes a stand-in.
+        return replace(read, when=typed.when) if typed and read else None
 
     def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
         return run.reader.memory.read_turn(text) if self._options.facts else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from app.llm.confidence import as_confidence, confidence_of
 from app.memory.case_memory import CaseMemory, is_one_path, paths_of_answer
 from app.memory.cases import Case, RatableAnswer
 from app.privacy.anonymised import Anonymised
+from app.privacy.plain_wording import Today, utc_today
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import Draft, FoundFact, RetrievalResult
 from client_sdk.protocol import ChatAnswer, Fact, Item, Message, Names, Usage
@@ -129,9 +131,13 @@ class AnswerKeeper:
     """The last stage: saves the conversation with the reason of its newest answer, and states that reason if asked."""
 
     def __init__(
-        self, conversations: ConversationStore, cases: CaseMemory | None = None, names: NamesBudget | None = None
+        self,
+        conversations: ConversationStore,
+        cases: CaseMemory | None = None,
+        names: NamesBudget | None = None,
+        today: Today = utc_today,
     ) -> None:
-        self._conversations, self._cases, self._names = conversations, cases, names
+        self._conversations, self._cases, self._names, self._today = conversations, cases, names, today
 
     def keep(self, run: QuestionRun) -> None:
         """Saves the conversation with the reason of this answer and what a rating of it needs. Raises
@@ -143,6 +149,7 @@ class AnswerKeeper:
         reason.items[:] = run.ended.conclusion.items if run.ended.conclusion else ()
         reason.confidence = confidence_in(run)
         run.conversation.offer({each.question: each.expression for each in run.ended.asks_back})
+        _note_named(run, self._today())
         leaned = _keep_ratable(run, self._cases) if self._cases and run.memory_turn is None else ()
         self._conversations.save(run.conversation, run.graph.blind.schema)
         if self._cases and leaned:
@@ -158,6 +165,14 @@ class AnswerKeeper:
             _keep_ratable(run, self._cases)
         self._conversations.save(run.conversation, run.graph.blind.schema)
         return _explanation(run, self._names)
+
+
+def _note_named(run: QuestionRun, today: dt.date) -> None:
+    """Notes in the run's conversation which things of the graph its question named; memory turns are left out."""
+    if run.memory_turn is None:
+        topics = (each for each in run.read.dialogue.topics if each.newest)
+        mids = [int(each.mids[0]) for each in topics if len(each.mids) == 1 and each.value_kind is None]
+        run.conversation.note_named(today, run.request.options.person, mids)
 
 
 def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:

@@ -22,6 +22,7 @@ from app.chat.question_thread import in_one_thread, in_service_loop, told_in_loo
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies, goes_on_from, joined
+from app.chat.talk_memory import TalkMemory
 from app.chat.turns import with_questions
 from app.chat.understanding import with_nearest
 from app.egress.guard import StaticSegments
@@ -54,7 +55,8 @@ class ChatService:
         self._is_in_house = self._search.is_in_house
         self._reader = QuestionReader(options, is_in_house=self._is_in_house)
         self._memory = FactMemory(options.facts, options.today) if options.facts else None
-        self._keeper = AnswerKeeper(conversations, options.cases, options.names)
+        self._talk_memory = TalkMemory(conversations, options.today)
+        self._keeper = AnswerKeeper(conversations, options.cases, options.names, options.today)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
         """Returns a service with other options over the same graphs and conversations; `log` replaces the ledger."""
@@ -104,6 +106,8 @@ class ChatService:
 
     async def _remembered(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Returns the run with the reply to a turn that tells, recalls or forgets a fact; no model is asked."""
+        if run.memory_turn is not None and run.memory_turn.kind == "talk":
+            return await timer.in_thread("finding", self._talk_memory.replied, run)
         assert self._memory is not None  # The reader finds such turns only if there is a memory.  # nosec B101
 
         async def ask(question: str) -> QuestionRun:

@@ -215,8 +215,9 @@ def lengths(text: str) -> list[float]:
 TurnForm = Literal["other", "replace", "doubt", "rest", "which", "all"]
 """The way a turn leans on the answer before it.
 
-It asks the same of another thing ("replace"), doubts the answer or asks for its reason ("doubt"), wants what a list left
-out ("rest") or what a count stands for ("which"), or takes every choice that was offered ("all"). All else is "other".
+It asks the same of another thing ("replace"), doubts the answer or asks for its reason ("doubt"), wants what a list
+left out ("rest") or what a count stands for ("which"), or takes every choice that was offered ("all"). All else is
+"other".
 """
 KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
 FORMS: Final[tuple[TurnForm, ...]] = get_args(TurnForm)

@@ -1,4 +1,4 @@
-"""The service's own tables: keys, devices, conversations, cases, stated facts, jobs, names read, daily counts.
+"""The service's own tables: keys, devices, conversations, cases, stated facts, characters, jobs, counts and the like.
 
 They hold ids, hashes, times and sealed bytes.
 """
@@ -170,6 +170,16 @@ stated_facts = Table(
     Column("made_at", UtcTime, nullable=False),
     Column("sealed", LargeBinary, nullable=False),
     Index("ix_stated_facts_owner", "tenant", "graph", "key_id", "subject"),
+)
+
+characters = Table(
+    "characters",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(63), nullable=False),
+    Column("made_at", UtcTime, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+    Index("ix_characters_tenant", "tenant"),
 )
 
 case_effects = Table(

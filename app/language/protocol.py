@@ -6,6 +6,7 @@ and must pass the contract tests in `tests/app/language/test_contract.py`.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -111,6 +112,10 @@ class MemoryLanguage(Protocol):
 
     def word_reply(self, reply: MemoryReply) -> str:
         """Returns the sentences of a reply."""
+        ...
+
+    def days_of(self, when: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
+        """Returns the first and the last day that the words `when` of a turn mean; None if they mean none."""
         ...
 
     def without_recalled(self, answer: str) -> str:

@@ -191,13 +191,15 @@ class MemoryTurn:
     `statement`: the sentence to be kept or erased; empty if the turn states nothing. `question`: asks the graph if the
     statement is true; empty for a statement that no fact of a graph says, such as one with "not". `about`: the words
     that name what is asked for or erased; empty for everything. `is_last`: only the fact that was told last is meant.
+    A turn of kind "talk" asks for what was talked about: `when`, or when last `about` something.
     """
 
-    kind: Literal["tell", "recall", "forget"]
+    kind: Literal["tell", "recall", "forget", "talk"]
     statement: str = ""
     question: str = ""
     about: str = ""
     is_last: bool = False
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,15 @@ class DatedStatement:
 
 
 MemoryOutcome = Literal[
-    "kept", "kept as said", "states nothing", "names nothing", "names several", "full", "recalled", "forgotten"
+    "kept",
+    "kept as said",
+    "states nothing",
+    "names nothing",
+    "names several",
+    "full",
+    "recalled",
+    "forgotten",
+    "talked",
 ]
 """The outcomes of a memory turn: the first two keep a fact, those up to "full" say why none is kept."""
 

@@ -28,6 +28,8 @@ from client_sdk.cli.trial import try_files
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from client_sdk.client import AskOptions, Chat, ChatOptions
     from client_sdk.devices import Devices
 
@@ -149,6 +151,9 @@ def chat(
     ] = None,
     beside: Beside = [],  # noqa: B006 - typer copies it
     plain_http: PlainHttp = False,
+    character: Annotated[
+        str | None, typer.Option(help="Talk with this character instead, which `arog character build` made here")
+    ] = None,
 ) -> None:
     """Talk with a graph. /help lists the commands: /why, /seen, /graph and others."""
 
@@ -156,7 +161,17 @@ def chat(
         options: AskOptions = {**names_options(names, language), **beside_options(beside, [])}
         return _open_chat(url, api_key, other or graph, plain_http=plain_http, strategy=strategy, **options)
 
+    if character is not None:
+        from client_sdk.cli.main import run
+
+        # Characters are in the service's data folder, and so are their commands.
+        raise typer.Exit(run(["character", "talk", character]))
     choose(url, api_key, graph)
+    _talk(open_chat, as_json, history_file)
+
+
+def _talk(open_chat: Callable[[str | None], Chat], as_json: bool, history_file: Path | None) -> None:
+    """Asks what is typed or piped in, line by line."""
     from client_sdk.cli import render
     from client_sdk.cli.chat import (
         COMMANDS,

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, Row, select
 from app.accounts.persons import CONTEXT as PERSONS
 from app.accounts.persons import PURPOSE as PERSON_SECRET
 from app.chat.conversations import PURPOSE as CONVERSATION
-from app.database.tables import cases, conversations, person_secret, stated_facts
+from app.database.tables import cases, characters, conversations, person_secret, stated_facts
 from app.egress.ledger.chain import (
     HEAD_PURPOSE,
     access_context,
@@ -30,6 +30,8 @@ from app.egress.ledger.chain import (
 from app.egress.ledger.chain import PURPOSE as LEDGER
 from app.egress.ledger.checkpoints import SIGNER_PURPOSE, signer_context
 from app.memory.cases import PURPOSE as CASE
+from app.memory.episodes.character_store import PURPOSE as CHARACTER
+from app.memory.episodes.character_store import character_context
 from app.memory.stated_facts import PURPOSE as STATED_FACT
 from kg_store.errors import MasterKeyError
 from kg_store.names.index import NameEntry, NameIndex
@@ -51,6 +53,10 @@ from kg_store.text.normalise import normalise
 _OF_REQUEST: Final = ("id", "tenant", "caller", "answer", "conversation", "step")
 
 
+def _context_of_key(row: Row[Any]) -> bytes:
+    return bind(row.tenant, row.key_id, row.graph, row.id)
+
+
 def sealed_columns() -> list[SealedColumn]:
     """Returns every column of the database that contains sealed bytes."""
     said = select(
@@ -59,15 +65,10 @@ def sealed_columns() -> list[SealedColumn]:
     return [
         *store_columns(),
         *(
-            SealedColumn(
-                table,
-                table.c.sealed,
-                select(table),
-                purpose,
-                lambda row: bind(row.tenant, row.key_id, row.graph, row.id),
-            )
+            SealedColumn(table, table.c.sealed, select(table), purpose, _context_of_key)
             for table, purpose in ((conversations, CONVERSATION), (cases, CASE), (stated_facts, STATED_FACT))
         ),
+        SealedColumn(characters, characters.c.sealed, select(characters), CHARACTER, character_context),
         SealedColumn(
             person_secret, person_secret.c.sealed, select(person_secret), PERSON_SECRET, lambda _row: PERSONS
         ),

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from app.language.readings import DatedStatement, MemoryReply, MemoryTurn
+from app.reader.sentences.talk_turns import days_of, read_talk_turn, word_talk
 from kg_store.text.inflection import is_done, is_past, may_be_verb
 
 _OPENING: Final = r"\W*(?:(?:ok|okay|please|and|also|now|so|well|can you|could you|i want you to)[ ,:]+)*"
@@ -74,12 +75,17 @@ class EnglishMemory:
             return MemoryTurn("forget", about=found["about"] or "")
         if found := _FORGET_STATEMENT.fullmatch(text):
             return MemoryTurn("forget", statement=_sentence(found["statement"]))
-        return _read_telling(text)
+        return _read_telling(text) or read_talk_turn(text)
+
+    def days_of(self, when: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
+        return days_of(when, today)
 
     def word_reply(self, reply: MemoryReply) -> str:
         """Returns the sentences of a reply."""
         first = reply.statements[0].text if reply.statements else ""
         of_whom = f" about {reply.about}" if reply.about else ""
+        if reply.outcome == "talked":
+            return word_talk(reply)
         if reply.outcome == "recalled":
             return _recalled(reply) or f"You have told me nothing{of_whom}."
         if reply.outcome == "forgotten":
