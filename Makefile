@@ -22,7 +22,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test collect coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-demands bench-guard bench-speed bench-ledger bench-data bench-understanding lint-deploy locks sbom clean
+.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test collect coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-demands bench-memory bench-guard bench-speed bench-ledger bench-data bench-understanding lint-deploy locks sbom clean
 
 serve: $(VENV)/.installed-$(if $(LIGHT),light,server) page-if-npm
 	@$(BIN)/arog serve
@@ -169,6 +169,13 @@ bench-dialogue: $(VENV)/.installed-evaluation
 bench-demands: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval demands --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+# What people tell, as 60 utterances that nobody has looked at: make bench-memory HALF=seen. With DATA, also episodes of
+# dialogues and embeddings of growing graphs.
+bench-memory: $(VENV)/.installed-evaluation
+	@$(BIN)/arog eval memory --half "$(or $(HALF),shut)" $(if $(OUT),--out "$(OUT)") \
+	  $(if $(DATA),; $(BIN)/arog eval episodes --data "$(DATA)" $(if $(OUT),--out "$(OUT)") \
+	  ; for set in ENTITY RELATION FACT; do $(BIN)/arog eval lifelong --data "$(DATA)" --set $$set; done)
 
 # Attacks on the service, and what each may reach: make bench-privacy DATA=their-folder OUT=where-the-report-goes
 bench-privacy: $(VENV)/.installed-evaluation

@@ -39,7 +39,7 @@ ExtractorFile = Annotated[
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (dialogue, turns, extractor, hubs, statements, demands, episodes, character):
+    for command in (dialogue, turns, extractor, hubs, statements, demands, memory, episodes, character):
         parent.command()(command)
 
 
@@ -181,6 +181,22 @@ def statements(
         assert read_back is not None
         lines = statement_measures(measure(labelled, read_back))
     end_measured(lines, None, "statements")
+
+
+def memory(
+    half: Annotated[
+        Literal["seen", "shut"], typer.Option(help="Half of the utterances: `seen` may be looked at, `shut` not")
+    ] = "shut",
+    out: Out = None,
+) -> None:
+    """Measure which told facts are kept and come back; ends with code 1 when a bound is missed."""
+    import asyncio
+
+    from evaluation.dialogue.told import measures_of_told, run_told
+
+    with shown_progress() as show:
+        outcomes = asyncio.run(run_told(half, show))
+    end_measured(measures_of_told(outcomes), out, "memory")
 
 
 def episodes(
