@@ -10,7 +10,7 @@ from pathlib import Path
 from app.accounts.api_keys import Caller
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
-from app.chat.turn_forms import FORM_WEIGHTS, WEIGHTS, TurnClassifier, VectorOf, read_turn_model
+from app.chat.turn_forms import FORM_WEIGHTS, KINDS, WEIGHTS, TurnClassifier, TurnModel, VectorOf, read_turn_model
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.embeddings.embedder import Embedder
@@ -18,6 +18,7 @@ from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.reasoner import Reasoner
 from app.reader.concept_namer import ConceptNamer
 from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.strategies.base import TurnKind
 from app.strategies.dialogue import DialogueStrategy
 from app.strategies.dialogue_facts import LikenessRanker
 from app.strategies.prompts import REPLY, WORDED
@@ -94,6 +95,7 @@ def sets_chat(
     for data in (*reasoner.statics_of(STEP), *reasoner.statics_of(STEP_IN_GRAPH)):
         statics.register(data)
     strategies = {"sets": SetsStrategy(embedder, max_shown=0)}
+    options = replace(options, turns=options.turns or FormClassifier(*_models(), _vector_of(embedder)))
     given = reasoner, english(embedder), strategies, statics, options
     return ChatService(store.catalog, store.conversations, store.ledger, *given)
 
@@ -130,10 +132,21 @@ def dialogue_house(
     return House(chat, store.ledger, "auto")
 
 
+class FormClassifier(TurnClassifier):
+    """Tells the forms of turns as the service does; every turn is a question."""
+
+    def chances(self, text: str) -> dict[TurnKind, float]:
+        return {kind: float(kind == "question") for kind in KINDS}
+
+
 def turn_classifier(embedder: Embedder, kinds: Path = WEIGHTS) -> TurnClassifier:
     """Returns the classifier that the service has; `kinds`: the weights for kinds of turns."""
-    models = (read_turn_model(file, digest_of(BOXED_MODEL)) for file in (kinds, FORM_WEIGHTS))
-    return TurnClassifier(*models, _vector_of(embedder))
+    return TurnClassifier(*_models(kinds), _vector_of(embedder))
+
+
+def _models(kinds: Path = WEIGHTS) -> tuple[TurnModel, TurnModel]:
+    digest = digest_of(BOXED_MODEL)
+    return read_turn_model(kinds, digest), read_turn_model(FORM_WEIGHTS, digest)
 
 
 def _vector_of(embedder: Embedder) -> VectorOf:
