@@ -126,7 +126,7 @@ async def test_why_is_answered_from_what_was_found_and_nobody_is_asked(begin: Be
         )
         assert reason.text.endswith('by "treated by" to Emeka Osakwani (doctor).')
         assert "Valeska Dornbusch -> treated by (doctor) -> Emeka Osakwani" in reason.why().splitlines()
-        assert (reason.answered, reason.names, house.recorded) == (True, [], 0)
+        assert (reason.answered, reason.names, house.recorded) == (True, ["Emeka Osakwani"], 0)
         sent = visible(house.last).decode()
         assert not [name for name in ("Valeska", "Dornbusch", "Emeka", "Osakwani") if name in sent]
     assert await names_after(house, "and Tilda D'Amaro?") == ["Nils Uhlenbruck"]
