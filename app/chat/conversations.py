@@ -202,7 +202,8 @@ class ConversationStore:
     def that_hold(
         self, tenant: str, graph: str, mids: Collection[int], texts: Collection[str], schema: Schema
     ) -> list[str]:
-        """Returns the ids of a graph's conversations whose pseudonyms stand for one of these things or texts.
+        """Returns the ids of a graph's conversations that named one of these things, or have a pseudonym for it or for
+        one of the texts.
 
         Raises MasterKeyError.
         """
@@ -211,7 +212,9 @@ class ConversationStore:
         with self._engine.connect() as connection:
             for row in connection.execute(select(conversations).where(ours)):
                 plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
-                if _read(plain, schema)[0].holds(mids, texts):
+                table, *_, named = _read(plain, schema)
+                known = {mid for persons in named.values() for each in persons.values() for mid in each}
+                if table.holds(mids, texts) or not known.isdisjoint(mids):
                     found.append(row.id)
         return found
 

@@ -260,7 +260,7 @@ def sentence_of(fact: StatedFact, run: QuestionRun) -> str:
             word = masks[mids[0]]
         elif not mids:
             word = table.of_literal(mention.literal, kind or ValueKind.TEXT, _mids_of(mention, run))
-        elif not _is_seen(mids, run):
+        elif not is_seen(mids, run):
             return ""
         else:
             word = table.of_entity(Mid(mids[0])) if kind is None else table.of_value(Mid(mids[0]), kind)
@@ -268,7 +268,8 @@ def sentence_of(fact: StatedFact, run: QuestionRun) -> str:
     return said
 
 
-def _is_seen(mids: tuple[int, ...], run: QuestionRun) -> bool:
+def is_seen(mids: tuple[int, ...], run: QuestionRun) -> bool:
+    """Returns True if things are in the graph still and, where the asker has a role, one of them is in its part."""
     is_there = bool((run.graph.blind.signatures_of(as_mids(mids)) >= 0).all())
     return is_there and (run.graph.holds is None or bool(run.graph.holds(mids)))
 

@@ -19,7 +19,7 @@ from kg_store.terms import ValueKind
 
 MAX_EXCHANGES: Final = 4
 """The greatest number of earlier questions whose answers a turn may compare. Chosen by hand."""
-_OTHER: Final = re.compile(r"\bthe other (?:one|(?P<name>[ES]\w{5}))\W*$", re.IGNORECASE)
+_OTHER: Final = re.compile(r"\W*(?:(?:and|what about)\W+)?the other (?:one|(?P<name>[ES]\w{5}))\W*", re.IGNORECASE)
 _OF_TWO: Final = re.compile(r"\btwo\b", re.IGNORECASE)
 _THE_TWO: Final = re.compile(r"\b(?:the|these|those|them|of) two\b|\bboth of (?:them|these|those)\b", re.IGNORECASE)
 _THEM: Final = re.compile(r"\b(?:they|them|those|these|their)\b(?! two\b)", re.IGNORECASE)
@@ -290,7 +290,7 @@ class FollowUps:
         at, words = place_chosen(self._as_numbered(text)), self._table.known(text)
         if at is not None and at < len(choices):
             return CompletedQuestion(SafeText(self._asked_of(before, choices[at])))
-        if found := _OTHER.search(text):
+        if found := _OTHER.fullmatch(text):
             left = [each for each in choices if each not in before.meant]
             is_same = found["name"] is None or found["name"] in (*groups, *choices)
             return CompletedQuestion(SafeText(self._asked_of(before, left[0]))) if is_same and len(left) == 1 else None

@@ -9,10 +9,11 @@ from typing import Final
 
 from app.chat.conversations import ConversationStore
 from app.chat.execution import Conclusion
+from app.chat.fact_memory import is_seen
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.language.readings import DatedStatement, MemoryReply
 from app.privacy.plain_wording import Today
-from kg_store.terms import Mid, as_mids
+from kg_store.terms import Mid
 
 MAX_DAYS: Final = 10
 MAX_NAMED: Final = 20
@@ -51,15 +52,10 @@ class TalkMemory:
         """Returns what the asker's conversations named and their role still sees, newest day first."""
         owner, found = run.fact_owner, defaultdict[dt.date, list[int]](list)
         for day, mids in self._conversations.named_in(owner.tenant, owner.key_id, owner.graph, owner.person):
-            found[day] += [mid for mid in mids if mid not in found[day] and _is_seen(mid, run)]
+            found[day] += [mid for mid in mids if mid not in found[day] and is_seen((mid,), run)]
         return {day: found[day] for day in sorted(found, reverse=True) if found[day]}
 
     def _listed(self, mids: list[int], run: QuestionRun) -> str:
         words = [run.conversation.table.of_entity(Mid(mid)) for mid in mids[:MAX_NAMED]]
         more = f" and {len(mids) - MAX_NAMED} more" if len(mids) > MAX_NAMED else ""
         return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if not more else ", ".join(words) + more
-
-
-def _is_seen(mid: int, run: QuestionRun) -> bool:
-    is_there = bool((run.graph.blind.signatures_of(as_mids([mid])) >= 0).all())
-    return is_there and (run.graph.holds is None or bool(run.graph.holds((mid,))))

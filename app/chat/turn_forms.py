@@ -224,7 +224,7 @@ FORMS: Final[tuple[TurnForm, ...]] = get_args(TurnForm)
 WEIGHTS: Final = Path(__file__).with_name("turn_weights.npz")
 FORM_WEIGHTS: Final = Path(__file__).with_name("form_weights.npz")
 MIN_FORM: Final = 0.5
-"""The least chance at which a turn counts as of a form other than "other"."""
+"""The least chance at which a turn counts as of a form other than "other". Chosen by hand."""
 MAX_FORM_WORDS: Final = 12
 """The greatest number of words in a turn that leans on another one by its form alone. Chosen by hand."""
 MAX_REMEMBERED: Final = 4_096

@@ -15,6 +15,8 @@ _ISO = re.compile(
     re.ASCII,
 )
 _DECADE = re.compile(r"(\d{3}0)['’]?s", re.ASCII)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+"""The English days of the week in lower case, in the order of `date.weekday`."""
 _DAY_S = 86_400
 _LEAP_YEAR = 2000
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)

@@ -14,7 +14,8 @@ from app.memory.episodes.episode import Episode, Member
 from app.memory.episodes.passages import FoundPassages, Passage, Passages, Scores, tells_time
 from app.memory.episodes.ranking import words_of
 from app.memory.episodes.story_questions import StoryQuestion, read_story_question
-from app.memory.episodes.story_times import WEEKDAYS, times_in, weekday_in
+from app.memory.episodes.story_times import times_in, weekday_in
+from kg_store.text.dates import WEEKDAYS
 from kg_store.text.inflection import lemmas_of
 
 MIN_SHARE: Final = 0.6

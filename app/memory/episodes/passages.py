@@ -14,7 +14,7 @@ import numpy.typing as npt
 from app.llm.embeddings.embedder import Embedder
 from app.memory.episodes.episode import Episode, Member
 from app.memory.episodes.ranking import EpisodeRanker, words_of
-from app.memory.episodes.story_times import WEEKDAYS
+from kg_store.text.dates import WEEKDAYS
 from kg_store.text.english import frequent_words, zipf_frequency
 from kg_store.text.inflection import lemmas_of, may_be_noun
 from kg_store.text.number_expressions import value_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from kg_store.text.dates import WEEKDAYS
 from kg_store.text.number_expressions import value_of
 
-WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MONTHS: Final = (
     "january|february|march|april|may|june|july|august|september|october|november|december"  # "may" only with a day
 )

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from app.language.readings import DatedStatement, MemoryReply, MemoryTurn
-from kg_store.text.dates import month_of
+from kg_store.text.dates import WEEKDAYS, month_of
 from kg_store.text.relative_dates import by_calendar
 from kg_store.text.words import is_pseudonym
 
@@ -22,8 +22,7 @@ _WHAT: Final = re.compile(
 _WHEN: Final = re.compile(
     rf"{_OPENING}when (?:did|have) (?:we|i) (?:last )?{_SPEAK}{_OF} (?P<about>\S.*?)(?: last)?\W*", re.IGNORECASE
 )
-_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
-_WEEKDAY: Final = re.compile(rf"(?:(?:on|last|this|past) )*({'|'.join(_WEEKDAYS)})", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(rf"(?:(?:on|last|this|past) )*({'|'.join(WEEKDAYS)})", re.IGNORECASE)
 _DATE: Final = re.compile(r"(?:on )?(?:the )?(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]+)", re.IGNORECASE)
 _ISO: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 
@@ -44,7 +43,7 @@ def _may_be_time(words: str) -> bool:
 def days_of(when: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
     """Returns the first and last day that words of time mean; None if they mean none. Weekdays are past ones."""
     if weekday := _WEEKDAY.fullmatch(when):
-        back = (today.weekday() - _WEEKDAYS.index(weekday[1].lower()) - 1) % 7 + 1
+        back = (today.weekday() - WEEKDAYS.index(weekday[1].lower()) - 1) % 7 + 1
         return (today - dt.timedelta(days=back),) * 2
     if date := _DATE.fullmatch(when):
         return _past_day(int(date[1]), date[2], today)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
@@ -49,6 +50,14 @@ def test_what_a_turn_offers_can_be_chosen_in_the_next(store: ConversationStore) 
     assert again.chosen("Who treats Ez9y8y?") == ""
     again.offer({})
     assert again.chosen("Who treats Ez9y8x?") == ""
+
+
+def test_a_conversation_that_named_a_thing_holds_it(store: ConversationStore) -> None:
+    conversation = store.open("north", "k1", "clinic", None, SCHEMA)
+    conversation.note_named(dt.date(2026, 12, 1), "ann", [78])
+    store.save(conversation, SCHEMA)
+    assert store.that_hold("north", "clinic", [78], [], SCHEMA) == [conversation.id]
+    assert store.that_hold("north", "clinic", [79], [], SCHEMA) == []
 
 
 @pytest.mark.parametrize(
