@@ -98,6 +98,13 @@ class _Supervisor(Multiprocess):
 
     ended_by: signal.Signals | None = None
 
+    def keep_subprocess_alive(self) -> None:
+        """Replaces the workers that are dead or hang. Holds no copy of a worker's end of its pipe: while it did, one
+        that was killed before it answered would count as alive until HANGS_AFTER_S."""
+        for process in self.processes:
+            process.child_conn.close()
+        super().keep_subprocess_alive()
+
     def handle_int(self) -> None:
         self.ended_by = signal.SIGINT
         super().handle_int()

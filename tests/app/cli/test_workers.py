@@ -12,8 +12,10 @@ from typing import Any
 
 import httpx2
 import pytest
+import uvicorn
+from uvicorn.supervisors.multiprocess import Process as Worker
 
-from app.cli.workers import MAX_WORKERS, WorkerGroup, default_workers
+from app.cli.workers import MAX_WORKERS, WorkerGroup, _Supervisor, default_workers
 from tests.support.processes.process import Process, serving
 from tests.support.service import CLINIC, OPERATOR, OPERATOR_KEY, QUESTION
 
@@ -47,6 +49,17 @@ def test_so_many_workers_start_unasked_as_there_are_cores_and_memory(
     for cores in (1, 64):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _process, cores=cores: set(range(cores)))
         assert default_workers(limit) == min(cores, most)
+
+
+def test_a_worker_that_dies_before_it_answers_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *_handler: None)
+    config = uvicorn.Config("no:app")
+    supervisor, worker = _Supervisor(config, []), Worker(config, [])
+    supervisor.processes.append(worker)
+    supervisor.should_exit.set()
+    supervisor.keep_subprocess_alive()
+    # As when it is dead, nobody holds the other end: there is an end to read, and nothing to wait for.
+    assert worker.parent_conn.poll(0)
 
 
 @dataclass(frozen=True, slots=True)
