@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +57,7 @@ def find_model(name: str) -> ModelFolder | None:
     if path is None:
         return None
     files = [*path.glob("*.json"), *path.glob("*/*.json"), *(one for one in path.iterdir() if one.suffix in _WEIGHTS)]
-    found = ModelFolder(path, {str(file.relative_to(path)): sha256_of(file) for file in sorted(files)})
+    found = ModelFolder(path, {str(file.relative_to(path)): _digest_of(file) for file in sorted(files)})
     if name == BOXED_MODEL and found.digests.get("model.safetensors") != BOXED_WEIGHTS_SHA256:
         raise ModelNotTrustedError("the weights of the embedding model in the box have another SHA-256 than expected")
     return found
@@ -90,6 +91,21 @@ def weights_digest_of(name: str) -> str:
 def sha256_of(file: Path) -> str:
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _digest_of(file: Path) -> str:
+    """Returns the SHA-256 of a file, computed once as long as the file is the same one and unchanged.
+
+    A service asks several times while it starts for the digest of weights that take a second to read. The kernel sets
+    the time of the last change (`st_ctime_ns`), which no program can set back.
+    """
+    found = file.stat()
+    return _digest_of_state(file, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+
+
+@lru_cache(maxsize=256)
+def _digest_of_state(file: Path, _state: tuple[int, ...]) -> str:
+    return sha256_of(file)
 
 
 def _path_of(name: str) -> Path | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +17,7 @@ import pytest
 from app.llm.embeddings import onnx_export as module
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.encoders import OnnxEncoder, TorchEncoder
-from app.llm.embeddings.model_files import ModelFolder, encoder_config_of, find_model
+from app.llm.embeddings.model_files import ModelFolder, encoder_config_of, find_model, sha256_of
 from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, is_plain_bert, main, open_exported
 from app.settings import ConfigurationError, load_settings
 from app.wiring.services import embedder_of
@@ -122,6 +124,20 @@ def test_a_bert_model_is_written_without_torch_and_gives_its_vectors(
     first = open_exported(plain, tmp_path)
     assert first is not None
     assert np.abs(first.encode(TEXTS) - reference).max() <= MAX_DIFFERENCE
+
+
+def test_a_file_of_the_model_that_changes_has_another_digest(plain: ModelFolder, tmp_path: Path) -> None:
+    copied = Path(shutil.copytree(plain.path, tmp_path / "model"))
+    first = find_model(str(copied))
+    assert first is not None
+    assert first.digests == plain.digests
+    weights = copied / "model.safetensors"
+    before = weights.stat()
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    os.utime(weights, ns=(before.st_atime_ns, before.st_mtime_ns))
+    changed = find_model(str(copied))
+    assert changed is not None
+    assert changed.digests["model.safetensors"] == sha256_of(weights) != plain.digests["model.safetensors"]
 
 
 def test_what_is_no_plain_bert_is_left_to_torch(tiny: ModelFolder, plain: ModelFolder, tmp_path: Path) -> None:
