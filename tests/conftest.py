@@ -37,8 +37,12 @@ WEIGHTS = (".safetensors", ".onnx")
 # Python's `platform` asks it when libraries are loaded.
 SYSTEM_PROGRAMS = ("uname",)
 LONG = ("process", "model", "slow")
-# Files that take a minute or more come before the other long ones.
-LONGEST = ("test_documents_run.py", "test_faults.py", "test_canaries.py", "test_attacks.py", "test_onnx_export.py")
+# Files that take 100 seconds or more in a run of all, by its report, come before the other long ones.
+LONGEST = (
+    "test_bombs.py", "test_demo_run.py", "test_eraser.py", "test_onnx_export.py", "test_scale.py",
+    "test_documents_run.py", "test_workers.py", "test_faults.py", "test_demands.py", "test_trial.py",
+    "test_attacks.py", "test_how_to.py", "test_canaries.py", "test_backup_of_postgresql.py",
+)  # fmt: skip
 # The marks that all tests of a file have.
 MARKS_OF_FILE = re.compile(r"^pytestmark = (.+)$", re.M)
 
