@@ -12,7 +12,8 @@ from app.chat.execution import Conclusion
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.chat.search import is_sure
 from app.language.readings import DatedStatement, MemoryOutcome, MemoryReply, MemoryTurn
-from app.memory.stated_facts import KeptFact, MemoryFullError, Mention, StatedFact, StatedFactStore
+from app.llm.embeddings.embedder import Likeness
+from app.memory.stated_facts import NO_SUBJECT, KeptFact, MemoryFullError, Mention, StatedFact, StatedFactStore
 from app.privacy.plain_wording import Today
 from app.privacy.pseudonyms import words_in
 from app.strategies.base import FoundFact
@@ -25,6 +26,14 @@ MAX_SHOWN: Final = 10
 """The greatest number of sentences that a reply recalls. Chosen by hand."""
 MAX_STAND_INS: Final = 8
 """The greatest number of things of the graph that are read in the place of a new name. Chosen by hand."""
+
+MAX_COMPARED: Final = 20
+"""The greatest number of told sentences, the newest, that a question is compared with. Chosen by hand."""
+MIN_ALIKE: Final = 0.4
+"""The least likeness (cosine) of a question to a told sentence that it asks for.
+
+Chosen by hand on the seen half of the utterances of `arog eval memory`.
+"""
 
 AskInHouse = Callable[[str], Awaitable[QuestionRun]]
 """Asks the graph a question in pseudonyms inside the service, and returns its run."""
@@ -55,8 +64,9 @@ class FactMemory:
     if reading it as a question is sure; it is always shown in the words in which it was told.
     """
 
-    def __init__(self, store: StatedFactStore, today: Today) -> None:
-        self._store, self._today = store, today
+    def __init__(self, store: StatedFactStore, today: Today, likeness: Likeness | None = None) -> None:
+        """`likeness`: finds the told sentence that a question asks for; without it only relations of the graph do."""
+        self._store, self._today, self._likeness = store, today, likeness
 
     async def relation_of(self, run: QuestionRun, ask: AskInHouse) -> StatedStep | None:
         """Returns the relation of the graph that the turn's statement is read as; None if no reading is sure."""
@@ -82,37 +92,65 @@ class FactMemory:
         """
         turn = run.memory_turn
         assert turn is not None  # nosec B101
-        replies = {"tell": lambda: self._kept(run, turn, step), "recall": lambda: self._recalled(run, turn)}
-        reply = replies.get(turn.kind, lambda: self._forgotten(run, turn))()
+        told = (DatedStatement(turn.statement, self._today()),)
+        replies = {
+            "tell": lambda: self._kept(run, turn, step),
+            "recall": lambda: self._recalled(run, turn),
+            "forget": lambda: self._forgotten(run, turn),
+            "say": lambda: MemoryReply("offered", self._today(), told),
+        }
+        reply = replies.get(turn.kind, lambda: MemoryReply("declined", self._today()))()
         text = run.reader.memory.word_reply(reply)
         return replace(run, ended=ConclusionResult(Conclusion(text, (), {}), sentence=text))
 
     def with_stated(self, run: QuestionRun) -> QuestionRun:
-        """Returns the run with a sentence on what its asker told instead of the answer, if they did."""
+        """Returns the run with a sentence on what its asker told beside the answer or instead of it, if they did."""
+        told = self._told_otherwise(run) or self._told_alike(run)
+        if told is None:
+            return run
+        said = run.reader.memory.word_reply(self._reply("recalled", run, [told], 1))
+        if run.ended.conclusion is not None:
+            return replace(run, ended=replace(run.ended, sentence=f"{run.ended.sentence} {said}"))
+        return replace(run, ended=ConclusionResult(Conclusion(said, (), {}), sentence=said))
+
+    def _told_otherwise(self, run: QuestionRun) -> KeptFact | None:
+        """Returns the newest fact of the answer's relation that says something else than the graph."""
         conclusion, draft = run.ended.conclusion, run.found.draft
         if conclusion is None or draft is None or not draft.expressions:
-            return run
+            return None
         step = _step_of_answer(draft.expressions[0], run.found.evidence)
         mid = run.conversation.table.entity(step.start) if step else None
         relation = _relation_called(run, step.label) if step else None
         if mid is None or relation is None:
-            return run
+            return None
         tails = set(run.graph.blind.neighbours(as_mids([mid]), Hop(relation.id, False)).tails.tolist())
         told = (each for each in self._store.on_subject(run.fact_owner, mid) if each.fact.relation == relation.iri)
         newest = next((each for each in told if sentence_of(each.fact, run)), None)
         if newest is None or not tails.isdisjoint(_mids_of(newest.fact.mentions[newest.fact.object], run)):
-            return run
-        reply = self._reply("recalled", run, [newest], 1)
-        sentence = f"{run.ended.sentence} {run.reader.memory.word_reply(reply)}"
-        return replace(run, ended=replace(run.ended, sentence=sentence))
+            return None
+        return newest
+
+    def _told_alike(self, run: QuestionRun) -> KeptFact | None:
+        """Returns the told fact most like the question, of those about what it names; None if none is like it.
+
+        They are compared with a question that names nothing if they are about nothing of the graph.
+        """
+        topics = (topic.mids.tolist() for topic in run.read.dialogue.topics if topic.newest)
+        named = [mid for mids in topics for mid in mids][:MAX_COMPARED] or [NO_SUBJECT]
+        near = [each for mid in named for each in self._store.on_subject(run.fact_owner, mid)]
+        sentences = {each.id: sentence_of(each.fact, run) for each in near[:MAX_COMPARED]}
+        shown = [each for each in near[:MAX_COMPARED] if sentences[each.id]]
+        if not shown or self._likeness is None:
+            return None
+        alike = self._likeness(str(run.read.dialogue.question), [sentences[each.id] for each in shown])
+        best = int(alike.argmax())
+        return shown[best] if alike[best] >= MIN_ALIKE else None
 
     def _kept(self, run: QuestionRun, turn: MemoryTurn, step: StatedStep | None) -> MemoryReply:
         if not turn.statement:
             return MemoryReply("states nothing", self._today())
         try:
             fact = fact_of(turn.statement, run, step)
-            if not any(_is_thing(mention, run) for mention in fact.mentions):
-                return MemoryReply("names nothing", self._today())
             self._store.keep(run.fact_owner, fact)
         except UnclearMentionError:
             return MemoryReply("names several", self._today())
@@ -272,10 +310,6 @@ def is_seen(mids: tuple[int, ...], run: QuestionRun) -> bool:
     """Returns True if things are in the graph still and, where the asker has a role, one of them is in its part."""
     is_there = bool((run.graph.blind.signatures_of(as_mids(mids)) >= 0).all())
     return is_there and (run.graph.holds is None or bool(run.graph.holds(mids)))
-
-
-def _is_thing(mention: Mention, run: QuestionRun) -> bool:
-    return bool(mention.mids) and kind_of(run.graph.blind, as_mids(mention.mids)) is NodeKind.ENTITY
 
 
 def _mids_of(mention: Mention, run: QuestionRun) -> tuple[int, ...]:

@@ -113,12 +113,12 @@ def no_form(_: str) -> TurnForm:
 
 
 def form_in(text: str, table: PseudonymTable, form_of: FormOf) -> TurnForm:
-    """Returns the form of a turn in pseudonyms: "replace" only with a name; with one, no other form but "doubt"."""
+    """Returns the form of a turn in pseudonyms: "replace" only with a name; with one, else "doubt" or "states"."""
     named = table.known(text)
     for word in named:
         text = text.replace(word, NAME)
     form = form_of(text)
-    return form if form == "doubt" or bool(named) == (form == "replace") else "other"
+    return form if form in ("doubt", "states") or bool(named) == (form == "replace") else "other"
 
 
 class FollowUps:

@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -41,6 +42,7 @@ from app.language.readings import MemoryTurn
 from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon, column_units, schema_periods, schema_units, schema_words
 from app.strategies.base import Draft, RetrievalResult, TurnKind
 from app.strategies.start import declares_kinds
@@ -194,11 +196,11 @@ class QuestionReader:
         # The open profile sends all turns; other profiles send earlier ones only if the question needs them.
         leans = (self._options.profile.is_open or needs) and not offered
         earlier = run.conversation.table.assign_thread(run.answer_id, leans=leans)
-        shown = dialogue.with_earlier(earlier).without_exchanges(lambda text: self._memory_turn(run, text) is not None)
+        shown = dialogue.with_earlier(earlier).without_exchanges(partial(self._tells, run))
         readings = tuple(_readings(replace(completed.read, dialogue=shown), needs))
         doubts = form_in(dialogue.question, run.conversation.table, self._form_of(run)) == "doubt"
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=doubts)
-        read_so_far = replace(read_so_far, memory_turn=self._last_memory_turn(run, dialogue.question))
+        read_so_far = replace(read_so_far, memory_turn=self._last_memory_turn(run, dialogue))
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
@@ -229,12 +231,29 @@ class QuestionReader:
         forms = self._options.turns.form if self._options.turns else no_form
         return lambda text: forms(text) if self._memory_turn(run, text) is None else "other"
 
-    def _last_memory_turn(self, run: QuestionRun, question: str) -> MemoryTurn | None:
+    def _last_memory_turn(self, run: QuestionRun, dialogue: SafeDialogue) -> MemoryTurn | None:
         # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
         typed = self._memory_turn(run, run.request.messages[-1].content)
-        read = self._memory_turn(run, question) if typed else None
+        if typed is None:
+            return self._stated(run, dialogue) if self._options.facts else None
+        read = self._memory_turn(run, dialogue.question)
         # Words of time are read as they were typed: a date becomes a stand-in.
-        return replace(read, when=typed.when) if typed and read else None
+        return replace(read, when=typed.when) if read else None
+
+    def _stated(self, run: QuestionRun, dialogue: SafeDialogue) -> MemoryTurn | None:
+        """Returns the turn that states a fact in passing, or replies to the question whether to remember one."""
+        form, memory = form_in(dialogue.question, run.conversation.table, self._form_of(run)), run.reader.memory
+        offered = memory.offered(dialogue.turns[-2].text) if len(dialogue.turns) > 1 else ""
+        if offered and form == "agrees":
+            return memory.read_statement(offered, is_asked=True)
+        if offered and memory.declines(dialogue.question):
+            return MemoryTurn("decline")
+        return memory.read_statement(dialogue.question) if form == "states" else None
+
+    def _tells(self, run: QuestionRun, text: str) -> bool:
+        """Returns True for a turn that tells, recalls or forgets a fact, or agrees that one is kept."""
+        form = form_in(text, run.conversation.table, self._form_of(run)) if self._options.facts else "other"
+        return form in ("states", "agrees") or self._memory_turn(run, text) is not None
 
     def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
         return run.reader.memory.read_turn(text) if self._options.facts else None
@@ -307,9 +326,7 @@ class QuestionReader:
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
         meanings = PseudonymMeanings(graph, table, run.executor)
-        completer = DialogueCompleter(
-            table, meanings, lambda text: self._memory_turn(run, text) is not None, self._form_of(run)
-        )
+        completer = DialogueCompleter(table, meanings, partial(self._tells, run), self._form_of(run))
         return completer.complete(read)
 
 

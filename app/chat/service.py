@@ -54,7 +54,7 @@ class ChatService:
         self._search = GraphSearch(catalog, reasoner, strategies, statics, ledger, options)
         self._is_in_house = self._search.is_in_house
         self._reader = QuestionReader(options, is_in_house=self._is_in_house)
-        self._memory = FactMemory(options.facts, options.today) if options.facts else None
+        self._memory = FactMemory(options.facts, options.today, options.likeness) if options.facts else None
         self._talk_memory = TalkMemory(conversations, options.today)
         self._keeper = AnswerKeeper(conversations, options.cases, options.names, options.today)
 

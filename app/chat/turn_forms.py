@@ -212,12 +212,12 @@ def lengths(text: str) -> list[float]:
     return [1.0, count / 20, float(count < 4), float(count > 15), float(count <= 1)]
 
 
-TurnForm = Literal["other", "replace", "doubt", "rest", "which", "all"]
+TurnForm = Literal["other", "replace", "doubt", "rest", "which", "all", "states", "agrees"]
 """The way a turn leans on the answer before it.
 
 It asks the same of another thing ("replace"), doubts the answer or asks for its reason ("doubt"), wants what a list
-left out ("rest") or what a count stands for ("which"), or takes every choice that was offered ("all"). All else is
-"other".
+left out ("rest") or what a count stands for ("which"), takes every choice that was offered ("all") or says yes
+("agrees"). One that "states" a fact leans on nothing. All else is "other".
 """
 KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
 FORMS: Final[tuple[TurnForm, ...]] = get_args(TurnForm)
@@ -266,16 +266,18 @@ class TurnClassifier:
         return dict(zip(KINDS, self._chances(self._model, text), strict=True))
 
     def form(self, text: str) -> TurnForm:
-        """Returns the form of a turn; "other" for one that is long, or of no form with a chance of MIN_FORM."""
-        if len(text.split()) > MAX_FORM_WORDS:
-            return "other"
+        """Returns the form of a turn; "other" for one that is of no form with a chance of MIN_FORM.
+
+        A long turn leans on nothing: it states a fact or is "other".
+        """
         # A dialogue is read anew with each turn, so forms are remembered: by a digest, which tells no word.
         digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
         if digest not in self._remembered:
             chance, form = max(zip(self._chances(self._forms, text), FORMS, strict=True))
             if len(self._remembered) >= MAX_REMEMBERED:
                 self._remembered.clear()
-            self._remembered[digest] = form if chance >= MIN_FORM else "other"
+            leans_at_length = form != "states" and len(text.split()) > MAX_FORM_WORDS
+            self._remembered[digest] = "other" if leans_at_length or chance < MIN_FORM else form
         return self._remembered[digest]
 
     def _chances(self, model: TurnModel, text: str) -> list[float]:

@@ -110,6 +110,21 @@ class MemoryLanguage(Protocol):
         """Returns the memory turn that `text` is; None if it is none, as a question to the graph."""
         ...
 
+    def read_statement(self, text: str, *, is_asked: bool = False) -> MemoryTurn | None:
+        """Returns the turn that tells the fact that `text` states, or says it in passing; None if it states nothing.
+
+        `is_asked`: its asker agreed that it is kept.
+        """
+        ...
+
+    def offered(self, reply: str) -> str:
+        """Returns the statement that a reply offers to remember; empty if it offers none."""
+        ...
+
+    def declines(self, text: str) -> bool:
+        """Returns True if a turn says no to such an offer."""
+        ...
+
     def word_reply(self, reply: MemoryReply) -> str:
         """Returns the sentences of a reply."""
         ...

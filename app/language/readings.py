@@ -191,10 +191,11 @@ class MemoryTurn:
     `statement`: the sentence to be kept or erased; empty if the turn states nothing. `question`: asks the graph if the
     statement is true; empty for a statement that no fact of a graph says, such as one with "not". `about`: the words
     that name what is asked for or erased; empty for everything. `is_last`: only the fact that was told last is meant.
-    A turn of kind "talk" asks for what was talked about: `when`, or when last `about` something.
+    A turn of kind "talk" asks for what was talked about: `when`, or when last `about` something. One of kind "say"
+    states a fact in passing, and "decline" says no to keeping one.
     """
 
-    kind: Literal["tell", "recall", "forget", "talk"]
+    kind: Literal["tell", "recall", "forget", "talk", "say", "decline"]
     statement: str = ""
     question: str = ""
     about: str = ""
@@ -214,7 +215,8 @@ MemoryOutcome = Literal[
     "kept",
     "kept as said",
     "states nothing",
-    "names nothing",
+    "offered",
+    "declined",
     "names several",
     "full",
     "recalled",

@@ -33,6 +33,10 @@ _ANY_OF_KEY: Final = _OF_KEY.with_only_columns(stated_facts.c.id).order_by(None)
 _ON_SUBJECT: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
 
 
+NO_SUBJECT: Final = -1
+"""Stands for the subject of facts that mention nothing of the graph."""
+
+
 class MemoryFullError(Exception):
     """The API key has told as much of this graph as is kept."""
 
@@ -82,8 +86,10 @@ class StatedFact:
         return " ".join((*self.texts, *(mention.literal for mention in self.mentions)))
 
     @property
-    def subject_mid(self) -> int | None:
-        return self.mentions[self.subject].mids[0] if self.relation else None
+    def subject_mid(self) -> int:
+        """The thing that it is about: the relation's subject, else the first that it mentions; NO_SUBJECT for none."""
+        about = self.mentions[self.subject].mids if self.relation else ()
+        return next(iter((*about, *(mid for mention in self.mentions for mid in mention.mids))), NO_SUBJECT)
 
     def says_same(self, other: StatedFact) -> bool:
         return (self.texts, self.mentions, self.person) == (other.texts, other.mentions, other.person)
@@ -122,14 +128,14 @@ class StatedFactStore:
         plain = json.dumps(asdict(fact), separators=(",", ":")).encode()
         context = bind(owner.tenant, owner.key_id, owner.graph, fact_id)
         row = {"tenant": owner.tenant, "graph": owner.graph, "key_id": owner.key_id, "id": fact_id}
-        subjects = [] if fact.subject_mid is None else self._digests(owner, fact.subject_mid)
+        subjects = self._digests(owner, fact.subject_mid)
         with self._engine.begin() as connection:
             connection.execute(delete(stated_facts).where(_of_key(owner) & stated_facts.c.id.in_(same)))
             counted = select(func.count()).select_from(stated_facts).where(_of_key(owner))
             if connection.execute(counted).scalar_one() >= MAX_FACTS_OF_A_KEY:
                 raise MemoryFullError
             sealed = self._master.seal(PURPOSE, context, plain + b" " * (-len(plain) % _PAD_BYTES))
-            more = {"subject": subjects[0] if subjects else "", "made_at": dt.datetime.now(dt.UTC), "sealed": sealed}
+            more = {"subject": subjects[0], "made_at": dt.datetime.now(dt.UTC), "sealed": sealed}
             connection.execute(insert(stated_facts), {**row, **more})
 
     def is_empty(self, owner: FactOwner) -> bool:
@@ -143,7 +149,7 @@ class StatedFactStore:
         return [KeptFact(row.id, row.made_at, fact) for row, fact in found if fact.person == owner.person]
 
     def on_subject(self, owner: FactOwner, mid: int) -> list[KeptFact]:
-        """Returns the owner's facts with a relation of the graph and this subject, newest first.
+        """Returns the owner's facts about this thing (NO_SUBJECT: about none of the graph), newest first.
 
         Raises MasterKeyError.
         """

@@ -77,6 +77,25 @@ class EnglishMemory:
             return MemoryTurn("forget", statement=_sentence(found["statement"]))
         return _read_telling(text) or read_talk_turn(text)
 
+    def read_statement(self, text: str, *, is_asked: bool = False) -> MemoryTurn | None:
+        """Returns the turn that tells the fact that `text` states, or says it in passing; None if it states nothing.
+
+        `is_asked`: its asker agreed that it is kept.
+        """
+        told = _ASKS_TO_KEEP.sub("", text).strip(_AROUND)
+        if not told:
+            return None
+        return _telling(told) if is_asked or told != text.strip(_AROUND) else MemoryTurn("say", _sentence(told))
+
+    def offered(self, reply: str) -> str:
+        """Returns the statement that a reply offers to remember; empty if it offers none."""
+        found = _OFFERED.search(reply)
+        return found["statement"] if found else ""
+
+    def declines(self, text: str) -> bool:
+        """Returns True if a turn says no to such an offer."""
+        return _DECLINES.fullmatch(text) is not None
+
     def days_of(self, when: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
         return days_of(when, today)
 
@@ -86,6 +105,8 @@ class EnglishMemory:
         of_whom = f" about {reply.about}" if reply.about else ""
         if reply.outcome == "talked":
             return word_talk(reply)
+        if reply.outcome == "offered":
+            return _OFFER.format(first.rstrip("."))
         if reply.outcome == "recalled":
             return _recalled(reply) or f"You have told me nothing{of_whom}."
         if reply.outcome == "forgotten":
@@ -104,10 +125,25 @@ _KEPT: Final = {
     "kept": "I will remember: {}",
     "kept as said": "I will remember it in your own words: {}",
     "states nothing": "That states nothing, so I kept nothing.",
-    "names nothing": "I can only remember what names something in this graph, so I kept nothing.",
+    "offered": "{}",
+    "declined": "All right, I keep nothing of it.",
     "names several": "I can't tell which one you mean by that name, so I kept nothing.",
     "full": "My memory for this graph is full, so I kept nothing. Have me forget something first.",
 }
+
+
+_OFFER: Final = "Shall I remember: {}? Say yes or no."
+_OFFERED: Final = re.compile(r"Shall I remember: (?P<statement>.+)\? Say yes or no\.$", re.DOTALL)
+_DECLINES: Final = re.compile(
+    r"\W*(?:no|nope|nah|don['’]?t|do not|never mind|forget it)\b(?:\W+\w+){0,3}\W*", re.IGNORECASE
+)
+_ASKS_TO_KEEP: Final = re.compile(
+    r"^\W*(?:\w+\W+){0,5}?(?:remember|(?:keep|bear) in mind|(?:make|take) a note|note|(?:do not|don['’]?t) forget)\b"
+    r"(?:\W+(?:this|that|something|sth|for me|please|pls))*",
+    re.IGNORECASE,
+)
+"""The words at the beginning of a statement that ask to remember it."""
+_AROUND: Final = " \t\n:,;.!?–—-\"“”'"
 
 
 def _read_telling(text: str) -> MemoryTurn | None:
@@ -119,6 +155,11 @@ def _read_telling(text: str) -> MemoryTurn | None:
         return None
     if said.endswith("?") or _REMINDER.match(said) or not _has_verb(said):
         return MemoryTurn("tell")
+    return _telling(said)
+
+
+def _telling(said: str) -> MemoryTurn:
+    """Returns the turn that tells a statement, with the question that asks the graph if it is true."""
     statement = _sentence(said)
     is_plain = _UNSAID_BY_FACTS.search(statement) is None
     return MemoryTurn("tell", statement, f"Is it true that {statement[:-1]}?" if is_plain else "")
