@@ -6,8 +6,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Final
 
 from app.accounts.api_keys import Caller
@@ -196,17 +195,17 @@ class QuestionReader:
         # The open profile sends all turns; other profiles send earlier ones only if the question needs them.
         leans = (self._options.profile.is_open or needs) and not offered
         earlier = run.conversation.table.assign_thread(run.answer_id, leans=leans)
-        shown = dialogue.with_earlier(earlier).without_exchanges(partial(self._tells, run))
+        told = self._told(run, dialogue)
+        shown = dialogue.with_earlier(earlier).without_exchanges(told.__contains__)
         readings = tuple(_readings(replace(completed.read, dialogue=shown), needs))
         doubts = form_in(dialogue.question, run.conversation.table, self._form_of(run)) == "doubt"
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=doubts)
-        read_so_far = replace(read_so_far, memory_turn=self._last_memory_turn(run, dialogue))
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
-        read_so_far = replace(
-            read_so_far, turn=turn, strategy=strategy_for(turn, run.request.strategy, beside=bool(run.beside))
-        )
+        strategy = strategy_for(turn, run.request.strategy, beside=bool(run.beside))
+        read_so_far = replace(read_so_far, turn=turn, strategy=strategy)
+        read_so_far = replace(read_so_far, memory_turn=self._last_memory_turn(read_so_far, dialogue))
         whole = completed.whole
         if whole.lost:
             known: RetrievalResult | None = NOT_FOUND
@@ -246,14 +245,17 @@ class QuestionReader:
         offered = memory.offered(dialogue.turns[-2].text) if len(dialogue.turns) > 1 else ""
         if offered and form == "agrees":
             return memory.read_statement(offered, is_asked=True)
-        if offered and memory.declines(dialogue.question):
+        if offered and memory.declines(run.request.messages[-1].content):
             return MemoryTurn("decline")
-        return memory.read_statement(dialogue.question) if form == "states" else None
+        # A model, or the public graph, replies to what is said in passing.
+        is_left = run.strategy == PUBLIC_STRATEGY or (run.strategy != DEFAULT_STRATEGY and not self._is_in_house)
+        return memory.read_statement(dialogue.question) if form == "states" and not is_left else None
 
-    def _tells(self, run: QuestionRun, text: str) -> bool:
-        """Returns True for a turn that tells, recalls or forgets a fact, or agrees that one is kept."""
-        form = form_in(text, run.conversation.table, self._form_of(run)) if self._options.facts else "other"
-        return form in ("states", "agrees") or self._memory_turn(run, text) is not None
+    def _told(self, run: QuestionRun, dialogue: SafeDialogue) -> frozenset[str]:
+        """Returns the earlier turns that tell, recall or forget a fact, or say yes or no to keeping one."""
+        replied = ((turn, reply.text) for turn, reply in pairwise(dialogue.turns) if turn.role == "user")
+        is_reply = run.reader.memory.is_reply
+        return frozenset(turn.text for turn, reply in replied if self._memory_turn(run, turn.text) or is_reply(reply))
 
     def _memory_turn(self, run: QuestionRun, text: str) -> MemoryTurn | None:
         return run.reader.memory.read_turn(text) if self._options.facts else None
@@ -326,7 +328,8 @@ class QuestionReader:
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
         meanings = PseudonymMeanings(graph, table, run.executor)
-        completer = DialogueCompleter(table, meanings, partial(self._tells, run), self._form_of(run))
+        told = self._told(run, read.dialogue)
+        completer = DialogueCompleter(table, meanings, told.__contains__, self._form_of(run))
         return completer.complete(read)
 
 

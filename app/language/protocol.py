@@ -121,6 +121,10 @@ class MemoryLanguage(Protocol):
         """Returns the statement that a reply offers to remember; empty if it offers none."""
         ...
 
+    def is_reply(self, text: str) -> bool:
+        """Returns True for a reply that offers to keep a fact, or says that one is kept or not."""
+        ...
+
     def declines(self, text: str) -> bool:
         """Returns True if a turn says no to such an offer."""
         ...

@@ -92,6 +92,10 @@ class EnglishMemory:
         found = _OFFERED.search(reply)
         return found["statement"] if found else ""
 
+    def is_reply(self, text: str) -> bool:
+        """Returns True for a reply that offers to keep a fact, or says that one is kept or not."""
+        return text.startswith(_REPLIES)
+
     def declines(self, text: str) -> bool:
         """Returns True if a turn says no to such an offer."""
         return _DECLINES.fullmatch(text) is not None
@@ -125,7 +129,6 @@ _KEPT: Final = {
     "kept": "I will remember: {}",
     "kept as said": "I will remember it in your own words: {}",
     "states nothing": "That states nothing, so I kept nothing.",
-    "offered": "{}",
     "declined": "All right, I keep nothing of it.",
     "names several": "I can't tell which one you mean by that name, so I kept nothing.",
     "full": "My memory for this graph is full, so I kept nothing. Have me forget something first.",
@@ -133,6 +136,7 @@ _KEPT: Final = {
 
 
 _OFFER: Final = "Shall I remember: {}? Say yes or no."
+_REPLIES: Final = (_OFFER.partition("{")[0], *(said.partition("{")[0] for said in _KEPT.values()))
 _OFFERED: Final = re.compile(r"Shall I remember: (?P<statement>.+)\? Say yes or no\.$", re.DOTALL)
 _DECLINES: Final = re.compile(
     r"\W*(?:no|nope|nah|don['’]?t|do not|never mind|forget it)\b(?:\W+\w+){0,3}\W*", re.IGNORECASE

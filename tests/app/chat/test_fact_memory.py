@@ -125,7 +125,6 @@ async def test_what_was_told_is_forgotten(house: Running) -> None:
         "Remember Zofia Quarrel",
         "Remember to call Zofia Quarrel",
         "Remember who treats Zofia Quarrel?",
-        "Remember that the meeting is on Monday",
         "Do you remember where Zofia Quarrel lives?",
     ],
 )
@@ -133,6 +132,41 @@ async def test_nothing_is_kept_of_what_states_nothing_or_is_not_to_be_remembered
     await said(chat(house, key_of(house)), text)
     with house.services.store.engine.connect() as connection:
         assert connection.execute(select(stated_facts)).all() == []
+
+
+OFFER = f"Shall I remember: {LIVES[:-1]}? Say yes or no."
+
+
+async def test_what_is_said_in_passing_is_kept_only_if_its_asker_agrees(house: Running) -> None:
+    key = key_of(house)
+    assert await said(chat(house, key), LIVES) == OFFER
+    assert await said(chat(house, key), "What did I tell you?") == "You have told me nothing."
+    assert await said(chat(house, key), LIVES, "No, thanks") == "All right, I keep nothing of it."
+    assert await said(chat(house, key), LIVES, WHERE) == ANSWER
+    assert await said(chat(house, key), "What did I tell you?") == "You have told me nothing."
+    assert await said(chat(house, key), LIVES, "yes please") == f"I will remember: {LIVES}"
+    assert await said(chat(house, key), "What did I tell you?") == f"You told me on DAY: {LIVES}"
+
+
+async def test_a_yes_to_no_offer_keeps_nothing(house: Running) -> None:
+    talk = chat(house, key_of(house))
+    await said(talk, WHERE, "yes please")
+    assert await said(talk, "What did I tell you?") == "You have told me nothing."
+
+
+async def test_what_names_nothing_of_the_graph_is_kept_and_found_by_a_question_like_it(house: Running) -> None:
+    key, told = key_of(house), "The staff meeting has moved to the small kitchen."
+    assert await said(chat(house, key), f"Remember that {told}") == f"I will remember it in your own words: {told}"
+    assert await said(chat(house, key), "Where is the staff meeting?") == f"You told me on DAY: {told}"
+    assert await said(chat(house, key_of(house)), "Where is the staff meeting?") != f"You told me on DAY: {told}"
+
+
+async def test_a_sentence_in_ones_own_words_is_found_by_a_question_like_it(house: Running) -> None:
+    key = key_of(house)
+    await said(chat(house, key), f"Remember that {PREFERS}", f"Remember that {TREATED}")
+    asked = "What time of day does Bertil Oxenhame prefer?"
+    assert (await said(chat(house, key), asked)).endswith(f"You told me on DAY: {PREFERS}")
+    assert await said(chat(house, key), "Where does Bertil Oxenhame live?") == "Bertil Oxenhame lives in Umbrathal."
 
 
 async def test_a_turn_that_leans_on_a_told_one_tells_nothing_of_another(house: Running) -> None:
