@@ -193,10 +193,12 @@ def memory(
     import asyncio
 
     from evaluation.dialogue.told import measures_of_told, run_told
+    from evaluation.dialogue.told_time import run_told_time
 
     with shown_progress() as show:
         outcomes = asyncio.run(run_told(half, show))
-    end_measured(measures_of_told(outcomes), out, "memory")
+        took = asyncio.run(run_told_time(show))
+    end_measured([*measures_of_told(outcomes), took], out, "memory")
 
 
 def episodes(

@@ -16,7 +16,7 @@ from app.language.readings import DatedStatement, MemoryOutcome, MemoryReply, Me
 from app.llm.embeddings.embedder import Likeness
 from app.memory.stated_facts import NO_SUBJECT, KeptFact, MemoryFullError, Mention, StatedFact, StatedFactStore
 from app.privacy.plain_wording import Today
-from app.privacy.pseudonyms import words_in
+from app.privacy.pseudonyms import shaped_in, words_in
 from app.strategies.base import FoundFact
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.graph.schema import masks_of
@@ -28,8 +28,8 @@ MAX_SHOWN: Final = 10
 MAX_STAND_INS: Final = 8
 """The greatest number of things of the graph that are read in the place of a new name. Chosen by hand."""
 
-MAX_COMPARED: Final = 20
-"""The greatest number of told sentences, the newest, that a question is compared with. Chosen by hand."""
+MAX_THINGS: Final = 20
+"""The greatest number of things that a question names about which told sentences are looked for. Chosen by hand."""
 MIN_ALIKE: Final = 0.45
 """The least likeness (cosine) of a question to a told sentence that it asks for.
 
@@ -128,7 +128,7 @@ class FactMemory:
         if mid is None or relation is None:
             return None
         tails = set(run.graph.blind.neighbours(as_mids([mid]), Hop(relation.id, False)).tails.tolist())
-        told = (each for each in self._store.on_subject(run.fact_owner, mid) if each.fact.relation == relation.iri)
+        told = (each for each in self._store.on_subjects(run.fact_owner, [mid]) if each.fact.relation == relation.iri)
         newest = next((each for each in told if sentence_of(each.fact, run)), None)
         if newest is None or not tails.isdisjoint(_mids_of(newest.fact.mentions[newest.fact.object], run)):
             return None
@@ -143,19 +143,13 @@ class FactMemory:
         if self._likeness is None:
             return None
         topics = (topic.mids.tolist() for topic in run.read.dialogue.topics if topic.newest)
-        named = [mid for mids in topics for mid in mids][:MAX_COMPARED] or [NO_SUBJECT]
-        told = (each for mid in named for each in self._store.on_subject(run.fact_owner, mid))
-        near = [each for each in told if not (run.ended.conclusion and each.fact.relation)][:MAX_COMPARED]
-        shown = [(each, sentence) for each in near if (sentence := sentence_of(each.fact, run))]
-        if not shown:
-            return None
-        question, *sentences = (
-            _without_names(text, run) for text in (run.read.dialogue.question, *(s for _, s in shown))
-        )
-        alike = self._likeness(question, sentences)
-        best = int(alike.argmax())
-        is_alike = alike[best] >= (MIN_ALIKE_BESIDE if run.ended.conclusion else MIN_ALIKE)
-        return shown[best][0] if is_alike else None
+        named = [mid for mids in topics for mid in mids][:MAX_THINGS] or [NO_SUBJECT]
+        told = self._store.on_subjects(run.fact_owner, named)
+        near = [each for each in told if not (run.ended.conclusion and each.fact.relation)]
+        alike = self._likeness(_without_names(run.read.dialogue.question), [NAME.join(each.fact.texts) for each in near])
+        least = MIN_ALIKE_BESIDE if run.ended.conclusion else MIN_ALIKE
+        best_first = sorted(zip(alike.tolist(), near, strict=True), key=lambda pair: -pair[0])
+        return next((each for cosine, each in best_first if cosine >= least and sentence_of(each.fact, run)), None)
 
     def _kept(self, run: QuestionRun, turn: MemoryTurn, step: StatedStep | None) -> MemoryReply:
         if not turn.statement:
@@ -317,10 +311,10 @@ def sentence_of(fact: StatedFact, run: QuestionRun) -> str:
     return said
 
 
-def _without_names(text: str, run: QuestionRun) -> str:
+def _without_names(text: str) -> str:
     """Returns a text with one word for all pseudonyms, so that texts that name the same are not alike for that."""
-    for word in run.conversation.table.known(text):
-        text = text.replace(word, NAME)
+    for each in shaped_in(text):
+        text = text.replace(each.word, NAME)
     return text
 
 

@@ -16,6 +16,8 @@ from app.database.tables import stated_facts
 from kg_store.storage.master_key import MasterKey, bind
 
 PURPOSE: Final = "stated fact"
+MAX_ON_SUBJECTS: Final = 20
+"""The greatest number of sentences, the newest, that are opened for a question. Chosen by hand."""
 MAX_FACTS_OF_A_KEY: Final = 10_000
 """The greatest number of sentences that are kept for an API key in one graph. Chosen by hand."""
 _ID_BYTES: Final = 12
@@ -30,8 +32,8 @@ _OF_GRAPH: Final = (
 )
 _OF_KEY: Final = _OF_GRAPH.where(stated_facts.c.key_id == bindparam("key_id"))
 _ANY_OF_KEY: Final = _OF_KEY.with_only_columns(stated_facts.c.id).order_by(None).limit(1)
-_ON_SUBJECT: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
-
+_ON_SUBJECTS: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
+_NEWEST_ON_SUBJECTS: Final = _ON_SUBJECTS.limit(MAX_ON_SUBJECTS)
 
 NO_SUBJECT: Final = -1
 """Stands for the subject of facts that mention nothing of the graph."""
@@ -124,11 +126,12 @@ class StatedFactStore:
     def keep(self, owner: FactOwner, fact: StatedFact) -> None:
         """Stores a fact, in place of the same sentence told earlier. Raises MemoryFullError, MasterKeyError."""
         fact_id = secrets.token_hex(_ID_BYTES)
-        same = [each.id for each in self.of_owner(owner) if each.fact.says_same(fact)]
+        subjects = self._digests(owner, [fact.subject_mid])
+        told = self._found(_ON_SUBJECTS, {**_wanted(owner), "subjects": subjects})
+        same = [row.id for row, earlier in told if earlier.says_same(fact)]
         plain = json.dumps(asdict(fact), separators=(",", ":")).encode()
         context = bind(owner.tenant, owner.key_id, owner.graph, fact_id)
         row = {"tenant": owner.tenant, "graph": owner.graph, "key_id": owner.key_id, "id": fact_id}
-        subjects = self._digests(owner, fact.subject_mid)
         with self._engine.begin() as connection:
             connection.execute(delete(stated_facts).where(_of_key(owner) & stated_facts.c.id.in_(same)))
             counted = select(func.count()).select_from(stated_facts).where(_of_key(owner))
@@ -148,13 +151,13 @@ class StatedFactStore:
         found = self._found(_OF_KEY, _wanted(owner))
         return [KeptFact(row.id, row.made_at, fact) for row, fact in found if fact.person == owner.person]
 
-    def on_subject(self, owner: FactOwner, mid: int) -> list[KeptFact]:
-        """Returns the owner's facts about this thing (NO_SUBJECT: about none of the graph), newest first.
+    def on_subjects(self, owner: FactOwner, mids: Sequence[int]) -> list[KeptFact]:
+        """Returns the owner's newest facts about these things (NO_SUBJECT: about none of the graph), newest first.
 
-        Raises MasterKeyError.
+        At most MAX_ON_SUBJECTS. Raises MasterKeyError.
         """
-        wanted = {**_wanted(owner), "subjects": self._digests(owner, mid)}
-        return [KeptFact(row.id, row.made_at, fact) for row, fact in self._found(_ON_SUBJECT, wanted)]
+        wanted = {**_wanted(owner), "subjects": self._digests(owner, mids)}
+        return [KeptFact(row.id, row.made_at, fact) for row, fact in self._found(_NEWEST_ON_SUBJECTS, wanted)]
 
     def forget(self, owner: FactOwner, ids: Sequence[str]) -> int:
         """Deletes those of the owner's facts that have these ids, and returns how many."""
@@ -188,11 +191,11 @@ class StatedFactStore:
             plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
             yield row, StatedFact.from_json(json.loads(plain))
 
-    def _digests(self, owner: FactOwner, mid: int) -> list[str]:
-        """Returns the digest by which the facts of one subject are found, for each master key, the newest first."""
-        told = bind(owner.tenant, owner.graph, owner.key_id, owner.person, str(mid))
+    def _digests(self, owner: FactOwner, mids: Sequence[int]) -> list[str]:
+        """Returns the digests by which the facts of these subjects are found, those of the newest master key first."""
+        told = [bind(owner.tenant, owner.graph, owner.key_id, owner.person, str(mid)) for mid in mids]
         keys = self._master.all_derived(PURPOSE)
-        return [hmac.digest(key, told, "sha256").hex()[:_DIGEST_CHARS] for key in keys]
+        return [hmac.digest(key, each, "sha256").hex()[:_DIGEST_CHARS] for key in keys for each in told]
 
 
 def _wanted(owner: FactOwner) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select, update
 from app.database.engine import make_engine, migrate
 from app.database.tables import stated_facts
 from app.memory import stated_facts as module
-from app.memory.stated_facts import FactOwner, MemoryFullError, Mention, StatedFact, StatedFactStore
+from app.memory.stated_facts import NO_SUBJECT, FactOwner, MemoryFullError, Mention, StatedFact, StatedFactStore
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
@@ -58,10 +58,10 @@ def test_a_row_tells_no_word_and_opens_for_its_owner_alone(engine: Engine, store
 def test_what_one_person_told_is_no_others(store: StatedFactStore, change: dict[str, str]) -> None:
     store.keep(OWNER, LIVES)
     other = replace(OWNER, **change)
-    assert store.of_owner(other) == store.on_subject(other, 7) == []
+    assert store.of_owner(other) == store.on_subjects(other, [7]) == []
     ids = [kept.id for kept in store.of_owner(OWNER)]
     assert change == {"person": "bo"} or store.forget(other, ids) == 0
-    assert [kept.fact for kept in store.on_subject(OWNER, 7)] == [LIVES]
+    assert [kept.fact for kept in store.on_subjects(OWNER, [7])] == [LIVES]
 
 
 def test_the_same_sentence_is_kept_once_and_counts_as_the_newest(store: StatedFactStore) -> None:
@@ -70,9 +70,14 @@ def test_the_same_sentence_is_kept_once_and_counts_as_the_newest(store: StatedFa
     assert [kept.fact.texts for kept in store.of_owner(OWNER)] == [LIVES.texts, PREFERS.texts]
 
 
-def test_an_open_fact_is_on_no_subject(store: StatedFactStore) -> None:
-    store.keep(OWNER, PREFERS)
-    assert store.on_subject(OWNER, 8) == []
+def test_a_fact_is_found_by_what_it_is_about(store: StatedFactStore) -> None:
+    nameless = StatedFact(("The meeting is on Monday.",), (), "conversation", "ann")
+    for fact in (LIVES, PREFERS, nameless):
+        store.keep(OWNER, fact)
+    assert [kept.fact for kept in store.on_subjects(OWNER, [8])] == [PREFERS]
+    assert [kept.fact for kept in store.on_subjects(OWNER, [NO_SUBJECT])] == [nameless]
+    assert [kept.fact for kept in store.on_subjects(OWNER, [7, 8])] == [PREFERS, LIVES]
+    assert store.on_subjects(replace(OWNER, person="bo"), [7, 8, NO_SUBJECT]) == []
 
 
 def test_what_mentions_an_erased_thing_or_name_goes(store: StatedFactStore) -> None:
@@ -100,4 +105,4 @@ def test_facts_are_found_by_their_subject_after_a_new_master_key(engine: Engine)
     old = MasterKey.generate()
     StatedFactStore(engine, MasterKey.from_text(old)).keep(OWNER, LIVES)
     renewed = StatedFactStore(engine, MasterKey.from_text(MasterKey.rotated(old)))
-    assert [kept.fact for kept in renewed.on_subject(OWNER, 7)] == [LIVES]
+    assert [kept.fact for kept in renewed.on_subjects(OWNER, [7])] == [LIVES]
