@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import attrgetter
 from typing import Final
 
 from app.chat.concluding import adds_nothing
@@ -109,7 +110,8 @@ class FactMemory:
 
     def with_stated(self, run: QuestionRun) -> QuestionRun:
         """Returns the run with a sentence on what its asker told beside the answer or instead of it, if they did."""
-        told = self._told_otherwise(run) or self._told_alike(run)
+        near = self._near(run)
+        told = self._told_otherwise(run, near) or self._told_alike(run, near)
         if told is None:
             return run
         said = run.reader.memory.word_reply(self._reply("recalled", run, [told], 1))
@@ -117,7 +119,15 @@ class FactMemory:
             return replace(run, ended=replace(run.ended, sentence=f"{run.ended.sentence} {said}"))
         return replace(run, ended=ConclusionResult(Conclusion(said, (), {}), sentence=said))
 
-    def _told_otherwise(self, run: QuestionRun) -> KeptFact | None:
+    def _near(self, run: QuestionRun) -> list[KeptFact]:
+        """Returns the newest facts that mention what the question names, or the newest of all if it names nothing."""
+        topics = (topic.mids.tolist() for topic in run.read.dialogue.topics if topic.newest)
+        named = [mid for mids in topics for mid in mids][:MAX_THINGS]
+        told = [*self._store.on_subjects(run.fact_owner, named or [NO_SUBJECT]), *self._store.newest(run.fact_owner)]
+        by_id = {each.id: each for each in told if not named or not each.fact.mids.isdisjoint(named)}
+        return sorted(by_id.values(), key=attrgetter("made_at"), reverse=True)
+
+    def _told_otherwise(self, run: QuestionRun, near: Sequence[KeptFact]) -> KeptFact | None:
         """Returns the newest fact of the answer's relation that says something else than the graph."""
         conclusion, draft = run.ended.conclusion, run.found.draft
         if conclusion is None or draft is None or not draft.expressions:
@@ -128,25 +138,22 @@ class FactMemory:
         if mid is None or relation is None:
             return None
         tails = set(run.graph.blind.neighbours(as_mids([mid]), Hop(relation.id, False)).tails.tolist())
-        told = (each for each in self._store.on_subjects(run.fact_owner, [mid]) if each.fact.relation == relation.iri)
+        told = (each for each in near if each.fact.relation == relation.iri and each.fact.subject_mid == mid)
         newest = next((each for each in told if sentence_of(each.fact, run)), None)
         if newest is None or not tails.isdisjoint(_mids_of(newest.fact.mentions[newest.fact.object], run)):
             return None
         return newest
 
-    def _told_alike(self, run: QuestionRun) -> KeptFact | None:
-        """Returns the told fact most like the question, of those about what it names; None if none is like it.
+    def _told_alike(self, run: QuestionRun, near: Sequence[KeptFact]) -> KeptFact | None:
+        """Returns the told fact most like the question; None if none is like it.
 
-        They are compared with a question that names nothing if they are about nothing of the graph. Beside an answer
-        of the graph stands no fact of another relation of the graph.
+        Beside an answer of the graph stands no fact of another relation of the graph.
         """
         if self._likeness is None:
             return None
-        topics = (topic.mids.tolist() for topic in run.read.dialogue.topics if topic.newest)
-        named = [mid for mids in topics for mid in mids][:MAX_THINGS] or [NO_SUBJECT]
-        told = self._store.on_subjects(run.fact_owner, named)
-        near = [each for each in told if not (run.ended.conclusion and each.fact.relation)]
-        alike = self._likeness(_without_names(run.read.dialogue.question), [NAME.join(each.fact.texts) for each in near])
+        near = [each for each in near if not (run.ended.conclusion and each.fact.relation)]
+        sentences = [NAME.join(each.fact.texts) for each in near]
+        alike = self._likeness(_without_names(run.read.dialogue.question), sentences)
         least = MIN_ALIKE_BESIDE if run.ended.conclusion else MIN_ALIKE
         best_first = sorted(zip(alike.tolist(), near, strict=True), key=lambda pair: -pair[0])
         return next((each for cosine, each in best_first if cosine >= least and sentence_of(each.fact, run)), None)

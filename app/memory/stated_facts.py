@@ -16,8 +16,8 @@ from app.database.tables import stated_facts
 from kg_store.storage.master_key import MasterKey, bind
 
 PURPOSE: Final = "stated fact"
-MAX_ON_SUBJECTS: Final = 20
-"""The greatest number of sentences, the newest, that are opened for a question. Chosen by hand."""
+MAX_OPENED: Final = 20
+"""The greatest number of sentences, the newest, that are opened at once for a question. Chosen by hand."""
 MAX_FACTS_OF_A_KEY: Final = 10_000
 """The greatest number of sentences that are kept for an API key in one graph. Chosen by hand."""
 _ID_BYTES: Final = 12
@@ -33,7 +33,8 @@ _OF_GRAPH: Final = (
 _OF_KEY: Final = _OF_GRAPH.where(stated_facts.c.key_id == bindparam("key_id"))
 _ANY_OF_KEY: Final = _OF_KEY.with_only_columns(stated_facts.c.id).order_by(None).limit(1)
 _ON_SUBJECTS: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
-_NEWEST_ON_SUBJECTS: Final = _ON_SUBJECTS.limit(MAX_ON_SUBJECTS)
+_NEWEST_ON_SUBJECTS: Final = _ON_SUBJECTS.limit(MAX_OPENED)
+_NEWEST: Final = _OF_KEY.limit(MAX_OPENED)
 
 NO_SUBJECT: Final = -1
 """Stands for the subject of facts that mention nothing of the graph."""
@@ -148,16 +149,22 @@ class StatedFactStore:
 
     def of_owner(self, owner: FactOwner) -> list[KeptFact]:
         """Returns everything that the owner told of the graph, newest first. Raises MasterKeyError."""
-        found = self._found(_OF_KEY, _wanted(owner))
-        return [KeptFact(row.id, row.made_at, fact) for row, fact in found if fact.person == owner.person]
+        return self._of(owner, self._found(_OF_KEY, _wanted(owner)))
 
     def on_subjects(self, owner: FactOwner, mids: Sequence[int]) -> list[KeptFact]:
         """Returns the owner's newest facts about these things (NO_SUBJECT: about none of the graph), newest first.
 
-        At most MAX_ON_SUBJECTS. Raises MasterKeyError.
+        At most MAX_OPENED. Raises MasterKeyError.
         """
         wanted = {**_wanted(owner), "subjects": self._digests(owner, mids)}
-        return [KeptFact(row.id, row.made_at, fact) for row, fact in self._found(_NEWEST_ON_SUBJECTS, wanted)]
+        return self._of(owner, self._found(_NEWEST_ON_SUBJECTS, wanted))
+
+    def newest(self, owner: FactOwner) -> list[KeptFact]:
+        """Returns those of the key's MAX_OPENED newest facts that are the owner's, newest first.
+
+        Raises MasterKeyError.
+        """
+        return self._of(owner, self._found(_NEWEST, _wanted(owner)))
 
     def forget(self, owner: FactOwner, ids: Sequence[str]) -> int:
         """Deletes those of the owner's facts that have these ids, and returns how many."""
@@ -176,6 +183,9 @@ class StatedFactStore:
         gone, found = frozenset(mids), self._found(_OF_GRAPH, {"tenant": tenant, "graph": graph})
         ids = [row.id for row, fact in found if fact.mids & gone or is_named(fact.words)]
         return self._delete(_of_graph(tenant, graph), ids)
+
+    def _of(self, owner: FactOwner, found: Iterator[tuple[Any, StatedFact]]) -> list[KeptFact]:
+        return [KeptFact(row.id, row.made_at, fact) for row, fact in found if fact.person == owner.person]
 
     def _delete(self, chosen: ColumnElement[bool], ids: Sequence[str]) -> int:
         with self._engine.begin() as connection:

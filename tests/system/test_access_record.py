@@ -202,7 +202,7 @@ async def test_retention_takes_entries_of_the_days_that_the_setting_names(tmp_pa
     async with running(tmp_path, names_read_days=1e-9) as house:
         house.load()
         await chat_of(house, user_key(house)).ask(QUESTION, reason=REASON)
-        assert purge(house.services.store) >= 1
+        purge(house.services.store)  # The service may have done so by itself a moment before.
         (entry,) = house.services.store.access_record.entries("default")
         assert (entry.things, entry.reason, entry.count) == ((), "", 1)
         assert await is_whole(house)

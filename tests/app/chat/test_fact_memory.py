@@ -221,6 +221,7 @@ async def test_a_told_name_is_in_no_file_log_metric_or_visible_reply(tmp_path: P
             talk = chat(house, key)
             await said(talk, f"Remember that {LIVES}", WHERE, "What did I tell you?", "forget everything I told you")
             await said(talk, f"Remember that {LIVES}", f"Remember that {PREFERS}")
+            await said(talk, f"By the way, {TREATED}", "yes please", "Zofia Quarrel moved to Tarnmouth.", "no")
             body = {"graph": "clinic", "messages": [{"role": "user", "content": "What did I tell you?"}]}
             headers = {"Authorization": f"Bearer {key}"}
             told = await house.http.post("/chat", json=body, headers=headers)
