@@ -16,6 +16,7 @@ from client_sdk.crypto.sealing import (
     capsule_context,
     cases_context,
     excerpt_context,
+    memory_context,
     parse_public_key,
     preview_context,
     seal,
@@ -31,6 +32,7 @@ from client_sdk.protocol import (
     GraphExcerpt,
     GraphPreview,
     GraphTable,
+    MemoryPage,
     Names,
     TraceContent,
 )
@@ -92,6 +94,15 @@ def seal_excerpt(public_key_text: str, excerpt: ExcerptT, table: Mapping[str, Na
     """
     content = CapsuleContent(answer_id=excerpt.id, table=dict(table))
     return excerpt.model_copy(update={"capsule": _sealed(public_key_text, content, excerpt_context(excerpt))})
+
+
+def seal_memory(public_key_text: str, page: MemoryPage, table: Mapping[str, Names]) -> MemoryPage:
+    """Returns a page of told sentences with its names encrypted in a capsule. Raises BadPublicKeyError.
+
+    Promise and limits: as `seal_names`.
+    """
+    content = CapsuleContent(answer_id=page.id, table=dict(table))
+    return page.model_copy(update={"capsule": _sealed(public_key_text, content, memory_context(page))})
 
 
 def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:
