@@ -173,8 +173,8 @@ _KINDS: dict[type[BaseException], Problem] = {
         404, "unknown_case", "The graph has no case of that id.", "GET /admin/graphs/{name}/cases lists them."
     ),
     UnknownFactError: Problem(
-        404, "unknown_fact", "You told nothing of that id about this graph, or it is forgotten.",
-        "GET /memory lists what you told, each with its id.",
+        404, "unknown_fact", "Nothing that is remembered for you has that id, or it is forgotten.",
+        "GET /memory lists what is remembered of a graph, each sentence with its id.",
     ),
     ConversationBusyError: Problem(
         409, "conversation_busy", "Another question of this conversation was answered in the meantime.",

@@ -19,10 +19,10 @@ from client_sdk.protocol import (
     PersonSign,
 )
 
-AskedGraph = Annotated[GraphName, Query(description="the graph that was told of")]
+AskedGraph = Annotated[GraphName, Query(description="the graph")]
 AskingPerson = Annotated[PersonSign, Query()]
 _ERRORS = described({404: "unknown_graph: not there, or no grant"})
-_FACT_ERRORS = described({404: "unknown_fact: you told nothing of that id, or it is forgotten; or unknown_graph"})
+_FACT_ERRORS = described({404: "unknown_fact: nothing that is remembered for you has that id; or unknown_graph"})
 
 
 @caller_router.get("/memory", responses=NOT_ADMITTED | _ERRORS)
@@ -45,7 +45,7 @@ def list_memory(
 
 @caller_router.delete("/memory/{id}", responses=_FACT_ERRORS)
 def forget_fact(
-    id: Annotated[str, Path(max_length=MAX_FACT_ID_CHARS, description="of a sentence that GET /memory lists")],
+    id: Annotated[str, Path(max_length=MAX_FACT_ID_CHARS, description="of a sentence, as GET /memory lists it")],
     graph: AskedGraph,
     caller: CallerOf,
     services: ServicesOf,
