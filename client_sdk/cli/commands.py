@@ -1,4 +1,4 @@
-"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, memory, proxy, mcp, try and others."""
+"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, memory, proxy, mcp, try ..."""
 
 from __future__ import annotations
 
