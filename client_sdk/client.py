@@ -355,7 +355,7 @@ class Chat(ChatBase[httpx2.Client]):
 
     @property
     def memory(self) -> Memory:
-        """What this key told of the graph: listed, and deleted."""
+        """The memory of this key and graph: lists what was told, and deletes it."""
         return Memory(self._driver, self._dialogue, self._patience)
 
     def graphs(self) -> list[str]:

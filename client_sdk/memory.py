@@ -1,4 +1,4 @@
-"""What a person told of a graph, restored on their machine: listed and deleted, outside a dialogue."""
+"""Lists and deletes what a person told of a graph, outside a dialogue; names are restored on their machine."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _MemoryCalls:
 
 
 class Memory(_MemoryCalls):
-    """What this API key, or a person who shares it, told of the graph of a Chat: `chat.memory`.
+    """The sentences that this API key, or a person who shares it, told of the graph of a Chat: `chat.memory`.
 
     Every method raises ArogError.
     """

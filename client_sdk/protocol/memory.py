@@ -1,4 +1,4 @@
-"""What a person told of a graph: the list of it, and what is deleted of it."""
+"""The list of the sentences that a person told of a graph, and of those the number that are deleted."""
 
 from __future__ import annotations
 

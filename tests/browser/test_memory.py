@@ -1,4 +1,4 @@
-"""What is remembered for the reader, on the page: listed with its names, saved, and forgotten one by one or all."""
+"""The page's view of what is remembered: listed with names, saved, and forgotten one by one or all."""
 
 from __future__ import annotations
 

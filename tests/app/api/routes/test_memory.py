@@ -1,4 +1,4 @@
-"""What a person told, by GET and DELETE /memory and the SDK: their own alone, names sealed, nothing in clear."""
+"""GET and DELETE /memory, also by the SDK: a person's own sentences alone, names sealed, nothing in clear."""
 
 from __future__ import annotations
 
