@@ -10,7 +10,7 @@ from urllib.parse import quote
 from client_sdk.crypto.sealing import CannotOpenError, KeyPair, memory_context, open_capsule
 from client_sdk.dialogue import Dialogue
 from client_sdk.errors import BadAnswerError, CannotOpenCapsuleError
-from client_sdk.protocol import MemoryForgotten, MemoryPage
+from client_sdk.protocol import MemoryForgotten, MemoryPage, OffersChanged, OfferWord
 from client_sdk.restore import restore
 from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
 from client_sdk.transport.flow import Call, Flow, RetryPolicy, exchange
@@ -21,7 +21,8 @@ class RememberedFact:
     """A sentence that was told, with its names restored, and when.
 
     `form`: `fact` if the service read it as a relation of the graph, `words` if it keeps it only as it was said.
-    `conversation`: the id of the one in which it was told.
+    `conversation`: the id of the one in which it was told. `offer`: `offered`, `taken` or `refused`, if it was offered
+    to the graph's owner.
     """
 
     id: str
@@ -29,6 +30,7 @@ class RememberedFact:
     text: str = field(repr=False)
     form: Literal["fact", "words"]
     conversation: str
+    offer: OfferWord = ""
 
 
 class _MemoryCalls:
@@ -55,6 +57,12 @@ class _MemoryCalls:
         path = "/memory" if fact_id is None else f"/memory/{quote(fact_id, safe='')}"
         return exchange(Call("DELETE", path, params=self._params(person)), MemoryForgotten, self._patience)
 
+    def _offered(self, fact_id: str, person: str | None, is_offered: bool) -> Flow[OffersChanged]:
+        path, method = f"/memory/{quote(fact_id, safe='')}/offer", "POST" if is_offered else "DELETE"
+        return exchange(
+            Call(method, path, params=self._params(person), repeatable=True), OffersChanged, self._patience
+        )
+
     def _params(self, person: str | None) -> dict[str, str]:
         sign = self._dialogue.person_sign(person)
         return {"graph": self._dialogue.graph, **({"person": sign} if sign else {})}
@@ -78,6 +86,14 @@ class Memory(_MemoryCalls):
         """Deletes one sentence, by its id. Raises RefusedError if there is none of that id."""
         self._driver.run(self._forgotten(fact_id, person))
 
+    def offer(self, fact_id: str, *, person: str | None = None) -> None:
+        """Offers one sentence to the graph's owner, who then sees it and whose it is. Raises RefusedError."""
+        self._driver.run(self._offered(fact_id, person, True))
+
+    def withdraw(self, fact_id: str, *, person: str | None = None) -> None:
+        """Withdraws the offer of one sentence, if the owner has not taken it. Raises RefusedError."""
+        self._driver.run(self._offered(fact_id, person, False))
+
     def forget_all(self, *, person: str | None = None) -> int:
         """Deletes all that was told of the graph, what is not listed too, and returns how many sentences."""
         return self._driver.run(self._forgotten(None, person)).facts
@@ -97,6 +113,14 @@ class AsyncMemory(_MemoryCalls):
     async def forget(self, fact_id: str, *, person: str | None = None) -> None:
         """Does the same as Memory.forget, for asyncio."""
         await self._driver.run(self._forgotten(fact_id, person))
+
+    async def offer(self, fact_id: str, *, person: str | None = None) -> None:
+        """Does the same as Memory.offer, for asyncio."""
+        await self._driver.run(self._offered(fact_id, person, True))
+
+    async def withdraw(self, fact_id: str, *, person: str | None = None) -> None:
+        """Does the same as Memory.withdraw, for asyncio."""
+        await self._driver.run(self._offered(fact_id, person, False))
 
     async def forget_all(self, *, person: str | None = None) -> int:
         """Does the same as Memory.forget_all, for asyncio."""
@@ -123,6 +147,6 @@ def open_memory_page(page: MemoryPage, key: KeyPair | None, graph: str) -> tuple
             ) from None
         table = content.table
     return tuple(
-        RememberedFact(each.id, each.made_at, restore(each.text, table), each.form, each.conversation)
+        RememberedFact(each.id, each.made_at, restore(each.text, table), each.form, each.conversation, each.offer)
         for each in page.facts
     )

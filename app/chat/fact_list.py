@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.accounts.api_keys import Caller
@@ -11,9 +12,9 @@ from app.chat.execution import AnswerExecutor
 from app.chat.fact_memory import sentence_of
 from app.chat.names_budget import NamesBudget, RestoredNames
 from app.chat.sealing import names_of_masks, seal_memory
-from app.memory.stated_facts import FactOwner, KeptFact, StatedFactStore
+from app.memory.stated_facts import FactOwner, KeptFact, OfferState, StatedFactStore
 from client_sdk.crypto.sealing import parse_public_key
-from client_sdk.protocol import MEMORY_PAGE, MemoryFact, MemoryForgotten, MemoryPage, Names
+from client_sdk.protocol import MEMORY_PAGE, MemoryFact, MemoryForgotten, MemoryPage, Names, OffersChanged
 from kg_store.catalog import Catalog, PrivateGraph
 
 
@@ -22,7 +23,7 @@ class UnknownFactError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class ShownGraph:
     """The graph as the caller sees it, and a new conversation, which is kept nowhere, for the pseudonyms of a list."""
 
     graph: PrivateGraph
@@ -63,7 +64,7 @@ class StatedFactList:
         page = MemoryPage(id=page_id, graph=graph, facts=facts, total=len(told), offset=offset)
         if public_key is None:
             return page
-        names = _names_in([fact.text for fact in facts], shown)
+        names = names_in([fact.text for fact in facts], shown)
         if self._names is not None:
             restored = RestoredNames(names, page_id, owner.person, table=shown.conversation.table)
             self._names.take(shown.graph, caller, restored)
@@ -76,16 +77,31 @@ class StatedFactList:
             raise UnknownFactError
         return MemoryForgotten(facts=self._facts.forget(owner, [fact_id]))
 
+    def offer(
+        self, caller: Caller, graph: str, fact_id: str, person: str = "", *, is_offered: bool = True
+    ) -> OffersChanged:
+        """Offers one sentence to the graph's owner, who then sees it and whose it is; or withdraws that.
+
+        One that the owner took stays taken. Raises UnknownFactError, MasterKeyError.
+        """
+        told = [each for each in self._facts.of_owner(_owner(caller, graph, person)) if each.id == fact_id]
+        if not told:
+            raise UnknownFactError
+        if told[0].fact.offer == "taken":
+            return OffersChanged(facts=0)
+        state: OfferState = "offered" if is_offered else ""
+        return OffersChanged(facts=self._facts.set_offer(caller.tenant, graph, [fact_id], state))
+
     def forget_all(self, caller: Caller, graph: str, person: str = "") -> MemoryForgotten:
         """Deletes all that the person told of the graph, what is not shown too. Raises MasterKeyError."""
         owner = _owner(caller, graph, person)
         ids = [each.id for each in self._facts.of_owner(owner)]
         return MemoryForgotten(facts=self._facts.forget(owner, ids))
 
-    def _shown(self, caller: Caller, graph: str) -> _Shown:
+    def _shown(self, caller: Caller, graph: str) -> ShownGraph:
         opened = self._catalog.open_as(caller.tenant, graph, caller.role_in(graph))
         conversation = self._conversations.open(caller.tenant, caller.key_id, graph, None, opened.blind.schema)
-        return _Shown(opened, conversation)
+        return ShownGraph(opened, conversation)
 
 
 def _owner(caller: Caller, graph: str, person: str) -> FactOwner:
@@ -100,10 +116,11 @@ def _as_wire(kept: KeptFact, text: str) -> MemoryFact:
         text=text,
         form="fact" if kept.fact.relation else "words",
         conversation=kept.fact.conversation,
+        offer=kept.fact.offer,
     )
 
 
-def _names_in(texts: list[str], shown: _Shown) -> dict[str, Names]:
+def names_in(texts: Sequence[str], shown: ShownGraph) -> dict[str, Names]:
     """Returns the names behind the pseudonyms in `texts`."""
     table = shown.conversation.table
     words = dict.fromkeys(word for text in texts for word in table.known(text))

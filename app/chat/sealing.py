@@ -34,6 +34,7 @@ from client_sdk.protocol import (
     GraphTable,
     MemoryPage,
     Names,
+    OfferList,
     TraceContent,
 )
 from kg_store.catalog import PrivateGraph
@@ -46,6 +47,7 @@ from kg_store.text.inflection import plural, with_article
 
 PAD_BYTES: Final = 512
 ExcerptT = TypeVar("ExcerptT", GraphExcerpt, GraphTable)
+MemoryT = TypeVar("MemoryT", MemoryPage, OfferList)
 
 
 def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
@@ -96,8 +98,8 @@ def seal_excerpt(public_key_text: str, excerpt: ExcerptT, table: Mapping[str, Na
     return excerpt.model_copy(update={"capsule": _sealed(public_key_text, content, excerpt_context(excerpt))})
 
 
-def seal_memory(public_key_text: str, page: MemoryPage, table: Mapping[str, Names]) -> MemoryPage:
-    """Returns a page of told sentences with its names encrypted in a capsule. Raises BadPublicKeyError.
+def seal_memory(public_key_text: str, page: MemoryT, table: Mapping[str, Names]) -> MemoryT:
+    """Returns a list of told sentences with its names encrypted in a capsule. Raises BadPublicKeyError.
 
     Promise and limits: as `seal_names`.
     """

@@ -14,6 +14,7 @@ from app.chat.beside import public_facts_of
 from app.chat.browsing import GraphBrowser
 from app.chat.case_admin import CaseAdmin
 from app.chat.fact_list import StatedFactList
+from app.chat.fact_offers import FactOffers
 from app.chat.inspecting import Tracer
 from app.chat.names_budget import NamesBudget
 from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
@@ -173,6 +174,7 @@ class Services:
     suggester: QuestionSuggester
     browser: GraphBrowser
     memory: StatedFactList
+    offers: FactOffers
     ratings: RatingService
     cases: CaseAdmin
 
@@ -229,6 +231,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations, names),
         memory=StatedFactList(store.catalog, store.conversations, store.facts, names),
+        offers=FactOffers(store.catalog, store.conversations, store.facts, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
         cases=CaseAdmin(store.catalog, store.cases, names),
     )

@@ -80,6 +80,25 @@ def forget(
     print(f"forgotten: {count} {'sentence' if count == 1 else 'sentences'}")
 
 
+@app.command(context_settings=TAKES_ID)
+def offer(
+    fact: Annotated[str, typer.Argument(help="A sentence's id, as `arog memory list` shows it")],
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take the offer back")] = False,
+    url: Url = None,
+    api_key: ApiKey = None,
+    graph: Graph = None,
+    person: Person = None,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Offer one sentence to the owner of the graph, who then sees it and by which API key it was offered."""
+    with _memory(url, api_key, graph, plain_http) as memory:
+        if withdraw:
+            memory.withdraw(fact, person=person)
+        else:
+            memory.offer(fact, person=person)
+    print("withdrawn" if withdraw else "offered")
+
+
 @contextmanager
 def _memory(url: str | None, api_key: str | None, graph: str | None, plain_http: bool) -> Iterator[Memory]:
     where = choose(url, api_key, graph)

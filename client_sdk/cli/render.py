@@ -184,7 +184,8 @@ def show_memory(console: Console, facts: Sequence[RememberedFact]) -> None:
     """Shows one line for each sentence that is remembered: its id, its day and its words."""
     for fact in facts:
         said = "" if fact.form == "fact" else "  (in your own words)"
-        say(console, (f"{fact.id}  {fact.made_at:%Y-%m-%d}  ", "dim"), fact.text, (said, "dim"))
+        offer = f"  ({fact.offer})" if fact.offer else ""
+        say(console, (f"{fact.id}  {fact.made_at:%Y-%m-%d}  ", "dim"), fact.text, (said, "dim"), offer)
     if not facts:
         say(console, "nothing is remembered", style="dim")
 

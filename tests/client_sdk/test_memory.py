@@ -57,6 +57,7 @@ def test_the_command_saves_each_sentence_as_a_line_of_json(
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first == {
         "id": "f2", "made_at": "2026-01-02T03:04:05+00:00", "text": WORDS[0], "form": "words", "conversation": "c2",
+        "offer": "",
     }  # fmt: skip
     assert second["text"] == WORDS[1]
     assert run(["memory", "list", "--json"]) == 0

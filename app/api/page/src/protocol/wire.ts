@@ -160,6 +160,7 @@ const memoryFactOf = fields({
   text,
   form: oneOf("fact", "words"),
   conversation: text,
+  offer: oneOf("", "offered", "refused", "taken"),
 });
 export const memoryPageOf = fields({
   id: text,
