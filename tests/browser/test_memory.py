@@ -40,6 +40,13 @@ def test_what_is_remembered_is_listed_saved_and_forgotten(visit: Visit, look: st
         page.get_by_role("button", name="Download").click()
     file = json.loads(saved.value.path().read_text("utf-8"))
     assert [each["text"] for each in file["facts"]] == [PREFERS, LIVES]
+    page.get_by_role("button", name=f"Offer to the owner: {LIVES}").click()
+    expect(entries.last).to_contain_text("offered to the owner")
+    (offer,) = visit.house.call("GET", "/admin/graphs/demo/offers").json()["offers"]
+    assert offer["relation"] == "lives in"
+    page.get_by_role("button", name=f"Take the offer back: {LIVES}").click()
+    expect(entries.last).not_to_contain_text("offered to the owner")
+    assert visit.house.call("GET", "/admin/graphs/demo/offers").json()["offers"] == []
     page.get_by_role("button", name=f"Forget: {PREFERS}").press("Enter")
     expect(entries).to_have_count(1)
     expect(page.get_by_role("status").filter(has_text=f"Forgotten: {PREFERS}")).to_be_visible()

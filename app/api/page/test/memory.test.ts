@@ -12,7 +12,7 @@ test.each(CAPSULES.memories)("a file has each sentence with its names and its da
   const sent = parsed(JSON.stringify(page), memoryPageOf);
   const segments = segmentsOf(sent.facts[0]?.text ?? "", await namesOf(sent, key));
   expect(segments[0]?.pseudonym).toBe("Eq7f2k");
-  const facts = [{ id: "f1", madeAt: "2026-01-02T03:04:05Z", segments, isFact: false }];
+  const facts = [{ id: "f1", madeAt: "2026-01-02T03:04:05Z", segments, isFact: false, offer: "" as const }];
   const file = JSON.parse(asFile("clinic", facts)) as { graph: string; facts: { text: string }[] };
   expect(file.graph).toBe("clinic");
   expect(file.facts).toMatchObject([{ id: "f1", made_at: "2026-01-02T03:04:05Z", form: "words" }]);

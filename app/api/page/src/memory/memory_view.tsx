@@ -11,7 +11,7 @@ import { ErrorNote } from "../shared/components/error_note";
 import { countOf } from "../shared/plurals";
 import { isAborted, told } from "../shared/service";
 import { graph, session, type Session } from "../shared/session";
-import { download, forget, forgetAll, pageOf, type RememberedFact, type RememberedPage } from "./remembered";
+import { download, forget, forgetAll, offer, pageOf, type RememberedFact, type RememberedPage } from "./remembered";
 
 const PAGE = 50;
 
@@ -43,6 +43,13 @@ function Remembered({ of }: { of: string }) {
     setPage((before) => before && { facts: before.facts.filter((each) => each.id !== fact.id), total: before.total - 1 });
     setDone(`Forgotten: ${joined(fact.segments)}`);
   });
+  const propose = (fact: RememberedFact) => attempt(async (now) => {
+    const isOffered = fact.offer !== "offered";
+    await offer(now, of, fact.id, isOffered);
+    const changed: RememberedFact = { ...fact, offer: isOffered ? "offered" : "" };
+    setPage((before) => before && { ...before, facts: before.facts.map((each) => (each.id === fact.id ? changed : each)) });
+    setDone(isOffered ? `Offered to the owner of ${of}: ${joined(fact.segments)}` : `Taken back: ${joined(fact.segments)}`);
+  });
   const dropAll = () => attempt(async (now) => {
     const gone = await forgetAll(now, of);
     setPage({ facts: [], total: 0 });
@@ -57,13 +64,13 @@ function Remembered({ of }: { of: string }) {
         )}
       </header>
       <p class="lead">
-        Of {of}, in your words, for you alone. It is never put into the graph, and no model is asked about it.
+        Of {of}, in your words, for you alone, but for what you offer to the owner of the graph. No model is asked about it.
       </p>
       {problem && <ErrorNote problem={problem} />}
       <p class="quiet" role="status">{page === null && problem === null ? "Opening …" : done}</p>
       {page?.total === 0 && <p>Nothing. To have something remembered, write for example “Remember that …” when you ask.</p>}
       <ul class="memory">
-        {page?.facts.map((fact) => <Entry key={fact.id} fact={fact} onForget={() => drop(fact)} />)}
+        {page?.facts.map((fact) => <Entry key={fact.id} fact={fact} onForget={() => drop(fact)} onOffer={() => propose(fact)} />)}
       </ul>
       {page !== null && <Pages offset={offset} page={page} go={setOffset} />}
       {page !== null && page.total > 0 && <ForgetAll onForget={dropAll} />}
@@ -71,12 +78,19 @@ function Remembered({ of }: { of: string }) {
   );
 }
 
-function Entry({ fact, onForget }: { fact: RememberedFact; onForget: () => void }) {
+const OFFERS = { "": "", offered: " · offered to the owner", taken: " · taken into the graph", refused: " · refused by the owner" };
+
+function Entry({ fact, onForget, onOffer }: { fact: RememberedFact; onForget: () => void; onOffer: () => void }) {
+  const words = joined(fact.segments);
+  const [title, label] = fact.offer === "offered" ? ["Take back", `Take the offer back: ${words}`] : ["Offer", `Offer to the owner: ${words}`];
   return (
     <li class="memory-entry">
       <p><NamedText segments={fact.segments} /></p>
-      <p class="quiet">{day(fact.madeAt)}{!fact.isFact && " · as you said it"}</p>
-      <button type="button" class="small" aria-label={`Forget: ${joined(fact.segments)}`} onClick={onForget}>Forget</button>
+      <p class="quiet">{day(fact.madeAt)}{!fact.isFact && " · as you said it"}{OFFERS[fact.offer]}</p>
+      <p class="memory-buttons">
+        {fact.offer !== "taken" && <button type="button" class="small" aria-label={label} title="The owner of the graph then sees this sentence, and that it is yours" onClick={onOffer}>{title}</button>}
+        <button type="button" class="small" aria-label={`Forget: ${words}`} onClick={onForget}>Forget</button>
+      </p>
     </li>
   );
 }

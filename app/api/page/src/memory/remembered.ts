@@ -5,7 +5,7 @@ import { badAnswer, cannotOpen } from "../protocol/errors";
 import { joined, type Segment, segmentsOf } from "../protocol/restoration";
 import { memoryContext } from "../protocol/seal_contexts";
 import { CannotOpen, openCapsule, type ReaderKey } from "../protocol/sealing";
-import { memoryForgottenOf, type MemoryPage, memoryPageOf, type NameTable } from "../protocol/wire";
+import { memoryForgottenOf, type MemoryPage, memoryPageOf, type NameTable, type OfferWord } from "../protocol/wire";
 import { offerFile } from "../shared/saving";
 import type { Session } from "../shared/session";
 
@@ -16,6 +16,8 @@ export interface RememberedFact {
   segments: Segment[];
   /** Whether it was read as a relation of the graph; else it is kept as it was said. */
   isFact: boolean;
+  /** What became of its offer to the graph's owner; empty where it is not offered. */
+  offer: OfferWord;
 }
 
 export interface RememberedPage {
@@ -38,6 +40,7 @@ export async function pageOf(now: Session, graph: string, offset: number, signal
     madeAt: fact.made_at,
     segments: segmentsOf(fact.text, table),
     isFact: fact.form === "fact",
+    offer: fact.offer,
   }));
   return { facts, total: page.total };
 }
@@ -57,6 +60,12 @@ export async function namesOf(page: MemoryPage, key: ReaderKey): Promise<NameTab
 /** Raises ArogError. */
 export async function forget(now: Session, graph: string, id: string): Promise<void> {
   await now.service.tell(`/memory/${encodeURIComponent(id)}?${new URLSearchParams(whose(now, graph))}`, { method: "DELETE" });
+}
+
+/** Offers a sentence to the graph's owner, or takes that back. Raises ArogError. */
+export async function offer(now: Session, graph: string, id: string, isOffered: boolean): Promise<void> {
+  const path = `/memory/${encodeURIComponent(id)}/offer?${new URLSearchParams(whose(now, graph))}`;
+  await now.service.tell(path, { method: isOffered ? "POST" : "DELETE" });
 }
 
 /** How many sentences are gone. Raises ArogError. */
@@ -81,8 +90,8 @@ export async function download(now: Session, graph: string): Promise<void> {
 }
 
 export function asFile(graph: string, facts: readonly RememberedFact[]): string {
-  const rows = facts.map(({ id, madeAt, segments, isFact }) => {
-    return { id, made_at: madeAt, text: joined(segments), form: isFact ? "fact" : "words" };
+  const rows = facts.map(({ id, madeAt, segments, isFact, offer }) => {
+    return { id, made_at: madeAt, text: joined(segments), form: isFact ? "fact" : "words", offer };
   });
   return `${JSON.stringify({ graph, facts: rows }, null, 2)}\n`;
 }

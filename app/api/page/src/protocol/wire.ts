@@ -154,13 +154,15 @@ export type GraphTable = Decoded<typeof graphTableOf>;
 
 export const graphSuggestionsOf = fields({ questions: list(text) });
 
+const offerOf = oneOf("", "offered", "refused", "taken");
+export type OfferWord = Decoded<typeof offerOf>;
 const memoryFactOf = fields({
   id: text,
   made_at: text,
   text,
   form: oneOf("fact", "words"),
   conversation: text,
-  offer: oneOf("", "offered", "refused", "taken"),
+  offer: offerOf,
 });
 export const memoryPageOf = fields({
   id: text,
