@@ -30,6 +30,7 @@ _OF_GRAPH: Final = (
 )
 _OF_KEY: Final = _OF_GRAPH.where(stated_facts.c.key_id == bindparam("key_id"))
 _ANY_OF_KEY: Final = _OF_KEY.with_only_columns(stated_facts.c.id).order_by(None).limit(1)
+_THESE: Final = _OF_GRAPH.where(stated_facts.c.id.in_(bindparam("ids", expanding=True)))
 _ON_SUBJECT: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
 
 
@@ -174,9 +175,8 @@ class StatedFactStore:
 
         Raises MasterKeyError.
         """
-        wanted = frozenset(ids)
-        found = self._found(_OF_GRAPH, {"tenant": tenant, "graph": graph})
-        chosen = [(row, replace(fact, offer=offer)) for row, fact in found if row.id in wanted]
+        found = self._found(_THESE, {"tenant": tenant, "graph": graph, "ids": [*ids]})
+        chosen = [(row, replace(fact, offer=offer)) for row, fact in found]
         with self._engine.begin() as connection:
             return sum(
                 connection.execute(
