@@ -71,7 +71,7 @@ $(VENV)/.installed-model: $(VENV)/.installed-dev
 
 # The pictures of the page in docs/images, as those tests see it.
 page-pictures: $(VENV)/.installed-browser page has-chromium
-	@AROG_PICTURES=docs/images $(BIN)/python -m pytest tests/browser/test_asking.py tests/browser/test_answers.py tests/browser/test_dialogue.py tests/browser/test_browsing.py tests/browser/test_owner.py tests/browser/test_stranger.py
+	@AROG_PICTURES=docs/images $(BIN)/python -m pytest tests/browser/test_asking.py tests/browser/test_answers.py tests/browser/test_dialogue.py tests/browser/test_browsing.py tests/browser/test_memory.py tests/browser/test_owner.py tests/browser/test_stranger.py
 
 has-chromium:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \

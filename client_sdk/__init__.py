@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from client_sdk.crypto.sealing import KeyPair
     from client_sdk.devices import Devices
     from client_sdk.dialogue import Turn
+    from client_sdk.memory import AsyncMemory, Memory, RememberedFact
     from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
     from client_sdk.trace import Trace, TraceStep
     from client_sdk.transport.flow import Wait
@@ -45,6 +46,7 @@ __all__ = [
     "ArogError",
     "AskOptions",
     "AsyncChat",
+    "AsyncMemory",
     "AsyncStream",
     "BadAnswerError",
     "BadRequestError",
@@ -56,6 +58,7 @@ __all__ = [
     "Devices",
     "Entity",
     "KeyPair",
+    "Memory",
     "ModelUnavailableError",
     "NotAuthenticatedError",
     "NotConfiguredError",
@@ -64,6 +67,7 @@ __all__ = [
     "Piece",
     "RateLimitedError",
     "RefusedError",
+    "RememberedFact",
     "RequestTimeoutError",
     "RestoredFact",
     "ServerError",
@@ -92,6 +96,7 @@ _MODULES = {
     "crypto.sealing": ("KeyPair",),
     "devices": ("Devices",),
     "dialogue": ("Turn",),
+    "memory": ("AsyncMemory", "Memory", "RememberedFact"),
     "streaming": ("AsyncStream", "Piece", "Stage", "Stream", "TextPiece"),
     "trace": ("Trace", "TraceStep"),
     "transport.flow": ("Wait",),

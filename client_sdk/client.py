@@ -20,6 +20,7 @@ from client_sdk.crypto.key_file import load_or_create_key
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue, Turn, bad_request
 from client_sdk.errors import BadRequestError
+from client_sdk.memory import AsyncMemory, Memory
 from client_sdk.protocol import (
     AnswerRated,
     AnswerRating,
@@ -352,6 +353,11 @@ class Chat(ChatBase[httpx2.Client]):
         """
         return self._driver.run(self._glass(reason, minutes))
 
+    @property
+    def memory(self) -> Memory:
+        """The memory of this key and graph: lists what was told, and deletes it."""
+        return Memory(self._driver, self._dialogue, self._patience)
+
     def graphs(self) -> list[str]:
         """Returns the names of the graphs that this key may ask."""
         return self._driver.run(exchange(GRAPHS, GraphNames, self._patience)).graphs
@@ -445,6 +451,11 @@ class AsyncChat(ChatBase[httpx2.AsyncClient]):
     async def break_glass(self, reason: str, minutes: int = 30) -> GlassBroken:
         """Does the same as Chat.break_glass, for asyncio."""
         return await self._driver.run(self._glass(reason, minutes))
+
+    @property
+    def memory(self) -> AsyncMemory:
+        """Does the same as Chat.memory, for asyncio."""
+        return AsyncMemory(self._driver, self._dialogue, self._patience)
 
     async def graphs(self) -> list[str]:
         """Does the same as Chat.graphs, for asyncio."""

@@ -109,6 +109,15 @@ class Dialogue:
         """The public key that capsules are sealed to, as text. Raises BadRequestError if the dialogue has no key."""
         return self._own_key().public_text
 
+    @property
+    def key(self) -> KeyPair | None:
+        """The key pair that names are restored with; None if the dialogue restores none."""
+        return self._key
+
+    def person_sign(self, person: str | None = None) -> str:
+        """Returns the digest that is sent for `person`, or for the person of the dialogue's options; "" for nobody."""
+        return _options({"person": self._options.get("person") if person is None else person}).person
+
     def open_trace(self, answer_id: str, sealed: SealedTrace) -> Trace:
         """Opens a sealed trace. Raises CannotOpenCapsuleError, and BadRequestError if the dialogue has no key."""
         return open_sealed_trace(answer_id, sealed, self._own_key())

@@ -27,6 +27,7 @@ from app.accounts.names_read import NamesUsedUpError
 from app.accounts.persons import NoGroupError, ProviderUnreachableError
 from app.chat.beside import UnknownBesideError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
+from app.chat.fact_list import UnknownFactError
 from app.chat.ratings import UnknownRatedAnswerError
 from app.egress.budgets import (
     BudgetUsedUpError,
@@ -170,6 +171,10 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     UnknownCaseError: Problem(
         404, "unknown_case", "The graph has no case of that id.", "GET /admin/graphs/{name}/cases lists them."
+    ),
+    UnknownFactError: Problem(
+        404, "unknown_fact", "Nothing that is remembered for you has that id, or it is forgotten.",
+        "GET /memory lists what is remembered of a graph, each sentence with its id.",
     ),
     ConversationBusyError: Problem(
         409, "conversation_busy", "Another question of this conversation was answered in the meantime.",

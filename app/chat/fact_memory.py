@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter
-from typing import Final
+from typing import Final, Protocol
 
 from app.chat.concluding import adds_nothing
+from app.chat.conversations import Conversation
 from app.chat.execution import Conclusion
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.chat.search import is_sure
@@ -20,6 +21,7 @@ from app.privacy.plain_wording import Today
 from app.privacy.pseudonyms import shaped_in, words_in
 from app.strategies.base import FoundFact
 from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.catalog import PrivateGraph
 from kg_store.graph.schema import masks_of
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.terms import Hop, Mid, NodeKind, Relation, ValueKind, as_mids
@@ -42,6 +44,16 @@ MIN_ALIKE_BESIDE: Final = 0.55
 
 AskInHouse = Callable[[str], Awaitable[QuestionRun]]
 """Asks the graph a question in pseudonyms inside the service, and returns its run."""
+
+
+class GraphInPseudonyms(Protocol):
+    """A graph as an asker sees it, and the conversation whose pseudonyms its things have; a QuestionRun is one."""
+
+    @property
+    def graph(self) -> PrivateGraph: ...
+
+    @property
+    def conversation(self) -> Conversation: ...
 
 
 class UnclearMentionError(Exception):
@@ -298,7 +310,7 @@ def _mention(word: str, run: QuestionRun) -> Mention | None:
     raise UnclearMentionError
 
 
-def sentence_of(fact: StatedFact, run: QuestionRun) -> str:
+def sentence_of(fact: StatedFact, run: GraphInPseudonyms) -> str:
     """Returns a fact's sentence in pseudonyms of this conversation; empty if the asker no longer sees all it names."""
     graph, table = run.graph, run.conversation.table
     if fact.relation and all(relation.iri != fact.relation for relation in graph.blind.schema.relations):
@@ -325,13 +337,13 @@ def _without_names(text: str) -> str:
     return text
 
 
-def is_seen(mids: tuple[int, ...], run: QuestionRun) -> bool:
+def is_seen(mids: tuple[int, ...], run: GraphInPseudonyms) -> bool:
     """Returns True if things are in the graph still and, where the asker has a role, one of them is in its part."""
     is_there = bool((run.graph.blind.signatures_of(as_mids(mids)) >= 0).all())
     return is_there and (run.graph.holds is None or bool(run.graph.holds(mids)))
 
 
-def _mids_of(mention: Mention, run: QuestionRun) -> tuple[int, ...]:
+def _mids_of(mention: Mention, run: GraphInPseudonyms) -> tuple[int, ...]:
     """Returns what a mention means in the graph: for a typed text, the values that equal it."""
     if mention.mids or not mention.literal:
         return mention.mids

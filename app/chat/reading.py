@@ -234,7 +234,7 @@ class QuestionReader:
         # Only what was typed decides: "and Bo?" behind "Remember that Rose lives in X" tells nothing of Bo.
         typed = self._memory_turn(run, run.request.messages[-1].content)
         if typed is None:
-            return self._stated(run, dialogue) if self._options.facts else None
+            return self._stated(run, dialogue) if self._options.facts and run.graph.policy.memory else None
         read = self._memory_turn(run, dialogue.question)
         # Words of time are read as they were typed: a date becomes a stand-in.
         return replace(read, when=typed.when) if read else None

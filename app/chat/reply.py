@@ -169,7 +169,7 @@ class AnswerKeeper:
 
 def _note_named(run: QuestionRun, today: dt.date) -> None:
     """Notes in the run's conversation which things of the graph its question named; memory turns are left out."""
-    if run.memory_turn is None:
+    if run.memory_turn is None and run.graph.policy.memory:
         topics = (each for each in run.read.dialogue.topics if each.newest)
         mids = [int(each.mids[0]) for each in topics if len(each.mids) == 1 and each.value_kind is None]
         run.conversation.note_named(today, run.request.options.person, mids)

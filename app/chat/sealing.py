@@ -16,6 +16,7 @@ from client_sdk.crypto.sealing import (
     capsule_context,
     cases_context,
     excerpt_context,
+    memory_context,
     parse_public_key,
     preview_context,
     seal,
@@ -31,7 +32,9 @@ from client_sdk.protocol import (
     GraphExcerpt,
     GraphPreview,
     GraphTable,
+    MemoryPage,
     Names,
+    OfferList,
     TraceContent,
 )
 from kg_store.catalog import PrivateGraph
@@ -44,6 +47,7 @@ from kg_store.text.inflection import plural, with_article
 
 PAD_BYTES: Final = 512
 ExcerptT = TypeVar("ExcerptT", GraphExcerpt, GraphTable)
+MemoryT = TypeVar("MemoryT", MemoryPage, OfferList)
 
 
 def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
@@ -92,6 +96,15 @@ def seal_excerpt(public_key_text: str, excerpt: ExcerptT, table: Mapping[str, Na
     """
     content = CapsuleContent(answer_id=excerpt.id, table=dict(table))
     return excerpt.model_copy(update={"capsule": _sealed(public_key_text, content, excerpt_context(excerpt))})
+
+
+def seal_memory(public_key_text: str, page: MemoryT, table: Mapping[str, Names]) -> MemoryT:
+    """Returns a list of told sentences with its names encrypted in a capsule. Raises BadPublicKeyError.
+
+    Promise and limits: as `seal_names`.
+    """
+    content = CapsuleContent(answer_id=page.id, table=dict(table))
+    return page.model_copy(update={"capsule": _sealed(public_key_text, content, memory_context(page))})
 
 
 def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
+from app.chat.execution import Conclusion
 from app.chat.fact_memory import FactMemory
 from app.chat.question_run import (
     DEFAULT_STRATEGY,
     ChatOptions,
+    ConclusionResult,
     OnStage,
     QuestionRun,
     StageTimer,
@@ -31,6 +34,8 @@ from app.language.protocol import Language
 from app.llm.reasoner import Reasoner
 from client_sdk.protocol import MAX_MESSAGES, ChatAnswer, ChatRequest, Message
 from kg_store.catalog import Catalog
+
+NO_MEMORY: Final = "Nothing is remembered of this graph: its owner has turned that off."
 
 
 class ChatService:
@@ -100,12 +105,16 @@ class ChatService:
     def _with_stated(self, run: QuestionRun) -> QuestionRun:
         """Returns the run with a sentence on what its asker told instead of the answer, if they did."""
         facts = self.options.facts
-        if self._memory is None or facts is None or run.memory_turn is not None or facts.is_empty(run.fact_owner):
+        if self._memory is None or facts is None or run.memory_turn is not None or not run.graph.policy.memory:
+            return run
+        if facts.is_empty(run.fact_owner):
             return run
         return self._memory.with_stated(run)
 
     async def _remembered(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Returns the run with the reply to a turn that tells, recalls or forgets a fact; no model is asked."""
+        if not run.graph.policy.memory:
+            return await timer.in_thread("finding", _without_memory, run)
         if run.memory_turn is not None and run.memory_turn.kind == "talk":
             return await timer.in_thread("finding", self._talk_memory.replied, run)
         assert self._memory is not None  # The reader finds such turns only if there is a memory.  # nosec B101
@@ -186,3 +195,8 @@ class ChatService:
             return run
         with timer.stage("suggesting"):
             return replace(run, suggestions=await self.options.suggest_next(run))
+
+
+def _without_memory(run: QuestionRun) -> QuestionRun:
+    """Returns the run with the reply to a memory turn of a graph whose policy turns memory off."""
+    return replace(run, ended=ConclusionResult(Conclusion(NO_MEMORY, (), {}), sentence=NO_MEMORY))

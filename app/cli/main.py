@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import access, backup, cases, characters, erase, graphs, ledger
+from app.cli import access, backup, cases, characters, erase, graphs, ledger, offers
 from app.cli.endpoints import concepts, endpoint
 from app.cli.keys import api_key, master_key
 from app.cli.output import NOT_USABLE, errors, failures_in_words, tell
@@ -45,6 +45,7 @@ def commands(app: typer.Typer) -> None:
     app.add_typer(endpoint, name="endpoint")
     app.add_typer(access.app, name="access")
     app.add_typer(cases.app, name="cases")
+    app.add_typer(offers.app, name="offers")
     app.add_typer(characters.app, name="character")
     app.add_typer(api_key, name="api-key")
     app.add_typer(master_key, name="master-key")

@@ -170,6 +170,7 @@ stated_facts = Table(
     Column("made_at", UtcTime, nullable=False),
     Column("sealed", LargeBinary, nullable=False),
     Index("ix_stated_facts_owner", "tenant", "graph", "key_id", "subject"),
+    Index("ix_stated_facts_newest", "tenant", "graph", "key_id", "made_at"),
 )
 
 characters = Table(

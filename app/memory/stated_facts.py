@@ -7,10 +7,10 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Engine, Select, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, Engine, Select, bindparam, delete, func, insert, select, update
 
 from app.database.tables import stated_facts
 from kg_store.storage.master_key import MasterKey, bind
@@ -32,10 +32,13 @@ _OF_GRAPH: Final = (
 )
 _OF_KEY: Final = _OF_GRAPH.where(stated_facts.c.key_id == bindparam("key_id"))
 _ANY_OF_KEY: Final = _OF_KEY.with_only_columns(stated_facts.c.id).order_by(None).limit(1)
+_THESE: Final = _OF_GRAPH.where(stated_facts.c.id.in_(bindparam("ids", expanding=True)))
 _ON_SUBJECTS: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
 _NEWEST_ON_SUBJECTS: Final = _ON_SUBJECTS.limit(MAX_OPENED)
 _NEWEST: Final = _OF_KEY.limit(MAX_OPENED)
 
+OfferState = Literal["", "offered", "refused", "taken"]
+"""The state of a fact that its owner offers to the owner of the graph; empty if they do not."""
 NO_SUBJECT: Final = -1
 """Stands for the subject of facts that mention nothing of the graph."""
 
@@ -68,7 +71,7 @@ class StatedFact:
     """A sentence that its owner told: `texts`, with one of `mentions` between each two of them.
 
     `relation`: the IRI of the graph's relation that leads from one mention to another, by their places; empty for an
-    open fact, which no relation of the graph says.
+    open fact, which no relation of the graph says. `offer`: its state, if it is offered to the graph's owner.
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -78,6 +81,7 @@ class StatedFact:
     relation: str = field(default="", repr=False)
     subject: int = 0
     object: int = 0
+    offer: OfferState = ""
 
     @property
     def mids(self) -> set[int]:
@@ -105,11 +109,12 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class KeptFact:
-    """A stated fact as it is stored."""
+    """A stated fact as it is stored, and the API key that it belongs to."""
 
     id: str
     made_at: dt.datetime
     fact: StatedFact
+    key_id: str = ""
 
 
 class StatedFactStore:
@@ -129,17 +134,16 @@ class StatedFactStore:
         fact_id = secrets.token_hex(_ID_BYTES)
         subjects = self._digests(owner, [fact.subject_mid])
         told = self._found(_ON_SUBJECTS, {**_wanted(owner), "subjects": subjects})
-        same = [row.id for row, earlier in told if earlier.says_same(fact)]
-        plain = json.dumps(asdict(fact), separators=(",", ":")).encode()
+        earlier = {row.id: each for row, each in told if each.says_same(fact)}
+        fact = replace(fact, offer=next(iter(earlier.values())).offer) if earlier else fact
         context = bind(owner.tenant, owner.key_id, owner.graph, fact_id)
         row = {"tenant": owner.tenant, "graph": owner.graph, "key_id": owner.key_id, "id": fact_id}
         with self._engine.begin() as connection:
-            connection.execute(delete(stated_facts).where(_of_key(owner) & stated_facts.c.id.in_(same)))
+            connection.execute(delete(stated_facts).where(_of_key(owner) & stated_facts.c.id.in_(list(earlier))))
             counted = select(func.count()).select_from(stated_facts).where(_of_key(owner))
             if connection.execute(counted).scalar_one() >= MAX_FACTS_OF_A_KEY:
                 raise MemoryFullError
-            sealed = self._master.seal(PURPOSE, context, plain + b" " * (-len(plain) % _PAD_BYTES))
-            more = {"subject": subjects[0], "made_at": dt.datetime.now(dt.UTC), "sealed": sealed}
+            more = {"subject": subjects[0], "made_at": dt.datetime.now(dt.UTC), "sealed": self._sealed(fact, context)}
             connection.execute(insert(stated_facts), {**row, **more})
 
     def is_empty(self, owner: FactOwner) -> bool:
@@ -169,6 +173,28 @@ class StatedFactStore:
     def forget(self, owner: FactOwner, ids: Sequence[str]) -> int:
         """Deletes those of the owner's facts that have these ids, and returns how many."""
         return self._delete(_of_key(owner), ids)
+
+    def offered(self, tenant: str, graph: str) -> list[KeptFact]:
+        """Returns the facts that their owners offer to the graph's owner, newest first. Raises MasterKeyError."""
+        found = self._found(_OF_GRAPH, {"tenant": tenant, "graph": graph})
+        return [KeptFact(row.id, row.made_at, fact, row.key_id) for row, fact in found if fact.offer == "offered"]
+
+    def set_offer(self, tenant: str, graph: str, ids: Collection[str], offer: OfferState) -> int:
+        """Sets the state of the offer of those facts of a graph that have these ids, and returns how many.
+
+        Raises MasterKeyError.
+        """
+        found = self._found(_THESE, {"tenant": tenant, "graph": graph, "ids": [*ids]})
+        chosen = [(row, replace(fact, offer=offer)) for row, fact in found]
+        with self._engine.begin() as connection:
+            return sum(
+                connection.execute(
+                    update(stated_facts)
+                    .where(_of_graph(tenant, graph) & (stated_facts.c.id == row.id))
+                    .values(sealed=self._sealed(fact, bind(tenant, row.key_id, graph, row.id)))
+                ).rowcount
+                for row, fact in chosen
+            )
 
     def forget_graph(self, tenant: str, graph: str) -> int:
         """Deletes everything that was told of a graph, and returns how many facts."""
@@ -200,6 +226,10 @@ class StatedFactStore:
         for row in rows:
             plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
             yield row, StatedFact.from_json(json.loads(plain))
+
+    def _sealed(self, fact: StatedFact, context: bytes) -> bytes:
+        plain = json.dumps(asdict(fact), separators=(",", ":")).encode()
+        return self._master.seal(PURPOSE, context, plain + b" " * (-len(plain) % _PAD_BYTES))
 
     def _digests(self, owner: FactOwner, mids: Sequence[int]) -> list[str]:
         """Returns the digests by which the facts of these subjects are found, those of the newest master key first."""

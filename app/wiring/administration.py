@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.chat.case_admin import CaseAdmin
+from app.chat.fact_offers import FactOffers
 from app.graphs.access import AccessSearch
 from app.graphs.admin import GraphAdmin
 from app.graphs.erasure import Eraser, ErasureStores
@@ -36,6 +37,11 @@ def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) 
 def cases_in(store: ServiceContext) -> CaseAdmin:
     """Returns the administration of the cases of all graphs."""
     return CaseAdmin(store.catalog, store.cases)
+
+
+def offers_in(store: ServiceContext) -> FactOffers:
+    """Returns what people offer to the owners of all graphs."""
+    return FactOffers(store.catalog, store.conversations, store.facts)
 
 
 def access_search_in(store: ServiceContext) -> AccessSearch:

@@ -13,6 +13,8 @@ from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.chat.beside import public_facts_of
 from app.chat.browsing import GraphBrowser
 from app.chat.case_admin import CaseAdmin
+from app.chat.fact_list import StatedFactList
+from app.chat.fact_offers import FactOffers
 from app.chat.inspecting import Tracer
 from app.chat.names_budget import NamesBudget
 from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
@@ -171,6 +173,8 @@ class Services:
     thinking: ReasonerBundle
     suggester: QuestionSuggester
     browser: GraphBrowser
+    memory: StatedFactList
+    offers: FactOffers
     ratings: RatingService
     cases: CaseAdmin
 
@@ -226,6 +230,8 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         thinking=thinking,
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations, names),
+        memory=StatedFactList(store.catalog, store.conversations, store.facts, names),
+        offers=FactOffers(store.catalog, store.conversations, store.facts, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
         cases=CaseAdmin(store.catalog, store.cases, names),
     )

@@ -1,4 +1,4 @@
-"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, break-glass, proxy, mcp, try."""
+"""The SDK's own commands: login, logout, keygen, ask, chat, ledger, trace, device, memory, proxy, mcp, try ..."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 import typer
 
+from client_sdk.cli import memory
 from client_sdk.cli.main import tell_wait
 from client_sdk.cli.servers import mcp, proxy
 from client_sdk.cli.settings import (
     TAKES_ID,
     ApiKey,
+    AsJson,
     Beside,
+    Graph,
     Language,
     LookFor,
     Names,
@@ -34,17 +37,29 @@ if TYPE_CHECKING:
     from client_sdk.devices import Devices
 
 OWN_COMMANDS = frozenset(
-    {"login", "logout", "keygen", "ask", "chat", "ledger", "trace", "device", "break-glass", "proxy", "mcp", "try"}
+    {
+        "login",
+        "logout",
+        "keygen",
+        "ask",
+        "chat",
+        "ledger",
+        "trace",
+        "device",
+        "memory",
+        "break-glass",
+        "proxy",
+        "mcp",
+        "try",
+    }
 )
 
 # Repeats values of client_sdk.protocol, whose models take longer to import than a help page to show.
 StrategyName = Literal["auto", "sets", "arog", "dialogue", "demands"]
 
-Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
 Strategy = Annotated[
     StrategyName, typer.Option(help="The way to reply; auto decides by turn, arog asks the model more often")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -284,6 +299,9 @@ def _open_devices(url: str | None, api_key: str | None, key_id: str | None, plai
     from client_sdk.devices import Devices
 
     return Devices(where.url, where.api_key, key_id=key_id, plain_http=plain_http)
+
+
+app.add_typer(memory.app, name="memory")
 
 
 @app.command("break-glass")

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.status import Status
@@ -15,6 +16,7 @@ from rich.text import Text
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.evidence import amendments, confidence_words, is_unsure
 from client_sdk.answers.safe_output import printable
+from client_sdk.memory import RememberedFact
 from client_sdk.protocol import LedgerRow
 from client_sdk.streaming import Stage, Stream, TextPiece
 from client_sdk.trace import Trace, TraceStep, readable_payload
@@ -176,6 +178,21 @@ def show_ledger(console: Console, rows: Sequence[LedgerRow], payload: bool) -> N
             say(console, readable_payload(row.payload))
     if not rows:
         say(console, "the model was sent nothing", style="dim")
+
+
+def show_memory(console: Console, facts: Sequence[RememberedFact]) -> None:
+    """Shows one line for each sentence that is remembered: its id, its day and its words."""
+    for fact in facts:
+        said = "" if fact.form == "fact" else "  (in your own words)"
+        offer = f"  ({fact.offer})" if fact.offer else ""
+        say(console, (f"{fact.id}  {fact.made_at:%Y-%m-%d}  ", "dim"), fact.text, (said, "dim"), offer)
+    if not facts:
+        say(console, "nothing is remembered", style="dim")
+
+
+def fact_as_dict(fact: RememberedFact) -> dict[str, object]:
+    """Returns every field of a sentence that is remembered, with names restored, for JSON."""
+    return {**asdict(fact), "made_at": fact.made_at.isoformat()}
 
 
 def print_json(content: object) -> None:

@@ -85,6 +85,8 @@ ApiKey = Annotated[
     str | None,
     typer.Option(envvar="AROG_API_KEY", help="Better there, or in AROG_API_KEY_FILE: others see options of a command"),
 ]
+Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 PlainHttp = Annotated[bool, typer.Option("--plain-http", help="Allow http to another machine")]
 Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
 Language = Annotated[

@@ -21,6 +21,7 @@ from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, Capsule, CapsuleCont
 from client_sdk.protocol.browsing import GraphExcerpt, GraphTable
 from client_sdk.protocol.chat import ChatAnswer
 from client_sdk.protocol.graphs import GraphPreview
+from client_sdk.protocol.memory import MemoryPage, OfferList
 from client_sdk.protocol.service import CaseList
 
 X25519_BYTES: Final = 32
@@ -305,6 +306,12 @@ def excerpt_context(excerpt: GraphExcerpt | GraphTable) -> bytes:
     """Returns the context that binds the names of an excerpt of a graph, or of a table, to all of it."""
     bound = excerpt.model_dump(mode="json", exclude={"capsule"})
     return "\n".join(("arog excerpt 1", _digest(bound))).encode()
+
+
+def memory_context(page: MemoryPage | OfferList) -> bytes:
+    """Returns the context that binds the names of what somebody told, or offers, to the whole list of it."""
+    bound = page.model_dump(mode="json", exclude={"capsule"})
+    return "\n".join(("arog memory 1", _digest(bound))).encode()
 
 
 def _digest(content: object) -> str:

@@ -190,8 +190,8 @@ class Policy(PolicyPart):
     (`~is-a`). `show_relations`, `show_classes`: predicates, classes or their words that are always shown, or "all".
     `mask_classes`: classes whose words are masked. `skip`: names of files that are not read. `words`: words that may
     be sent in questions about this graph, besides common words and the schema. `classes`: settings of classes and
-    concepts, by IRI or word. `budget`: how much of the graph one person may read on a day. `public`: the files of a
-    public graph beside this one.
+    concepts, by IRI or word. `memory`: people may have the service remember what they tell of the graph. `budget`: how
+    much of the graph one person may read on a day. `public`: the files of a public graph beside this one.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -209,6 +209,7 @@ class Policy(PolicyPart):
     mask_classes: tuple[Predicate, ...] = ()
     words: tuple[Label, ...] = ()
     skip: tuple[Predicate, ...] = ()
+    memory: StrictBool = True
     relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
     classes: dict[Predicate, ClassPolicy] = Field(default_factory=dict)
     tables: tuple[TablePolicy, ...] = ()

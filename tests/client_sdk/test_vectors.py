@@ -15,13 +15,14 @@ from client_sdk.crypto.sealing import (
     KeyPair,
     capsule_context,
     from_base64url,
+    memory_context,
     open_capsule,
     open_trace,
     preview_context,
     trace_context,
 )
 from client_sdk.errors import CannotOpenCapsuleError
-from client_sdk.protocol import Capsule, ChatAnswer, GraphPreview
+from client_sdk.protocol import Capsule, ChatAnswer, GraphPreview, MemoryPage
 from tests.vectors import make
 
 FOLDER = Path(make.__file__).parent
@@ -77,6 +78,16 @@ def test_a_preview_opens_and_not_with_another_sample() -> None:
         other = preview.model_copy(update={"sample": []})
         with pytest.raises(CannotOpenError):
             open_capsule(preview.capsule, KEY, preview_context(other))
+
+
+def test_a_page_of_the_memory_opens_and_not_with_another_sentence() -> None:
+    for one in CAPSULES["memories"]:
+        page = MemoryPage.model_validate(one["page"])
+        assert page.capsule is not None
+        opened = open_capsule(page.capsule, KEY, memory_context(page))
+        assert json.loads(opened.model_dump_json()) == one["content"]
+        with pytest.raises(CannotOpenError):
+            open_capsule(page.capsule, KEY, memory_context(page.model_copy(update={"facts": []})))
 
 
 def test_only_one_text_stands_for_the_same_bytes() -> None:

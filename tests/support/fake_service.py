@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from client_sdk.crypto.sealing import (
     capsule_context,
     fingerprint_of,
+    memory_context,
     parse_public_key,
     seal,
     to_base64url,
@@ -36,6 +37,9 @@ from client_sdk.protocol import (
     Item,
     LedgerPage,
     LedgerRow,
+    MemoryFact,
+    MemoryForgotten,
+    MemoryPage,
     Message,
     Names,
     NewDevice,
@@ -131,6 +135,7 @@ class FakeService:
         self.names_kept = True
         self.may_inspect = True
         self.devices: list[Device] = []
+        self.memory: list[MemoryFact] = []
         self.extra: dict[str, Any] = {}  # fields added to a reply, or replaced in it, after its names were sealed
         self.inexact: list[Reading] = []
         self.confidence: float | None = None
@@ -226,6 +231,8 @@ class FakeService:
             return Canned(200, self.graphs.model_dump_json().encode())
         if path.startswith("/devices"):
             return self._devices(method, urlsplit(path).path, body)
+        if path.startswith("/memory"):
+            return self._memory(method, path)
         if path.startswith("/trace/") and not self.may_inspect:
             return problem(404, "unknown_answer")
         if path.startswith("/trace/"):
@@ -308,6 +315,22 @@ class FakeService:
         revoked = old.model_copy(update={"revoked_at": at})
         self.devices[self.devices.index(old)] = revoked
         return Canned(200, revoked.model_dump_json().encode())
+
+    def _memory(self, method: str, path: str) -> Canned:
+        found = urlsplit(path)
+        asked = {name: values[0] for name, values in parse_qs(found.query).items()}
+        if method == "DELETE":
+            fact_id = found.path.removeprefix("/memory").removeprefix("/")
+            going = [each for each in self.memory if fact_id in ("", each.id)]
+            self.memory = [each for each in self.memory if each not in going]
+            told = MemoryForgotten(facts=len(going))
+            return Canned(200, told.model_dump_json().encode()) if going else problem(404, "unknown_fact")
+        page = MemoryPage(id="m1", graph=asked["graph"], facts=self.memory, total=len(self.memory))
+        content = CapsuleContent(answer_id="m1", table=self.table).model_dump_json().encode()
+        key = parse_public_key(asked["public_key"])
+        sealed = to_base64url(seal(content, key, memory_context(page)))
+        page = page.model_copy(update={"capsule": Capsule(suite=key.suite.name, sealed=sealed)})
+        return Canned(200, page.model_dump_json().encode())
 
     def _trace(self, path: str) -> SealedTrace:
         """Returns a trace of four model calls for any answer; the model has guessed a name in the first."""

@@ -18,6 +18,7 @@ from client_sdk.crypto.sealing import (
     KeyPair,
     capsule_context,
     from_base64url,
+    memory_context,
     parse_public_key,
     preview_context,
     seal,
@@ -31,6 +32,8 @@ from client_sdk.protocol import (
     EntitySeen,
     FactSeen,
     GraphPreview,
+    MemoryFact,
+    MemoryPage,
     Names,
     TraceContent,
     TracedCall,
@@ -190,6 +193,7 @@ def capsules() -> dict[str, Any]:
         ],
         "changed": [{"why": why, "answer": sent({**ANSWER, **change}, good)} for why, change in CHANGES.items()],
         "previews": [preview()],
+        "memories": [memory()],
         "traces": [{"capsule": sealed_to(KEY, trace, trace_context(ID)), "content": json.loads(trace)}],
         "refused": [
             {"why": "another key", "capsule": sealed_to(OTHER_KEY, content, context)},
@@ -220,6 +224,15 @@ def preview() -> dict[str, Any]:
     content = CapsuleContent(answer_id="p1", table=table_of(TABLE)).model_dump_json()
     capsule = sealed_to(KEY, content, preview_context(told))
     return {"preview": {**told.model_dump(mode="json"), "capsule": capsule}, "content": json.loads(content)}
+
+
+def memory() -> dict[str, Any]:
+    at = datetime(2026, 1, 2, 3, 4, 5, 600_000, tzinfo=UTC)
+    facts = [MemoryFact(id="f1", made_at=at, text="Eq7f2k prefers “mornings”.", form="words", conversation="c1")]
+    told = MemoryPage(id="m1", graph=GRAPH, facts=facts, total=1)
+    content = CapsuleContent(answer_id="m1", table=table_of(TABLE)).model_dump_json()
+    capsule = sealed_to(KEY, content, memory_context(told))
+    return {"page": {**told.model_dump(mode="json"), "capsule": capsule}, "content": json.loads(content)}
 
 
 def bytes_of(text: str) -> list[int] | None:

@@ -3,6 +3,6 @@
 Imports the services that `wiring` builds, and the wire types of the SDK.
 """
 
-from app.api.routes import accounts, chat, graphs
+from app.api.routes import accounts, chat, graphs, memory
 
-__all__ = ["accounts", "chat", "graphs"]
+__all__ = ["accounts", "chat", "graphs", "memory"]

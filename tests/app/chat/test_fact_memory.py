@@ -195,6 +195,21 @@ async def test_who_no_longer_sees_a_relation_is_not_told_what_they_said_of_it(ho
     assert await said(chat(house, key), "What did I tell you?") == "You have told me nothing."
 
 
+async def test_a_graph_whose_policy_turns_memory_off_remembers_nothing_and_uses_nothing(house: Running) -> None:
+    key = key_of(house)
+    talk = chat(house, key)
+    await said(talk, f"Remember that {LIVES}")
+    house.load(turtle=PEOPLE, policy='show_relations = "all"\nmemory = false\n')
+    off = "Nothing is remembered of this graph: its owner has turned that off."
+    for turn in (f"Remember that {PREFERS}", "What did I tell you?", "What did we talk about today?"):
+        assert await said(chat(house, key), turn) == off
+    assert await said(chat(house, key), WHERE) == ANSWER
+    assert "remember" not in await said(chat(house, key), PREFERS)
+    # It stays its owner's, to be looked at and taken out.
+    assert [each.text for each in await talk.memory.list()] == [LIVES]
+    assert await talk.memory.forget_all() == 1
+
+
 async def test_told_facts_go_with_their_graph(house: Running) -> None:
     key = key_of(house)
     await said(chat(house, key), f"Remember that {LIVES}")

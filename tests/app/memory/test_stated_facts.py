@@ -88,6 +88,19 @@ def test_what_mentions_an_erased_thing_or_name_goes(store: StatedFactStore) -> N
     assert store.is_empty(OWNER)
 
 
+def test_an_offer_is_kept_with_the_fact_and_told_again_it_stays(store: StatedFactStore) -> None:
+    store.keep(OWNER, LIVES)
+    store.keep(replace(OWNER, key_id="other"), PREFERS)
+    (kept,) = store.of_owner(OWNER)
+    assert (store.set_offer("t", "h", [kept.id], "offered"), store.offered("t", "g")) == (0, [])
+    assert store.set_offer("t", "g", [kept.id], "offered") == 1
+    store.keep(OWNER, replace(LIVES, conversation="later"))
+    (offered,) = store.offered("t", "g")
+    assert (offered.key_id, offered.fact.texts, store.offered("u", "g")) == (OWNER.key_id, LIVES.texts, [])
+    store.set_offer("t", "g", [offered.id], "refused")
+    assert (store.offered("t", "g"), store.on_subjects(OWNER, [7])[0].fact.offer) == ([], "refused")
+
+
 def test_they_go_with_their_graph(store: StatedFactStore) -> None:
     store.keep(OWNER, LIVES)
     assert (store.forget_graph("t", "h"), store.forget_graph("t", "g")) == (0, 1)

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { AskView } from "./ask/ask_view";
 import { BrowseView } from "./browse/browse_view";
+import { MemoryView } from "./memory/memory_view";
 import { OwnerView } from "./owner/owner_view";
 import { ErrorNote } from "./shared/components/error_note";
 import { TopBar } from "./shared/components/top_bar";
@@ -17,6 +18,7 @@ import { Welcome } from "./welcome/welcome";
 export const VIEWS = [
   { id: "ask", title: "Ask", view: AskView },
   { id: "browse", title: "Browse", view: BrowseView },
+  { id: "memory", title: "Memory", view: MemoryView },
   { id: "graphs", title: "Graphs", view: OwnerView },
 ] as const;
 

@@ -1,12 +1,12 @@
 import { DhkemX25519HkdfSha256 } from "@hpke/dhkem-x25519";
 import { describe, expect, test } from "vitest";
 import { fromBase64url, toBase64url } from "../src/protocol/base64url";
-import { capsuleContext, previewContext, traceContext } from "../src/protocol/seal_contexts";
+import { capsuleContext, memoryContext, previewContext, traceContext } from "../src/protocol/seal_contexts";
 import { parsed } from "../src/protocol/decode";
 import { ArogError } from "../src/protocol/errors";
 import { openNames } from "../src/protocol/reading";
 import { CannotOpen, openCapsule, openTrace, readerKeyOf } from "../src/protocol/sealing";
-import { type ChatAnswer, chatAnswerOf } from "../src/protocol/wire";
+import { type ChatAnswer, chatAnswerOf, memoryPageOf } from "../src/protocol/wire";
 import { CAPSULES, keyOf, tableOf } from "./vectors";
 
 const answer = answerOf(CAPSULES.answer);
@@ -63,6 +63,14 @@ test.each(CAPSULES.previews)("a preview opens, and not with another sample", asy
   expect(opened.table).toEqual(tableOf(content.table));
   const other = await previewContext({ ...preview, sample: [] });
   await expect(openCapsule(preview.capsule, key, other)).rejects.toBeInstanceOf(CannotOpen);
+});
+
+test.each(CAPSULES.memories)("a page of the memory opens, and not with another sentence", async ({ page, content }) => {
+  const sent = parsed(JSON.stringify(page), memoryPageOf);
+  const opened = await openCapsule(page.capsule, key, await memoryContext(sent));
+  expect(opened.table).toEqual(tableOf(content.table));
+  const other = await memoryContext({ ...sent, facts: [] });
+  await expect(openCapsule(page.capsule, key, other)).rejects.toBeInstanceOf(CannotOpen);
 });
 
 test("only one text stands for the same bytes", () => {

@@ -39,13 +39,17 @@ export function requestOf(
     messages: [...before.slice(-(MAX_MESSAGES - 2)), { role: "user", content: turn.sent }],
     conversation: conversation.conversation,
     strategy: "auto",
-    // Each browser is a person: what is rated in one changes no answer in another, though they share an API key.
     options: {
       ...options,
       ...(turn.lookedFor === undefined ? {} : { looked_for: turn.lookedFor }),
-      person: publicKey.slice(-PERSON_CHARS),
+      person: personOf(publicKey),
     },
     public_key: publicKey,
     stream: true,
   };
+}
+
+/** Each browser is a person: what is rated or remembered in one is none of another's, though they share an API key. */
+export function personOf(publicKey: string): string {
+  return publicKey.slice(-PERSON_CHARS);
 }

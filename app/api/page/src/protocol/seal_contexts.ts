@@ -1,6 +1,6 @@
 /** HPKE's `info` of what is sealed: it binds names to what they are restored in. The twin of client_sdk/crypto/sealing.py. */
 
-import type { ChatAnswer, GraphExcerpt, GraphTable } from "./wire";
+import type { ChatAnswer, GraphExcerpt, GraphTable, MemoryPage } from "./wire";
 
 /**
  * Binds a capsule to all of its answer but `usage` and the capsule itself: where the text, the evidence or anything
@@ -25,6 +25,12 @@ export async function previewContext(preview: { id: string; sample: unknown[] })
 export async function excerptContext(excerpt: GraphExcerpt | GraphTable): Promise<Uint8Array> {
   const { capsule: _capsule, ...bound } = excerpt;
   return utf8(["arog excerpt 1", await digestOf(bound)].join("\n"));
+}
+
+/** Binds the names in what somebody had remembered to the whole page of it. */
+export async function memoryContext(page: MemoryPage): Promise<Uint8Array> {
+  const { capsule: _capsule, ...bound } = page;
+  return utf8(["arog memory 1", await digestOf(bound)].join("\n"));
 }
 
 /** SHA-256, hex, of JSON as RFC 8785 writes it. */

@@ -154,6 +154,27 @@ export type GraphTable = Decoded<typeof graphTableOf>;
 
 export const graphSuggestionsOf = fields({ questions: list(text) });
 
+const offerOf = oneOf("", "offered", "refused", "taken");
+export type OfferWord = Decoded<typeof offerOf>;
+const memoryFactOf = fields({
+  id: text,
+  made_at: text,
+  text,
+  form: oneOf("fact", "words"),
+  conversation: text,
+  offer: offerOf,
+});
+export const memoryPageOf = fields({
+  id: text,
+  graph: text,
+  facts: list(memoryFactOf),
+  total: number,
+  offset: number,
+  capsule: nullable(capsuleOf),
+});
+export type MemoryPage = Decoded<typeof memoryPageOf>;
+export const memoryForgottenOf = fields({ facts: number });
+
 export const tracedCallOf = fields({
   step: text,
   at: text,
