@@ -114,7 +114,9 @@ class FactMemory:
             "tell": lambda: self._kept(run, turn, step),
             "recall": lambda: self._recalled(run, turn),
             "forget": lambda: self._forgotten(run, turn),
-            "say": lambda: MemoryReply("offered", self._today(), told),
+            "say": lambda: MemoryReply(
+                "offered" if is_clear(turn.statement, run) else "names several", self._today(), told
+            ),
         }
         reply = replies.get(turn.kind, lambda: MemoryReply("declined", self._today()))()
         text = run.reader.memory.word_reply(reply)
@@ -297,6 +299,14 @@ def fact_of(statement: str, run: QuestionRun, step: StatedStep | None) -> Stated
     if step is None or relation is None:
         return fact
     return replace(fact, relation=relation.iri, subject=words.index(step.start), object=words.index(step.end))
+
+
+def is_clear(statement: str, run: QuestionRun) -> bool:
+    """Returns True if each name in a statement in pseudonyms means one thing."""
+    try:
+        return bool(fact_of(statement, run, None).texts)
+    except UnclearMentionError:
+        return False
 
 
 def _mention(word: str, run: QuestionRun) -> Mention | None:

@@ -148,6 +148,12 @@ async def test_what_is_said_in_passing_is_kept_only_if_its_asker_agrees(house: R
     assert await said(chat(house, key), "What did I tell you?") == f"You told me on DAY: {LIVES}"
 
 
+async def test_what_is_said_of_a_name_that_two_things_have_is_not_offered(house: Running) -> None:
+    house.load(turtle=PEOPLE + '\n:p9 a :Patient ; rdfs:label "Zofia Quarrel" .\n')
+    unclear = "I can't tell which one you mean by that name, so I kept nothing."
+    assert await said(chat(house, key_of(house)), "Zofia Quarrel has moved to the attic room.") == unclear
+
+
 async def test_a_yes_to_no_offer_keeps_nothing(house: Running) -> None:
     talk = chat(house, key_of(house))
     await said(talk, WHERE, "yes please")
