@@ -57,7 +57,7 @@ class GraphInPseudonyms(Protocol):
 
 
 class UnclearMentionError(Exception):
-    """A statement names several things by one name, or something that no sentence can be kept of."""
+    """A statement names something that no sentence can be kept of, such as the result of an earlier question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +109,11 @@ class FactMemory:
         """
         turn = run.memory_turn
         assert turn is not None  # nosec B101
-        told = (DatedStatement(turn.statement, self._today()),)
         replies = {
             "tell": lambda: self._kept(run, turn, step),
             "recall": lambda: self._recalled(run, turn),
             "forget": lambda: self._forgotten(run, turn),
-            "say": lambda: MemoryReply(
-                "offered" if is_clear(turn.statement, run) else "names several", self._today(), told
-            ),
+            "say": lambda: self._offered(run, turn),
         }
         reply = replies.get(turn.kind, lambda: MemoryReply("declined", self._today()))()
         text = run.reader.memory.word_reply(reply)
@@ -172,6 +169,13 @@ class FactMemory:
         best_first = sorted(zip(alike.tolist(), near, strict=True), key=lambda pair: -pair[0])
         return next((each for cosine, each in best_first if cosine >= least and sentence_of(each.fact, run)), None)
 
+    def _offered(self, run: QuestionRun, turn: MemoryTurn) -> MemoryReply:
+        try:
+            sentence = sentence_of(fact_of(turn.statement, run, None), run)
+        except UnclearMentionError:
+            return MemoryReply("unclear", self._today())
+        return MemoryReply("offered", self._today(), (DatedStatement(sentence or turn.statement, self._today()),))
+
     def _kept(self, run: QuestionRun, turn: MemoryTurn, step: StatedStep | None) -> MemoryReply:
         if not turn.statement:
             return MemoryReply("states nothing", self._today())
@@ -179,10 +183,10 @@ class FactMemory:
             fact = fact_of(turn.statement, run, step)
             self._store.keep(run.fact_owner, fact)
         except UnclearMentionError:
-            return MemoryReply("names several", self._today())
+            return MemoryReply("unclear", self._today())
         except MemoryFullError:
             return MemoryReply("full", self._today())
-        told = DatedStatement(turn.statement, self._today())
+        told = DatedStatement(sentence_of(fact, run) or turn.statement, self._today())
         return MemoryReply("kept" if fact.relation else "kept as said", self._today(), (told,))
 
     def _recalled(self, run: QuestionRun, turn: MemoryTurn) -> MemoryReply:
@@ -301,19 +305,11 @@ def fact_of(statement: str, run: QuestionRun, step: StatedStep | None) -> Stated
     return replace(fact, relation=relation.iri, subject=words.index(step.start), object=words.index(step.end))
 
 
-def is_clear(statement: str, run: QuestionRun) -> bool:
-    """Returns True if each name in a statement in pseudonyms means one thing."""
-    try:
-        return bool(fact_of(statement, run, None).texts)
-    except UnclearMentionError:
-        return False
-
-
 def _mention(word: str, run: QuestionRun) -> Mention | None:
     meaning = run.conversation.table.meaning(word)
     if meaning is None:
         return None
-    if meaning.kind in ("entity", "value"):
+    if meaning.kind in ("entity", "value", "group"):
         return Mention(tuple(meaning.mids.tolist()), value_kind=meaning.value_kind or "")
     if meaning.kind == "literal" and meaning.literal:
         return Mention((), meaning.literal, meaning.value_kind or ValueKind.TEXT)
@@ -335,7 +331,8 @@ def sentence_of(fact: StatedFact, run: GraphInPseudonyms) -> str:
         elif not is_seen(mids, run):
             return ""
         else:
-            word = table.of_entity(Mid(mids[0])) if kind is None else table.of_value(Mid(mids[0]), kind)
+            shown = next(mid for mid in mids if is_seen((mid,), run))  # Things that share a name are called alike.
+            word = table.of_entity(Mid(shown)) if kind is None else table.of_value(Mid(shown), kind)
         said += word + text
     return said
 

@@ -217,7 +217,7 @@ MemoryOutcome = Literal[
     "states nothing",
     "offered",
     "declined",
-    "names several",
+    "unclear",
     "full",
     "recalled",
     "forgotten",

@@ -130,7 +130,7 @@ _KEPT: Final = {
     "kept as said": "I will remember it in your own words: {}",
     "states nothing": "That states nothing, so I kept nothing.",
     "declined": "All right, I keep nothing of it.",
-    "names several": "I can't tell which one you mean by that name, so I kept nothing.",
+    "unclear": "I can't tell what you mean by a part of that, so I kept nothing. Please say it with names.",
     "full": "My memory for this graph is full, so I kept nothing. Have me forget something first.",
 }
 

@@ -148,10 +148,12 @@ async def test_what_is_said_in_passing_is_kept_only_if_its_asker_agrees(house: R
     assert await said(chat(house, key), "What did I tell you?") == f"You told me on DAY: {LIVES}"
 
 
-async def test_what_is_said_of_a_name_that_two_things_have_is_not_offered(house: Running) -> None:
+async def test_what_is_said_of_a_name_that_two_things_have_is_kept_of_both(house: Running) -> None:
     house.load(turtle=PEOPLE + '\n:p9 a :Patient ; rdfs:label "Zofia Quarrel" .\n')
-    unclear = "I can't tell which one you mean by that name, so I kept nothing."
-    assert await said(chat(house, key_of(house)), "Zofia Quarrel has moved to the attic room.") == unclear
+    key, told = key_of(house), "Zofia Quarrel has moved to the attic room."
+    assert await said(chat(house, key), told) == f"Shall I remember: {told[:-1]}? Say yes or no."
+    assert await said(chat(house, key), told, "yes please") == f"I will remember it in your own words: {told}"
+    assert await said(chat(house, key), "What did I tell you about Zofia Quarrel?") == f"You told me on DAY: {told}"
 
 
 async def test_a_yes_to_no_offer_keeps_nothing(house: Running) -> None:
