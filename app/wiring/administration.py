@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from app.chat.case_admin import CaseAdmin
-from app.chat.fact_offers import FactOffers
 from app.graphs.access import AccessSearch
 from app.graphs.admin import GraphAdmin
 from app.graphs.erasure import Eraser, ErasureStores
@@ -14,6 +14,9 @@ from app.wiring.store import ServiceContext
 from kg_store.catalog import NameConcepts
 from kg_store.formats.files import PackedBounds
 from kg_store.terms import Schema
+
+if TYPE_CHECKING:
+    from app.chat.fact_offers import FactOffers
 
 
 def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> GraphAdmin:
@@ -41,6 +44,9 @@ def cases_in(store: ServiceContext) -> CaseAdmin:
 
 def offers_in(store: ServiceContext) -> FactOffers:
     """Returns what people offer to the owners of all graphs."""
+    # Imported here because it reads conversations, and most commands don't.
+    from app.chat.fact_offers import FactOffers
+
     return FactOffers(store.catalog, store.conversations, store.facts)
 
 

@@ -68,6 +68,18 @@ class NothingTold:
     def read_turn(self, text: str) -> MemoryTurn | None:
         return None
 
+    def read_statement(self, text: str, *, is_asked: bool = False) -> MemoryTurn | None:
+        return None
+
+    def offered(self, reply: str) -> str:
+        return ""
+
+    def is_reply(self, text: str) -> bool:
+        return False
+
+    def declines(self, text: str) -> bool:
+        return False
+
     def word_reply(self, reply: MemoryReply) -> str:
         return ""
 
