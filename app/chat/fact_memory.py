@@ -13,12 +13,12 @@ from app.chat.conversations import Conversation
 from app.chat.execution import Conclusion
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.chat.search import is_sure
-from app.chat.turn_forms import NAME
+from app.chat.turn_forms import NAME, without_names
 from app.language.readings import DatedStatement, MemoryOutcome, MemoryReply, MemoryTurn
 from app.llm.embeddings.embedder import Likeness
 from app.memory.stated_facts import NO_SUBJECT, KeptFact, MemoryFullError, Mention, StatedFact, StatedFactStore
 from app.privacy.plain_wording import Today
-from app.privacy.pseudonyms import shaped_in, words_in
+from app.privacy.pseudonyms import words_in
 from app.strategies.base import FoundFact
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.catalog import PrivateGraph
@@ -36,8 +36,8 @@ MAX_THINGS: Final = 20
 MIN_ALIKE: Final = 0.45
 """The least likeness (cosine) of a question to a told sentence that it asks for.
 
-On the seen half of the utterances of `arog eval memory` 0.80 of the questions are as near to what they ask for, and
-0.04 to anything else that was told.
+Chosen by hand: on the seen half of the utterances of `arog eval memory` 0.80 of the questions are as near to what they
+ask for, and 0.04 to anything else that was told.
 """
 MIN_ALIKE_BESIDE: Final = 0.55
 """The least likeness beside an answer of the graph. On the same half: 0.63 and 0.003."""
@@ -164,7 +164,8 @@ class FactMemory:
             return None
         near = [each for each in near if not (run.ended.conclusion and each.fact.relation)]
         sentences = [NAME.join(each.fact.texts) for each in near]
-        alike = self._likeness(_without_names(run.read.dialogue.question), sentences)
+        question = without_names(run.read.dialogue.question, run.conversation.table)
+        alike = self._likeness(question, sentences)  # Texts that name the same are not alike for that.
         least = MIN_ALIKE_BESIDE if run.ended.conclusion else MIN_ALIKE
         best_first = sorted(zip(alike.tolist(), near, strict=True), key=lambda pair: -pair[0])
         return next((each for cosine, each in best_first if cosine >= least and sentence_of(each.fact, run)), None)
@@ -335,13 +336,6 @@ def sentence_of(fact: StatedFact, run: GraphInPseudonyms) -> str:
             word = table.of_entity(Mid(shown)) if kind is None else table.of_value(Mid(shown), kind)
         said += word + text
     return said
-
-
-def _without_names(text: str) -> str:
-    """Returns a text with one word for all pseudonyms, so that texts that name the same are not alike for that."""
-    for each in shaped_in(text):
-        text = text.replace(each.word, NAME)
-    return text
 
 
 def is_seen(mids: tuple[int, ...], run: GraphInPseudonyms) -> bool:

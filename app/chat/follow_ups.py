@@ -9,7 +9,16 @@ from typing import Final
 
 from app.chat.pronouns import REFERS, PronounResolver, in_case, pronoun_replaced
 from app.chat.pseudonym_meanings import PseudonymMeanings
-from app.chat.turn_forms import NAME, ORDINALS, TurnForm, chosen_by, compared, corrected, place_chosen, says_nothing
+from app.chat.turn_forms import (
+    ORDINALS,
+    TurnForm,
+    chosen_by,
+    compared,
+    corrected,
+    place_chosen,
+    says_nothing,
+    without_names,
+)
 from app.chat.turns import DID_YOU_MEAN, talk_of
 from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
@@ -114,11 +123,8 @@ def no_form(_: str) -> TurnForm:
 
 def form_in(text: str, table: PseudonymTable, form_of: FormOf) -> TurnForm:
     """Returns the form of a turn in pseudonyms: "replace" only with a name; with one, else "doubt" or "states"."""
-    named = table.known(text)
-    for word in named:
-        text = text.replace(word, NAME)
-    form = form_of(text)
-    return form if form in ("doubt", "states") or bool(named) == (form == "replace") else "other"
+    form = form_of(without_names(text, table))
+    return form if form in ("doubt", "states") or bool(table.known(text)) == (form == "replace") else "other"
 
 
 class FollowUps:

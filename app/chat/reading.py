@@ -252,7 +252,7 @@ class QuestionReader:
         return memory.read_statement(dialogue.question) if form == "states" and not is_left else None
 
     def _told(self, run: QuestionRun, dialogue: SafeDialogue) -> frozenset[str]:
-        """Returns the earlier turns that tell, recall or forget a fact, or say yes or no to keeping one."""
+        """Returns the earlier turns that are about told facts: by what they say, or by the reply to them."""
         replied = ((turn, reply.text) for turn, reply in pairwise(dialogue.turns) if turn.role == "user")
         is_reply = run.reader.memory.is_reply
         return frozenset(turn.text for turn, reply in replied if self._memory_turn(run, turn.text) or is_reply(reply))

@@ -17,6 +17,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import TurnKind
 from kg_store.lexicon.lexicon import kinds_of
 
@@ -210,6 +211,13 @@ def lengths(text: str) -> list[float]:
     are 0 or 1: under 4 words, over 15 words, at most one word."""
     count = len(text.split())
     return [1.0, count / 20, float(count < 4), float(count > 15), float(count <= 1)]
+
+
+def without_names(text: str, table: PseudonymTable) -> str:
+    """Returns a text in pseudonyms with NAME in place of each."""
+    for word in table.known(text):
+        text = text.replace(word, NAME)
+    return text
 
 
 TurnForm = Literal["other", "replace", "doubt", "rest", "which", "all", "states", "agrees"]

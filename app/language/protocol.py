@@ -122,7 +122,7 @@ class MemoryLanguage(Protocol):
         ...
 
     def is_reply(self, text: str) -> bool:
-        """Returns True for a reply that offers to keep a fact, or says that one is kept or not."""
+        """Returns True for a reply that says what was told, offers to keep a fact, or says that one is kept or not."""
         ...
 
     def declines(self, text: str) -> bool:

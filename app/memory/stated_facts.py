@@ -8,6 +8,7 @@ import json
 import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 from sqlalchemy import ColumnElement, Engine, Select, bindparam, delete, func, insert, select, update
@@ -16,7 +17,7 @@ from app.database.tables import stated_facts
 from kg_store.storage.master_key import MasterKey, bind
 
 PURPOSE: Final = "stated fact"
-MAX_OPENED: Final = 20
+MAX_OPENED: Final = 15
 """The greatest number of sentences, the newest, that are opened at once for a question. Chosen by hand."""
 MAX_FACTS_OF_A_KEY: Final = 10_000
 """The greatest number of sentences that are kept for an API key in one graph. Chosen by hand."""
@@ -34,7 +35,8 @@ _OF_KEY: Final = _OF_GRAPH.where(stated_facts.c.key_id == bindparam("key_id"))
 _ANY_OF_KEY: Final = _OF_KEY.with_only_columns(stated_facts.c.id).order_by(None).limit(1)
 _THESE: Final = _OF_GRAPH.where(stated_facts.c.id.in_(bindparam("ids", expanding=True)))
 _ON_SUBJECTS: Final = _OF_KEY.where(stated_facts.c.subject.in_(bindparam("subjects", expanding=True)))
-_NEWEST_ON_SUBJECTS: Final = _ON_SUBJECTS.limit(MAX_OPENED)
+# Unordered, since with an order and a limit SQLite looks through all facts of the key by their times.
+_ANY_ON_SUBJECTS: Final = _ON_SUBJECTS.order_by(None)
 _NEWEST: Final = _OF_KEY.limit(MAX_OPENED)
 
 OfferState = Literal["", "offered", "refused", "taken"]
@@ -161,7 +163,8 @@ class StatedFactStore:
         At most MAX_OPENED. Raises MasterKeyError.
         """
         wanted = {**_wanted(owner), "subjects": self._digests(owner, mids)}
-        return self._of(owner, self._found(_NEWEST_ON_SUBJECTS, wanted))
+        rows = sorted(self._rows(_ANY_ON_SUBJECTS, wanted), key=attrgetter("made_at"), reverse=True)
+        return self._of(owner, self._opened(rows[:MAX_OPENED]))
 
     def newest(self, owner: FactOwner) -> list[KeptFact]:
         """Returns those of the key's MAX_OPENED newest facts that are the owner's, newest first.
@@ -221,8 +224,13 @@ class StatedFactStore:
             )
 
     def _found(self, query: Select[Any], wanted: dict[str, Any]) -> Iterator[tuple[Any, StatedFact]]:
+        return self._opened(self._rows(query, wanted))
+
+    def _rows(self, query: Select[Any], wanted: dict[str, Any]) -> Sequence[Any]:
         with self._engine.connect() as connection:
-            rows = connection.execute(query, wanted).all()
+            return connection.execute(query, wanted).all()
+
+    def _opened(self, rows: Sequence[Any]) -> Iterator[tuple[Any, StatedFact]]:
         for row in rows:
             plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
             yield row, StatedFact.from_json(json.loads(plain))

@@ -93,7 +93,7 @@ class EnglishMemory:
         return found["statement"] if found else ""
 
     def is_reply(self, text: str) -> bool:
-        """Returns True for a reply that offers to keep a fact, or says that one is kept or not."""
+        """Returns True for a reply that says what was told, offers to keep a fact, or says that one is kept or not."""
         return text.startswith(_REPLIES)
 
     def declines(self, text: str) -> bool:
@@ -136,7 +136,7 @@ _KEPT: Final = {
 
 
 _OFFER: Final = "Shall I remember: {}? Say yes or no."
-_REPLIES: Final = (_OFFER.partition("{")[0], *(said.partition("{")[0] for said in _KEPT.values()))
+_REPLIES: Final = (_RECALLED, _OFFER.partition("{")[0], *(said.partition("{")[0] for said in _KEPT.values()))
 _OFFERED: Final = re.compile(r"Shall I remember: (?P<statement>.+)\? Say yes or no\.$", re.DOTALL)
 _DECLINES: Final = re.compile(
     r"\W*(?:no|nope|nah|don['’]?t|do not|never mind|forget it)\b(?:\W+\w+){0,3}\W*", re.IGNORECASE

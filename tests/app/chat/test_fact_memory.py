@@ -268,10 +268,14 @@ async def test_no_model_is_asked_about_what_is_told_or_sees_it_later(tmp_path: P
             before = [each for each in server.received if b"question" in each.body]
             both = await said(talk, "Who is Zofia Quarrel treated by?")
             await said(talk, "And who is he treated by?", "Who is she treated by?")
+            await said(talk, "Remember that the staff meeting has moved to the zinnia kitchen.")
+            alike = await said(talk, "Where is the staff meeting?")
+            await said(talk, "And who is he treated by?", "Who is she treated by?")
     sent = b"".join(each.body for each in server.received)
     assert told == f"You told me on DAY: {TREATED} You told me on DAY: {LIVES}"
     assert f"You told me on DAY: {TREATED}" in both
     assert before == []
     assert b"treated by" in sent
     assert not canaries_in(sent, (*SECRETS, *NAMES))
-    assert not any(words in sent for words in (b"emember", b"told me", b"tell you"))
+    assert "zinnia" in alike
+    assert not any(words in sent for words in (b"emember", b"told me", b"tell you", b"zinnia"))

@@ -10,6 +10,7 @@ import pytest
 
 from evaluation.dialogue import told
 from evaluation.dialogue.told import AskedBack, Outcome, Utterance, measures_of_told, run_told, utterance_sets
+from evaluation.dialogue.told_time import ROUNDS, run_told_time
 
 TABLES = {"people.csv": "name,town\nRose Quarrel,Arnsby\nBo Ashgrove,Umbra\nIda Falk,Arnsby\n"}
 BACK = [{"question": "What did I tell you about Rose Quarrel?", "expect": ["mornings"]}]
@@ -19,6 +20,7 @@ UTTERANCES = [
         "kind": "fact",
         "text": "Remember that Rose Quarrel prefers mornings",
         "states": True,
+        "about": ["Rose Quarrel"],
         "asked_back": BACK,
     },
     {"id": "b", "kind": "small talk", "text": "thanks, that's lovely", "states": False},
@@ -29,6 +31,7 @@ UTTERANCES = [
 def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = json.dumps({"tables": TABLES, "utterances": UTTERANCES}).encode()
     (tmp_path / "shut_club.json.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "seen_club.json").write_bytes(text)
     monkeypatch.setattr(told, "UTTERANCES", tmp_path)
 
 
@@ -38,6 +41,16 @@ async def test_what_is_told_is_kept_and_comes_back_in_the_same_and_a_new_convers
     kept, other = await run_told("shut", lambda *_: None)
     assert (kept.utterance.id, kept.is_kept, kept.here, kept.anew) == ("a", True, (True,), (True,))
     assert (other.utterance.id, other.is_kept, other.here) == ("b", False, ())
+
+
+@pytest.mark.model
+@pytest.mark.usefixtures("sets")
+async def test_the_time_of_a_memory_is_measured_over_questions_that_it_is_asked_for() -> None:
+    took = await run_told_time(lambda *_: None, facts=20)
+    assert (took.name, took.questions) == (
+        "processor time that 20 told facts add to a question, median, ms",
+        ROUNDS * len(BACK),
+    )
 
 
 def test_what_is_missed_fails_its_bound() -> None:
