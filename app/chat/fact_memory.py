@@ -164,7 +164,8 @@ class FactMemory:
             return None
         near = [each for each in near if not (run.ended.conclusion and each.fact.relation)]
         sentences = [NAME.join(each.fact.texts) for each in near]
-        question = without_names(run.read.dialogue.question, run.conversation.table)
+        asked = run.read.dialogue.question
+        question = without_names(asked, run.conversation.table.known(asked))
         alike = self._likeness(question, sentences)  # Texts that name the same are not alike for that.
         least = MIN_ALIKE_BESIDE if run.ended.conclusion else MIN_ALIKE
         best_first = sorted(zip(alike.tolist(), near, strict=True), key=lambda pair: -pair[0])

@@ -123,8 +123,9 @@ def no_form(_: str) -> TurnForm:
 
 def form_in(text: str, table: PseudonymTable, form_of: FormOf) -> TurnForm:
     """Returns the form of a turn in pseudonyms: "replace" only with a name; with one, else "doubt" or "states"."""
-    form = form_of(without_names(text, table))
-    return form if form in ("doubt", "states") or bool(table.known(text)) == (form == "replace") else "other"
+    named = table.known(text)
+    form = form_of(without_names(text, named))
+    return form if form in ("doubt", "states") or bool(named) == (form == "replace") else "other"
 
 
 class FollowUps:

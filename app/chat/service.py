@@ -103,7 +103,7 @@ class ChatService:
         return await self._answered_in_parts(run, timer) or await self._search.search(run, timer)
 
     def _with_stated(self, run: QuestionRun) -> QuestionRun:
-        """Returns the run with a sentence on what its asker told instead of the answer, if they did."""
+        """Returns the run with a sentence on what its asker told beside the answer or instead of it, if they did."""
         facts = self.options.facts
         if self._memory is None or facts is None or run.memory_turn is not None or not run.graph.policy.memory:
             return run

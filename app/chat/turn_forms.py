@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import TurnKind
 from kg_store.lexicon.lexicon import kinds_of
 
@@ -213,9 +212,9 @@ def lengths(text: str) -> list[float]:
     return [1.0, count / 20, float(count < 4), float(count > 15), float(count <= 1)]
 
 
-def without_names(text: str, table: PseudonymTable) -> str:
-    """Returns a text in pseudonyms with NAME in place of each."""
-    for word in table.known(text):
+def without_names(text: str, pseudonyms: Iterable[str]) -> str:
+    """Returns a text with NAME in place of each of its pseudonyms."""
+    for word in pseudonyms:
         text = text.replace(word, NAME)
     return text
 
